@@ -1,0 +1,165 @@
+// The C half of RaceLab: the runtime entry points on which it listens, and the
+// engine that lets one thread run at a time. See Sources/RaceLab for what it is for.
+
+#ifndef CRACELAB_H
+#define CRACELAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RL_MAX_THREADS 8
+
+/// What a thread is about to do when it comes to a point at which another one may go first.
+typedef enum {
+    RL_READ = 0,      // reads a property, a captured variable or a global
+    RL_MODIFY,        // modifies one
+    RL_LOCK,          // takes a lock; cannot go on while somebody holds it
+    RL_TRY_LOCK,      // takes a lock if it is free
+    RL_ATOMIC_READ,   // reads an atomic
+    RL_ATOMIC_WRITE,  // writes an atomic, or reads and writes it in one
+    RL_EXCHANGE,      // writes an atomic if it holds what is expected
+    RL_NOTE,          // writes down something that the scenario wants to remember
+} rl_kind;
+
+/// How a run ended.
+typedef enum {
+    RL_COMPLETE = 0,   // every thread came to its end
+    RL_DEADLOCK,       // some did not, and none of them can go on
+    RL_TOO_LONG,       // more steps than allowed
+    RL_MISFIT,         // the schedule asked for a thread that cannot go on
+    RL_BLOCKED,        // a thread sleeps in something that the lab does not control
+    RL_SILENT,         // a thread runs on and on without coming to a point
+    RL_NOT_THE_SAME,   // the same schedule led elsewhere than before
+} rl_status;
+
+typedef struct {
+    uint8_t thread;
+    uint8_t kind;
+    bool failed;            // a try-lock or compare-exchange that did not succeed
+    uint8_t locks_held;     // by this thread, after the step
+    uint8_t enabled;        // a bit for each thread that could have gone
+    uint8_t sleeping;       // a bit for each thread whose going here would be redundant
+    uint16_t preemptions;   // before this step
+    uintptr_t address;
+    uintptr_t pc;
+} rl_step;
+
+/// Two accesses to one place, at least one of them a modification, with nothing to order them.
+typedef struct {
+    uintptr_t address;
+    uint8_t first_thread, first_kind;
+    uint8_t second_thread, second_kind;
+    bool overlap;           // both modify, and each could have been in the middle of it
+    uint32_t first_step, second_step;
+    uintptr_t first_pc, second_pc;
+} rl_race;
+
+/// What keeps a thread from going on, at the end of a run that did not complete.
+typedef struct {
+    bool finished;
+    bool spinning;          // repeats the same reads until somebody writes
+    int8_t holder;          // of the lock for which it waits; -1: nobody
+    uint8_t kind;
+    uintptr_t address, pc;
+    uintptr_t holder_pc;    // where the holder took the lock
+} rl_waiting;
+
+#define RL_MAX_RACES 16
+#define RL_MAX_FRAMES 64
+
+/// One run of the scenario, as it is shown to `finished`. Valid during that call only.
+typedef struct {
+    rl_status status;
+    uint32_t step_count;
+    const rl_step *steps;
+    uint32_t race_count;
+    const rl_race *races;
+    rl_waiting waiting[RL_MAX_THREADS];
+    uint32_t accesses[RL_MAX_THREADS];  // steps of each thread that are not notes
+    uint32_t misfit_step;
+    int misfit_thread;
+    int blocked_thread;
+    uint32_t frame_count;               // where the blocked thread is
+    uintptr_t frames[RL_MAX_FRAMES];
+} rl_run;
+
+typedef struct {
+    void *context;
+    /// Makes everything afresh for one run and says how many threads it has.
+    int (*set_up)(void *context);
+    /// The body of one thread. It calls `rl_listen` right before the code under test.
+    void (*body)(void *context, int thread);
+    /// Judges a run. Returns false to stop the exploration.
+    bool (*finished)(void *context, const rl_run *run);
+    /// Called after each step if not NULL, while no thread is running.
+    void (*stepped)(void *context, uint32_t step);
+
+    /// Whether the code at an address stands in no source file.
+    bool (*is_compilers_own)(uintptr_t pc);
+
+    bool reduce;                // do not permute steps that do not touch one another
+    int max_preemptions;        // -1: any number
+    uint64_t max_runs;
+    uint32_t max_steps;         // of one run
+    const uint8_t *schedule;    // if not NULL: run this one only …
+    uint32_t schedule_length;
+    bool beyond;                // … or every interleaving that begins like this
+} rl_scenario;
+
+typedef struct {
+    rl_status status;           // RL_COMPLETE, or what ended the exploration
+    uint64_t runs;              // interleavings explored
+    uint64_t redundant;         // begun and found to be equivalent to one explored before
+    bool run_bound_reached;
+    bool preemption_bound_reached;
+} rl_summary;
+
+/// Runs the scenario under one interleaving after the other. One exploration at a time.
+rl_summary rl_explore(const rl_scenario *scenario);
+
+/// From here to `rl_deafen` this thread's accesses are steps. Calls do nest.
+void rl_listen(void);
+void rl_deafen(void);
+
+/// Leaves out what this thread does until `rl_attend`. Calls do nest.
+void rl_ignore(void);
+void rl_attend(void);
+
+/// A step of kind RL_NOTE on `place`. Returns its number, or UINT32_MAX outside of a run.
+uint32_t rl_note(const void *place);
+
+/// True on a thread of a running scenario.
+bool rl_on_lab_thread(void);
+
+/// True if somebody holds a lock, so that code which takes one might not return.
+bool rl_lock_is_held(void);
+
+/// How many accesses to properties, captured variables and globals have arrived here so far,
+/// on this thread, outside of a run.
+uint64_t rl_heard(void);
+
+/// NULL if the lab can work in this build; otherwise a sentence that says why not.
+const char *rl_unavailable(void);
+
+/// Makes the planted faults of the lab's own tests: RL_FAULT_… or 0.
+enum {
+    RL_FAULT_NO_EDGE_FROM_UNLOCK = 1,
+    RL_FAULT_LOCKS_ALWAYS_FREE = 2,
+    RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
+};
+void rl_plant_fault(unsigned fault);
+
+/// From now on a stack overflow ends this process with `status`, after writing `message` to
+/// standard error, instead of with a signal. For child processes that are about to try.
+void rl_report_stack_overflow(int status, const char *message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,284 @@
+// The entry points on which the lab listens. They are defined here, in the program itself, so
+// that the code under test finds these before those of the Swift runtime and of the C library.
+// Each does what the real one does, after having asked the engine for its turn.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__APPLE__)
+#include <os/lock.h>
+#endif
+
+/// The next definition of a name: the one that would have been called without the lab.
+#define REAL(type, name, symbol)                             \
+    static type name##_real;                                 \
+    static type name(void) {                                 \
+        if (!name##_real)                                    \
+            name##_real = (type)dlsym(RTLD_NEXT, symbol);    \
+        return name##_real;                                  \
+    }
+
+// MARK: - The law of exclusivity: properties, captured variables, globals
+
+static _Thread_local uint64_t heard;
+uint64_t rl_heard(void) { return heard; }
+
+typedef void (*begin_access)(void *, void *, uintptr_t, void *);
+REAL(begin_access, real_begin_access, "swift_beginAccess")
+
+/// Called by debug code before every access to memory that more than one thread can reach.
+/// Bit 0 of `flags` is 0 for a read and 1 for a modification.
+void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
+    if (rl_active)
+        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, RL_CALLER);
+    else
+        heard++;
+    real_begin_access()(address, buffer, flags, pc);
+}
+
+typedef void (*once)(void *, void (*)(void *), void *);
+REAL(once, real_once, "swift_once")
+
+/// Globals are initialised once in a process, not once in a run: the lab looks away, or the
+/// first run would differ from all others.
+void swift_once(void *predicate, void (*function)(void *), void *context) {
+    rl_ignore();
+    real_once()(predicate, function, context);
+    rl_attend();
+}
+
+// MARK: - Mutex
+
+#if defined(__linux__)
+
+// `Mutex` swaps 0 for the thread's number in one atomic step. When that fails it calls one of
+// two functions, which tell a lock from a try. So the atomic step is always made to fail on a
+// lab thread, and these two do the work when it is their turn.
+#define SWIFT_SELF __attribute__((swift_context))
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY_LOCK_SLOW "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
+SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) __asm__(TRY_LOCK_SLOW);
+
+typedef SWIFT_FUNCTION void (*lock_slow)(uint32_t, SWIFT_SELF void *);
+typedef SWIFT_FUNCTION bool (*try_lock_slow)(SWIFT_SELF void *);
+REAL(lock_slow, real_lock_slow, LOCK_SLOW)
+REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
+
+//
+// Releasing is another matter: the compiler puts it into a function of its own, which every
+// module has a copy of, and the linker keeps one of them: perhaps that of a module which makes
+// no calls for atomics. So the engine looks at the word instead of waiting to be told.
+static bool take(void *handle) {
+    uint32_t unlocked = 0;
+    bool taken = atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked,
+                                                rl_thread_number());
+    if (taken) rl_will_release_silently(handle);
+    return taken;
+}
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+    if (rl_active) {
+        rl_point(RL_LOCK, handle, RL_CALLER);
+        if (take(handle)) return;
+    }
+    real_lock_slow()(number, handle);
+}
+
+SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
+    if (!rl_active) return real_try_lock_slow()(handle);
+    uint32_t step = rl_point(RL_TRY_LOCK, handle, RL_CALLER);
+    return rl_got_lock(step) && take(handle);
+}
+
+/// Whether this is how `Mutex` takes or releases its lock; if so, `*seen` is what the caller
+/// is to be told was there.
+static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
+    uint32_t number = rl_thread_number();
+    if (expected == 0 && desired == number) {
+        *seen = number ^ 1;  // "taken": on to rl_mutex_lock or rl_mutex_try_lock
+        return true;
+    }
+    if (expected == number && desired == 0) {
+        *seen = expected;
+        atomic_compare_exchange_strong((_Atomic uint32_t *)word, seen, 0);
+        return true;
+    }
+    return false;
+}
+
+#elif defined(__APPLE__)
+
+// There `Mutex` is an `os_unfair_lock`, taken and released by function calls.
+typedef void (*unfair)(os_unfair_lock_t);
+typedef bool (*unfair_try)(os_unfair_lock_t);
+REAL(unfair, real_unfair_lock, "os_unfair_lock_lock")
+REAL(unfair_try, real_unfair_try_lock, "os_unfair_lock_trylock")
+REAL(unfair, real_unfair_unlock, "os_unfair_lock_unlock")
+
+void os_unfair_lock_lock(os_unfair_lock_t lock) {
+    if (rl_active) rl_point(RL_LOCK, lock, RL_CALLER);
+    real_unfair_lock()(lock);
+}
+
+bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
+    if (!rl_active) return real_unfair_try_lock()(lock);
+    uint32_t step = rl_point(RL_TRY_LOCK, lock, RL_CALLER);
+    return rl_got_lock(step) && real_unfair_try_lock()(lock);
+}
+
+void os_unfair_lock_unlock(os_unfair_lock_t lock) {
+    real_unfair_unlock()(lock);
+    if (rl_active) rl_unlocked(lock);
+}
+
+static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
+    (void)word, (void)expected, (void)desired, (void)seen;
+    return false;
+}
+
+#endif
+
+// MARK: - Atomics
+
+// Code compiled with `-sanitize=thread` calls these in place of atomic instructions. The lab
+// runs one thread at a time, so whatever order the code asks for it gets the strictest one:
+// sequential consistency.
+
+static bool is_point(rl_place place) {
+    return rl_active && !rl_is_compilers_own(place.pc);
+}
+
+#define READ_POINT(a)                 \
+    rl_place place = RL_CALLER;       \
+    if (is_point(place)) rl_point(RL_ATOMIC_READ, (const void *)(a), place)
+#define WRITE_POINT(a)                \
+    rl_place place = RL_CALLER;       \
+    if (is_point(place)) rl_point(RL_ATOMIC_WRITE, (const void *)(a), place)
+
+#define FETCH(bits, type, name)                                                                  \
+    type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {           \
+        (void)order;                                                                             \
+        WRITE_POINT(a);                                                                          \
+        return __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST);                                \
+    }
+
+#define ATOMICS(bits, type, RECOGNISE)                                                           \
+    type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
+        (void)order;                                                                             \
+        READ_POINT(a);                                                                           \
+        return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                            \
+    void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
+        (void)order;                                                                             \
+        WRITE_POINT(a);                                                                          \
+        __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                            \
+    type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
+        (void)order;                                                                             \
+        WRITE_POINT(a);                                                                          \
+        return __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST);                                  \
+    }                                                                                            \
+    FETCH(bits, type, add)                                                                       \
+    FETCH(bits, type, sub)                                                                       \
+    FETCH(bits, type, and)                                                                       \
+    FETCH(bits, type, or)                                                                        \
+    FETCH(bits, type, xor)                                                                       \
+    FETCH(bits, type, nand)                                                                      \
+    static bool exchange##bits(volatile type *a, type *expected, type desired, rl_place place) { \
+        bool point = is_point(place);                                                            \
+        uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)a, place) : 0;               \
+        bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
+                                                __ATOMIC_SEQ_CST);                               \
+        if (point) rl_exchanged(step, done);                                                     \
+        return done;                                                                             \
+    }                                                                                            \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected,             \
+                                                    type desired, int order, int otherwise) {    \
+        (void)order, (void)otherwise;                                                            \
+        RECOGNISE                                                                                \
+        exchange##bits(a, &expected, desired, RL_CALLER);                                        \
+        return expected;                                                                         \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected,          \
+                                                      type desired, int order, int otherwise) {  \
+        (void)order, (void)otherwise;                                                            \
+        return exchange##bits(a, expected, desired, RL_CALLER);                                  \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected,            \
+                                                    type desired, int order, int otherwise) {    \
+        (void)order, (void)otherwise;                                                            \
+        return exchange##bits(a, expected, desired, RL_CALLER);                                  \
+    }
+
+#define RECOGNISE_MUTEX                                                                          \
+    uint32_t seen;                                                                               \
+    if (rl_active && is_mutex(a, expected, desired, &seen)) return seen;
+
+ATOMICS(8, uint8_t, )
+ATOMICS(16, uint16_t, )
+ATOMICS(32, uint32_t, RECOGNISE_MUTEX)
+ATOMICS(64, uint64_t, )
+#if defined(__SIZEOF_INT128__) && !defined(__x86_64__)
+ATOMICS(128, __uint128_t, )
+#endif
+
+void __tsan_atomic_thread_fence(int order) {
+    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order) { (void)order; }
+
+// MARK: - What else such code refers to, and the lab has no use for
+
+#define EMPTY1(name) void name(void *a) { (void)a; }
+#define EMPTY2(name) void name(void *a, size_t b) { (void)a, (void)b; }
+#define EMPTY3(name) void name(void *a, void *b, void *c) { (void)a, (void)b, (void)c; }
+#define SIZES(prefix) EMPTY1(prefix##1) EMPTY1(prefix##2) EMPTY1(prefix##4) EMPTY1(prefix##8) EMPTY1(prefix##16)
+#define UNALIGNED_SIZES(prefix) EMPTY1(prefix##2) EMPTY1(prefix##4) EMPTY1(prefix##8) EMPTY1(prefix##16)
+
+SIZES(__tsan_read)
+SIZES(__tsan_write)
+SIZES(__tsan_read_write)
+UNALIGNED_SIZES(__tsan_unaligned_read)
+UNALIGNED_SIZES(__tsan_unaligned_write)
+UNALIGNED_SIZES(__tsan_unaligned_read_write)
+EMPTY2(__tsan_read_range)
+EMPTY2(__tsan_write_range)
+EMPTY3(__tsan_external_read)
+EMPTY3(__tsan_external_write)
+EMPTY1(__tsan_func_entry)
+EMPTY1(__tsan_vptr_read)
+void __tsan_vptr_update(void **a, void *b) { (void)a, (void)b; }
+void __tsan_func_exit(void) {}
+void __tsan_ignore_thread_begin(void) {}
+void __tsan_ignore_thread_end(void) {}
+void __tsan_init(void) {}
+void *__tsan_memset(void *to, int value, size_t size) { return memset(to, value, size); }
+void *__tsan_memcpy(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
+void *__tsan_memmove(void *to, const void *from, size_t size) { return memmove(to, from, size); }
+
+// MARK: - Memory
+
+#if defined(__GLIBC__)
+extern void __libc_free(void *memory);
+
+void free(void *memory) {
+    if (!memory || rl_keep(memory)) return;
+    __libc_free(memory);
+}
+#endif
+
+#endif

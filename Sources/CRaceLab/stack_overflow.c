@@ -1,0 +1,66 @@
+// Tells a stack overflow from any other crash, for child processes that are about to cause one.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "CRaceLab.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__APPLE__)
+#include <sys/ucontext.h>
+#else
+#include <ucontext.h>
+#endif
+
+static int overflow_status;
+static const char *overflow_message;
+
+static uintptr_t stack_pointer(const ucontext_t *context) {
+#if defined(__linux__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__linux__) && defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#elif defined(__APPLE__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext->__ss.__rsp;
+#elif defined(__APPLE__) && defined(__aarch64__)
+    return (uintptr_t)__darwin_arm_thread_state64_get_sp(context->uc_mcontext->__ss);
+#else
+#error "tell here where this machine keeps its stack pointer"
+#endif
+}
+
+/// The fault is an overflow if the address that could not be reached lies next to the stack
+/// pointer; any other bad access takes the way it would have taken without this handler.
+static void on_fault(int number, siginfo_t *info, void *context) {
+    uintptr_t address = (uintptr_t)info->si_addr;
+    uintptr_t top = stack_pointer(context);
+    uintptr_t distance = address > top ? address - top : top - address;
+    if (distance < 64 * 1024) {
+        ssize_t written = write(STDERR_FILENO, overflow_message, strlen(overflow_message));
+        (void)written;
+        _exit(overflow_status);
+    }
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void rl_report_stack_overflow(int status, const char *message) {
+    // The handler needs a stack of its own: the other one is full when it is called.
+    static char handler_stack[64 * 1024];
+    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    sigaltstack(&stack, NULL);
+    overflow_status = status;
+    overflow_message = strdup(message);
+    struct sigaction action = {0};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}

@@ -1,0 +1,513 @@
+import CRaceLab
+
+/// How a scenario is to be explored, and what counts as a failure.
+public struct Options: Sendable {
+    /// The kinds of finding that make an interleaving a failure. Others are reported as remarks.
+    public var judging: Set<Finding.Kind> = Set(Finding.Kind.allCases)
+    /// Explores only interleavings with up to this many forced switches, that is, switches away
+    /// from a thread that could have gone on. `nil`: any number.
+    public var maximumSwitches: Int?
+    /// Stops after this many interleavings.
+    public var maximumInterleavings = 100_000
+    /// Gives up on an interleaving of more steps than this.
+    public var maximumSteps = 2_000
+    /// Leaves out interleavings that differ from one explored before only in the order of steps
+    /// that do not touch the same thing. Sound for every verdict (by sleep sets, Godefroid 1996);
+    /// the counts become smaller. Not used together with `maximumSwitches`, where it would leave
+    /// out too much.
+    public var reduction = false
+
+    public init() {}
+}
+
+/// Runs a scenario under every interleaving of its threads, those with the fewest switches first.
+///
+/// `describe` is called once for each interleaving, on a thread of the lab, and says what to set
+/// up, which threads there are and what has to hold in the end. See ``Scenario``.
+///
+/// The threads are real and run one at a time. A switch can happen before every access to a
+/// property of a class, a captured variable or a global, before a `Mutex` is locked, before an
+/// operation on an atomic, and before something is appended to a ``Log``.
+///
+/// The call returns when everything has been explored or a bound is reached. It may be made from
+/// any thread; explorations wait for one another.
+public func explore(
+    options: Options = Options(), _ describe: @escaping (Scenario) -> Void
+) -> Report {
+    Explorer(options, describe).report()
+}
+
+/// Runs a scenario under one interleaving and says what happened, step by step.
+///
+/// - Throws: ``Misfit`` if the schedule does not fit the scenario; ``Schedule/Malformed`` if the
+///   text is no schedule; ``Obstacle`` if the lab cannot work.
+public func replay(
+    _ schedule: String, options: Options = Options(),
+    _ describe: @escaping (Scenario) -> Void
+) throws -> Trace {
+    let explorer = Explorer(options, describe)
+    return try explorer.trace(of: Schedule(schedule, threads: explorer.threadNames()))
+}
+
+/// Runs a scenario under one interleaving and says what happened, step by step.
+///
+/// - Throws: ``Misfit`` if the schedule does not fit the scenario; ``Obstacle`` if the lab cannot
+///   work.
+public func replay(
+    _ schedule: Schedule, options: Options = Options(),
+    _ describe: @escaping (Scenario) -> Void
+) throws -> Trace {
+    try Explorer(options, describe).trace(of: schedule)
+}
+
+/// A schedule that does not fit the scenario.
+public struct Misfit: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The first step that does not fit, counted from 1.
+    public let step: Int
+    public let description: String
+}
+
+/// One exploration: the Swift side of the engine in CRaceLab, which calls back to set up each
+/// run, to run the bodies and to judge what came of them.
+final class Explorer {
+    private let options: Options
+    private let describe: (Scenario) -> Void
+    private var scenario = Scenario()
+    private var uncaught: [(thread: Int, error: any Error)] = []
+
+    init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
+        self.options = options
+        self.describe = describe
+    }
+
+    /// What is counted as one and the same finding.
+    private enum Key: Hashable {
+        case failedCheck(String)
+        case uncaughtError(String)
+        case deadlock(String)
+        case race(first: UInt, second: UInt, overlap: Bool)
+
+        var kind: Finding.Kind {
+            switch self {
+            case .failedCheck: .failedCheck
+            case .uncaughtError: .uncaughtError
+            case .deadlock: .deadlock
+            case .race(_, _, let overlap): overlap ? .overlap : .dataRace
+            }
+        }
+    }
+
+    private struct Tally {
+        var count = 0
+        var switches = Int.max
+        var schedule = Schedule([])
+        let firstSeen: Int
+    }
+
+    private var tallies: [Key: Tally] = [:]
+    private var failing = 0
+    private var outcomes: [String: Int] = [:]
+    private var surviving: Schedule?
+    private var accesses: [UInt32] = []
+    private var obstacle: Obstacle?
+    /// Looks at a run, and says whether to go on with the next.
+    private var judge: (rl_run) -> Bool = { _ in true }
+    private var stepped: ((Int) -> Void)?
+    private var wasSetUp: (() -> Void)?
+
+    // MARK: Reports
+
+    func report() -> Report {
+        judge = { run in self.tally(run) }
+        let summary = run()
+        let threads = scenario.threads.map(\.name)
+        if obstacle == nil {
+            obstacle = obstacle(after: summary, threads: threads)
+        }
+        let findings = tallies.sorted { left, right in
+            (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
+        }.map { key, tally in
+            Finding(
+                kind: key.kind, reason: reason(for: key), count: tally.count,
+                schedule: tally.schedule)
+        }
+        let extent: Report.Extent =
+            if summary.run_bound_reached {
+                .first(Int(summary.runs))
+            } else if summary.preemption_bound_reached, let bound = options.maximumSwitches {
+                .atMost(switches: bound)
+            } else {
+                .all
+            }
+        return Report(
+            threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
+            extent: extent, failing: failing,
+            findings: findings.filter { options.judging.contains($0.kind) },
+            remarks: findings.filter { !options.judging.contains($0.kind) },
+            outcomes: outcomes, surviving: surviving, obstacle: obstacle)
+    }
+
+    private func obstacle(after summary: rl_summary, threads: [String]) -> Obstacle? {
+        if threads.isEmpty { return .noThreads }
+        if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
+        if let silent = zip(threads, accesses).first(where: { $0.1 == 0 }) {
+            return .sawNothing(thread: silent.0)
+        }
+        return nil
+    }
+
+    private func tally(_ run: rl_run) -> Bool {
+        let schedule = schedule(of: run)
+        switch run.status {
+        case RL_TOO_LONG:
+            let text = Schedule(Array(schedule.choices.prefix(40)))
+                .text(threads: scenario.threads.map(\.name))
+            obstacle = .tooLong(steps: options.maximumSteps, schedule: "\(text)…")
+            return false
+        case RL_BLOCKED, RL_SILENT:
+            obstacle = stuck(run)
+            return false
+        case RL_NOT_THE_SAME:
+            return false
+        default:
+            break
+        }
+        while accesses.count < scenario.threads.count { accesses.append(0) }
+        for thread in scenario.threads.indices {
+            accesses[thread] = max(accesses[thread], run.accesses(of: thread))
+        }
+        let keys = keys(of: run)
+        for key in keys {
+            var tally = tallies[key] ?? Tally(firstSeen: tallies.count)
+            tally.count += 1
+            if (schedule.switches, schedule.choices.count)
+                < (tally.switches, tally.schedule.choices.count)
+            {
+                tally.switches = schedule.switches
+                tally.schedule = schedule
+            }
+            tallies[key] = tally
+        }
+        if keys.contains(where: { options.judging.contains($0.kind) }) {
+            failing += 1
+        } else if surviving == nil, keys.isEmpty {
+            surviving = schedule
+        }
+        return true
+    }
+
+    /// Everything that is wrong with a run, each thing once.
+    private func keys(of run: rl_run) -> [Key] {
+        var keys: [Key] = []
+        if run.status == RL_DEADLOCK {
+            keys.append(.deadlock(deadlock(run)))
+        }
+        for (thread, error) in uncaught {
+            keys.append(.uncaughtError("'\(scenario.threads[thread].name)' threw \(error)"))
+        }
+        if run.status == RL_COMPLETE {
+            if let failure = failedCheck() {
+                keys.append(.failedCheck(failure))
+            } else if let outcome = scenario.readOutcome?() {
+                outcomes[outcome, default: 0] += 1
+            }
+        }
+        for race in run.allRaces {
+            let pair = race.inOrder
+            keys.append(.race(first: pair.0, second: pair.1, overlap: race.overlap))
+        }
+        var seen: Set<Key> = []
+        return keys.filter { seen.insert($0).inserted }
+    }
+
+    private func failedCheck() -> String? {
+        for check in scenario.checks {
+            do {
+                try check()
+            } catch {
+                return "\(error)"
+            }
+        }
+        return nil
+    }
+
+    private func schedule(of run: rl_run) -> Schedule {
+        Schedule(run.allSteps.map { Int($0.thread) })
+    }
+
+    // MARK: Words for what was found
+
+    private func reason(for key: Key) -> String {
+        switch key {
+        case .failedCheck(let reason), .uncaughtError(let reason), .deadlock(let reason):
+            return reason
+        case .race(let first, let second, let overlap):
+            let sites = Symbols.sites(of: [first, second])
+            let places = [first, second].map { Explorer.place(sites[$0]) }
+            if overlap {
+                return places[0] == places[1]
+                    ? "both threads can be in the middle of \(places[0])"
+                    : "one thread can be in the middle of \(places[0]), "
+                        + "another in the middle of \(places[1])"
+            }
+            return "nothing orders \(places[0]) and \(places[1])"
+        }
+    }
+
+    private static func place(_ site: Site?) -> String {
+        guard let site else { return "code without debug information" }
+        return "\(site.file):\(site.line)"
+    }
+
+    private func deadlock(_ run: rl_run) -> String {
+        let waiting = run.allWaiting.prefix(scenario.threads.count)
+        let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
+        let sites = Symbols.sites(of: addresses)
+        return zip(scenario.threads, waiting).filter { !$1.finished }.map { thread, waiting in
+            let place = Explorer.place(sites[UInt(waiting.pc)])
+            if waiting.spinning {
+                return "'\(thread.name)' waits at \(place) for a change that nobody makes"
+            }
+            guard waiting.holder >= 0 else { return "'\(thread.name)' waits at \(place)" }
+            let holder = scenario.threads[Int(waiting.holder)].name
+            let taken = Explorer.place(sites[UInt(waiting.holder_pc)])
+            let who = holder == thread.name ? "it took itself" : "'\(holder)' took"
+            return "'\(thread.name)' waits at \(place) for the lock that \(who) at \(taken)"
+        }.joined(separator: "; ")
+    }
+
+    private func stuck(_ run: rl_run) -> Obstacle {
+        let frames = run.allFrames.map { UInt($0) + 1 }
+        let sites = Symbols.sites(of: frames)
+        let isOurs = { (site: Site) in
+            !site.path.contains("/CRaceLab/") && !site.path.contains("<compiler-generated>")
+                && FileReadable.check(site.path)
+        }
+        let site = frames.lazy.compactMap { sites[$0] }.first(where: isOurs)
+        let place = site.map { "at \($0.file):\($0.line)" } ?? "somewhere"
+        let index = Int(run.blocked_thread)
+        let name = index >= 0 ? scenario.threads[index].name : "set-up or check"
+        return run.status == RL_SILENT
+            ? .runsOn(thread: name, place: place) : .blocked(thread: name, place: place)
+    }
+
+    // MARK: Traces
+
+    func threadNames() -> [String] {
+        let scenario = Scenario()
+        describe(scenario)
+        return scenario.threads.map(\.name)
+    }
+
+    /// Runs one interleaving and writes down everything about it.
+    func trace(of schedule: Schedule) throws -> Trace {
+        var initial: [String] = []
+        var states: [Int: [String]] = [:]
+        var trace: Trace?
+        var misfit: Misfit?
+        wasSetUp = { initial = self.scenario.columns.map { $0.read() } }
+        stepped = { step in
+            if !rl_lock_is_held() { states[step] = self.scenario.columns.map { $0.read() } }
+        }
+        judge = { run in
+            if run.status == RL_MISFIT {
+                misfit = self.misfit(run, schedule)
+            } else {
+                trace = self.trace(run, initial: initial, states: states)
+            }
+            return false
+        }
+        Notes.start()
+        let summary = run(schedule)
+        let notes = Notes.stop()
+        if let obstacle { throw obstacle }
+        if let misfit { throw misfit }
+        guard var trace else { throw self.obstacle(after: summary, threads: []) ?? .noThreads }
+        trace.add(notes: notes)
+        return trace
+    }
+
+    /// The first step of a failing interleaving after which every way on fails.
+    func pointOfNoReturn(of schedule: Schedule) -> Int? {
+        for length in schedule.choices.indices.reversed() {
+            var survivor = false
+            judge = { run in
+                let keys = run.status == RL_COMPLETE || run.status == RL_DEADLOCK
+                    ? self.keys(of: run) : []
+                survivor = !keys.contains { self.options.judging.contains($0.kind) }
+                return !survivor
+            }
+            _ = run(Schedule(Array(schedule.choices.prefix(length))), andBeyond: true)
+            if survivor { return length }
+        }
+        return nil
+    }
+
+    private func misfit(_ run: rl_run, _ schedule: Schedule) -> Misfit {
+        let step = Int(run.misfit_step)
+        let names = scenario.threads.map(\.name)
+        let waiting = run.allWaiting
+        let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
+        let reason: String
+        if step >= schedule.choices.count {
+            reason = "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
+                + " did not come to an end"
+        } else if couldGo.isEmpty {
+            reason = "the schedule goes on, but every thread has come to its end"
+        } else {
+            let name = names[schedule.choices[step]]
+            reason = waiting[schedule.choices[step]].finished
+                ? "it is the turn of '\(name)', but that thread has come to its end"
+                : "it is the turn of '\(name)', but that thread cannot go on"
+        }
+        return Misfit(step: step + 1, description: "step \(step + 1): \(reason)")
+    }
+
+    private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
+        let steps = run.allSteps
+        let sites = Symbols.sites(of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        let keys = keys(of: run)
+        var result = Trace(
+            threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title),
+            initial: initial,
+            steps: steps.enumerated().map { index, step in
+                let site = sites[UInt(step.pc)]
+                return Trace.Step(
+                    thread: Int(step.thread), kind: Trace.Step.Kind(step), site: site,
+                    text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
+                    states: states[index])
+            },
+            findings: keys.map { key in
+                Finding(
+                    kind: key.kind, reason: reason(for: key), count: 1,
+                    schedule: schedule(of: run))
+            })
+        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace) {
+            let word = race.overlap ? "overlaps" : "races"
+            result.mark(
+                step: Int(race.second_step), "\(word) with step \(race.first_step + 1)")
+            break
+        }
+        return result
+    }
+
+    // MARK: The engine
+
+    private func run(_ schedule: Schedule? = nil, andBeyond: Bool = false) -> rl_summary {
+        obstacle = nil
+        if let why = unavailable {
+            obstacle = .unavailable(why)
+            return rl_summary()
+        }
+        var configuration = rl_scenario()
+        configuration.context = Unmanaged.passUnretained(self).toOpaque()
+        configuration.set_up = { context in Explorer.from(context).setUp() }
+        configuration.body = { context, thread in Explorer.from(context).runBody(Int(thread)) }
+        configuration.finished = { context, run in
+            let explorer = Explorer.from(context)
+            return explorer.judge(run!.pointee)
+        }
+        configuration.is_compilers_own = { pc in Symbols.isCompilersOwn(UInt(pc)) }
+        if stepped != nil {
+            configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
+        }
+        configuration.reduce = options.reduction && options.maximumSwitches == nil
+        configuration.max_preemptions = Int32(options.maximumSwitches ?? -1)
+        configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
+        configuration.max_steps = UInt32(max(1, options.maximumSteps))
+        let choices = (schedule?.choices ?? []).map { UInt8($0) }
+        let neverEmpty: [UInt8] = choices + [0]
+        return neverEmpty.withUnsafeBufferPointer { buffer in
+            if schedule != nil {
+                configuration.schedule = buffer.baseAddress
+                configuration.schedule_length = UInt32(choices.count)
+                configuration.beyond = andBeyond
+            }
+            return withExtendedLifetime(self) { rl_explore(&configuration) }
+        }
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> Explorer {
+        Unmanaged<Explorer>.fromOpaque(context!).takeUnretainedValue()
+    }
+
+    private func setUp() -> Int32 {
+        scenario = Scenario()
+        uncaught = []
+        describe(scenario)
+        wasSetUp?()
+        return Int32(scenario.threads.count)
+    }
+
+    private func runBody(_ index: Int) {
+        let body = scenario.threads[index].body
+        var thrown: (any Error)?
+        rl_listen()
+        do {
+            try body()
+        } catch {
+            rl_ignore()
+            thrown = error
+            rl_attend()
+        }
+        rl_deafen()
+        if let thrown { uncaught.append((index, thrown)) }
+    }
+}
+
+/// Why the lab cannot work in this build, if so.
+public var unavailable: String? {
+    #if DEBUG
+        if let why = rl_unavailable() { return String(cString: why) }
+        return hears
+            ? nil
+            : "the lab hears nothing: the Swift runtime's swift_beginAccess is bound elsewhere "
+                + "(is the standard library linked statically?)"
+    #else
+        return "the lab needs a debug build: in a release build the compiler leaves out the calls "
+            + "on which it listens (swift build -c debug, which is the default)"
+    #endif
+}
+
+private final class Probe {
+    var value = 0
+}
+
+/// Whether an access to a property arrives at the lab, tried out once.
+private let hears: Bool = {
+    let probe = Probe()
+    let before = rl_heard()
+    probe.value += 1
+    return rl_heard() != before
+}()
+
+extension rl_run {
+    var allSteps: UnsafeBufferPointer<rl_step> {
+        UnsafeBufferPointer(start: steps, count: Int(step_count))
+    }
+
+    var allRaces: UnsafeBufferPointer<rl_race> {
+        UnsafeBufferPointer(start: races, count: Int(race_count))
+    }
+
+    var allWaiting: [rl_waiting] {
+        withUnsafeBytes(of: waiting) { Array($0.bindMemory(to: rl_waiting.self)) }
+    }
+
+    var allFrames: [UInt] {
+        withUnsafeBytes(of: frames) {
+            Array($0.bindMemory(to: UInt.self).prefix(Int(frame_count)))
+        }
+    }
+
+    func accesses(of thread: Int) -> UInt32 {
+        withUnsafeBytes(of: accesses) { $0.bindMemory(to: UInt32.self)[thread] }
+    }
+}
+
+extension rl_race {
+    /// Both places, in an order that does not depend on who came first.
+    var inOrder: (UInt, UInt) {
+        (min(UInt(first_pc), UInt(second_pc)), max(UInt(first_pc), UInt(second_pc)))
+    }
+}

@@ -1,0 +1,129 @@
+/// Something that an exploration has found.
+public struct Finding: Sendable, CustomStringConvertible {
+    public enum Kind: String, Sendable, CaseIterable, Comparable {
+        /// A check did not hold.
+        case failedCheck = "failed check"
+        /// The body of a thread threw an error.
+        case uncaughtError = "uncaught error"
+        /// Some threads did not come to their end, and none of them could go on.
+        case deadlock
+        /// Two threads were in the middle of modifying the same thing: what one of them writes
+        /// may be lost, or what comes out may be neither.
+        case overlap = "overlapping modification"
+        /// Two accesses to the same thing, at least one of them a modification, and nothing that
+        /// orders them: no lock, no atomic, no start or end of a thread.
+        case dataRace = "data race"
+
+        public static func < (left: Kind, right: Kind) -> Bool {
+            allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
+        }
+    }
+
+    public let kind: Kind
+    /// What is wrong, in a sentence: for a failed check the one that it threw.
+    public let reason: String
+    /// In how many of the interleavings explored.
+    public let count: Int
+    /// The interleaving with the fewest switches that shows it; of those, the shortest.
+    public let schedule: Schedule
+
+    public var description: String {
+        kind == .failedCheck ? reason : "\(kind.rawValue): \(reason)"
+    }
+}
+
+/// Why an exploration says nothing about its scenario, or not everything.
+public enum Obstacle: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The lab cannot work in this build.
+    case unavailable(String)
+    /// The scenario has no threads.
+    case noThreads
+    /// In no interleaving does this thread touch anything that the lab can see, so that there is
+    /// nothing to explore and a verdict would be worth nothing.
+    case sawNothing(thread: String)
+    /// An interleaving went on for more steps than allowed.
+    case tooLong(steps: Int, schedule: String)
+    /// A thread sleeps in something that the lab does not control.
+    case blocked(thread: String, place: String)
+    /// A thread runs on and on without touching anything that the lab can see.
+    case runsOn(thread: String, place: String)
+    /// The same choices led elsewhere than before.
+    case notDeterministic
+
+    public var description: String {
+        switch self {
+        case .unavailable(let why):
+            return why
+        case .noThreads:
+            return "the scenario has no threads: add two or three with scenario.thread(…)"
+        case .sawNothing(let thread):
+            return "the thread '\(thread)' touches nothing that the lab can see, so nothing was "
+                + "tested: is the code under test part of this debug build, and does it use "
+                + "properties, captured variables, or a Mutex in a target compiled with "
+                + "-sanitize=thread?"
+        case .tooLong(let steps, let schedule):
+            return "an interleaving went on for more than \(steps) steps, beginning \(schedule): "
+                + "look for a loop that does not end, or allow more with maximumSteps"
+        case .blocked(let thread, let place):
+            return "the thread '\(thread)' blocks \(place), in something that the lab does not "
+                + "control: use a Mutex there, or keep it out of the scenario"
+        case .runsOn(let thread, let place):
+            return "the thread '\(thread)' runs on and on \(place) without touching anything that "
+                + "the lab can see: look for a loop that does not end"
+        case .notDeterministic:
+            return "the same schedule led elsewhere than before: the scenario depends on something "
+                + "besides its threads, such as time, chance, or what an earlier run left behind"
+        }
+    }
+}
+
+/// What came of running a scenario under one interleaving after the other.
+public struct Report: Sendable {
+    /// How much was explored.
+    public enum Extent: Hashable, Sendable, CustomStringConvertible {
+        case all
+        case atMost(switches: Int)
+        case first(Int)
+
+        public var description: String {
+            switch self {
+            case .all: "all interleavings"
+            case .atMost(let switches):
+                "all interleavings with at most \(switches) forced switches"
+            case .first(let count): "the first \(count) interleavings, in order of switches"
+            }
+        }
+    }
+
+    /// The names of the threads, in the order in which they were added.
+    public let threads: [String]
+    /// How many interleavings were explored.
+    public let explored: Int
+    /// How many were begun and found to be equivalent to one explored before.
+    public let redundant: Int
+    public let extent: Extent
+    /// In how many of them something was found that is judged as a failure.
+    public let failing: Int
+    /// What was found and is judged as a failure, the most telling first.
+    public let findings: [Finding]
+    /// What else was found: of the kinds that ``Options/judging`` leaves out.
+    public let remarks: [Finding]
+    /// How many of the interleavings in which all checks held ended in each outcome.
+    public let outcomes: [String: Int]
+    /// The first interleaving in which nothing was found, if there is one.
+    public let surviving: Schedule?
+    /// Why the exploration says nothing about the scenario, if so.
+    public let obstacle: Obstacle?
+
+    /// Whether the exploration was made, and found nothing that is judged as a failure.
+    public var survives: Bool { obstacle == nil && failing == 0 }
+
+    /// One line that says what came of it.
+    public var summary: String {
+        if let obstacle { return obstacle.description }
+        guard let finding = findings.first else {
+            return "survives \(extent) (\(explored))"
+        }
+        return "fails in \(failing) of \(explored) interleavings; in \(finding.count) of them: \(finding)"
+    }
+}

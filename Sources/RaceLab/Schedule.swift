@@ -1,0 +1,74 @@
+/// Who makes which step of an interleaving, in a form that can be printed, kept and typed in.
+///
+/// One letter for each step: the first letter of the thread's name, or, if two threads begin with
+/// the same letter, `A` for the thread that was added first, `B` for the next, and so on. A number
+/// after a letter repeats it: `SR3S` is `SRRRS`.
+public struct Schedule: Hashable, Sendable {
+    /// The index of the thread that makes each step.
+    public let choices: [Int]
+
+    public init(_ choices: [Int]) {
+        self.choices = choices
+    }
+
+    /// Why a text is no schedule of a scenario.
+    public struct Malformed: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Reads a schedule for threads of these names.
+    public init(_ text: String, threads: [String]) throws {
+        let letters = Schedule.letters(for: threads)
+        let legend = zip(letters, threads).map { "\($0) (\($1))" }.joined(separator: ", ")
+        var choices: [Int] = []
+        var characters = Substring(text)
+        while let letter = characters.popFirst() {
+            guard let thread = letters.firstIndex(of: Character(letter.uppercased())) else {
+                throw Malformed(
+                    description: "'\(letter)' in the schedule \(text) stands for no thread: "
+                        + "the letters are \(legend)")
+            }
+            let digits = characters.prefix { $0.isASCII && $0.isNumber }
+            characters = characters.dropFirst(digits.count)
+            guard let times = digits.isEmpty ? 1 : Int(digits), (1...1_000_000).contains(times)
+            else {
+                throw Malformed(
+                    description: "'\(letter)\(digits)' in the schedule \(text) is no number of "
+                        + "steps: write a letter and, to repeat it, a number from 1 on")
+            }
+            choices += Array(repeating: thread, count: times)
+        }
+        guard !choices.isEmpty else {
+            throw Malformed(description: "the schedule is empty: the letters are \(legend)")
+        }
+        self.choices = choices
+    }
+
+    /// The text that ``init(_:threads:)`` reads.
+    public func text(threads: [String]) -> String {
+        let letters = Schedule.letters(for: threads)
+        var text = ""
+        var start = 0
+        while start < choices.count {
+            var end = start
+            while end < choices.count, choices[end] == choices[start] { end += 1 }
+            let letter = letters[choices[start]]
+            let count = end - start
+            text += count > 4 ? "\(letter)\(count)" : String(repeating: letter, count: count)
+            start = end
+        }
+        return text
+    }
+
+    /// The letter of each thread.
+    public static func letters(for threads: [String]) -> [Character] {
+        let initials = threads.map { Character(($0.first ?? "?").uppercased()) }
+        let areTellingApart = Set(initials).count == threads.count && initials.allSatisfy(\.isLetter)
+        return areTellingApart ? initials : Array("ABCDEFGH".prefix(threads.count))
+    }
+
+    /// How often somebody else goes on than the one before.
+    public var switches: Int {
+        zip(choices, choices.dropFirst()).count { $0 != $1 }
+    }
+}

@@ -1,0 +1,84 @@
+import CRaceLab
+import Foundation
+
+/// One interleaving, step by step.
+public struct Trace: Sendable {
+    public struct Step: Sendable {
+        public enum Kind: String, Sendable {
+            case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
+
+            init(_ step: rl_step) {
+                switch rl_kind(UInt32(step.kind)) {
+                case RL_READ: self = .read
+                case RL_MODIFY: self = .modify
+                case RL_LOCK: self = .lock
+                case RL_TRY_LOCK: self = .tryLock
+                case RL_ATOMIC_READ: self = .atomicRead
+                case RL_ATOMIC_WRITE: self = .atomicWrite
+                case RL_EXCHANGE: self = .exchange
+                default: self = .note
+                }
+            }
+        }
+
+        /// The index of the thread.
+        public let thread: Int
+        public let kind: Kind
+        /// Where it happens; `nil` for a note.
+        public let site: Site?
+        /// The line of source, or what was noted.
+        public internal(set) var text: String
+        /// The state after the step, one text for each of ``Trace/columns``; `nil` while somebody
+        /// holds a lock, when nobody can look.
+        public let states: [String]?
+        /// What is to be said of this step.
+        public internal(set) var mark: String?
+    }
+
+    public let threads: [String]
+    /// The titles of the scenario's state columns.
+    public let columns: [String]
+    /// The state before the first step.
+    public let initial: [String]
+    public internal(set) var steps: [Step]
+    /// What is wrong with this interleaving, the most telling first; empty if nothing is.
+    public let findings: [Finding]
+
+    public var schedule: Schedule { Schedule(steps.map(\.thread)) }
+
+    /// The text with which ``replay(_:_:_:)-(String,_,_)`` reproduces the interleaving.
+    public var scheduleText: String { schedule.text(threads: threads) }
+
+    mutating func add(notes: [Int: String]) {
+        for index in steps.indices where steps[index].kind == .note {
+            steps[index].text = notes[index] ?? ""
+        }
+    }
+
+    mutating func mark(step: Int, _ text: String) {
+        guard steps.indices.contains(step), steps[step].mark == nil else { return }
+        steps[step].mark = text
+    }
+}
+
+extension Report {
+    /// The shortest interleaving that shows the most telling finding, marked at the step after
+    /// which every way on fails; `nil` if nothing was found.
+    public func counterexample(
+        options: Options = Options(), _ describe: @escaping (Scenario) -> Void
+    ) throws -> Trace? {
+        guard let finding = findings.first else { return nil }
+        var trace = try Explorer(options, describe).trace(of: finding.schedule)
+        guard ![.overlap, .dataRace].contains(finding.kind) else { return trace }
+        if let step = Explorer(options, describe).pointOfNoReturn(of: finding.schedule) {
+            trace.mark(step: step, "from here on every way fails")
+        }
+        return trace
+    }
+}
+
+enum FileReadable {
+    static func check(_ path: String) -> Bool {
+        FileManager.default.isReadableFile(atPath: path)
+    }
+}

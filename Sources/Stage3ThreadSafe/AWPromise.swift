@@ -1,0 +1,167 @@
+import Synchronization
+
+/// Stage 3: the same promise for any number of threads.
+///
+/// It may be settled, observed and dropped on any thread at any time. It
+/// settles once. Every handler is called exactly once, in the order in which
+/// they were registered, even when registering and settling meet. All that
+/// changes lives in one state behind one lock, and the lock is held for the
+/// length of a state transition only: no function of yours is ever called, and
+/// nothing that a function of yours has captured is ever freed, under it.
+public final class AWPromise<Value: Sendable>: Sendable {
+    public typealias Outcome = Result<Value, any Error>
+    public typealias ResolveFunction = @Sendable (Value) -> Void
+    public typealias RejectFunction = @Sendable (any Error) -> Void
+    typealias Handler = @Sendable (Outcome, inout Agenda) -> Void
+
+    private let state = Mutex(State())
+
+    /// What the promise ended with; `nil` as long as it is pending. By the
+    /// time you look at a `nil` it may be out of date; an outcome never is.
+    public var result: Outcome? {
+        state.withLock { $0.outcome }
+    }
+
+    /// Runs `block` at once, on the calling thread, and hands it two
+    /// functions: `resolve` for when its work succeeds, `reject` for when it
+    /// fails. Both may be called from any thread. The first call of either
+    /// settles the promise; all later calls are ignored. If both functions are
+    /// dropped and neither was called, the promise is rejected with
+    /// ``PromiseError/abandoned``.
+    public convenience init(
+        block: (
+            _ resolve: @escaping ResolveFunction,
+            _ reject: @escaping RejectFunction
+        ) -> Void
+    ) {
+        self.init()
+        let resolver = Resolver(self)
+        block(
+            { value in resolver.fulfill(value) },
+            { error in resolver.reject(error) }
+        )
+    }
+
+    /// Makes a pending promise that is settled by code in this module.
+    init() {}
+
+    /// Makes a pending promise, and the resolver that settles it.
+    public static func pending() -> (
+        promise: AWPromise<Value>, resolver: Resolver<Value>
+    ) {
+        let promise = AWPromise<Value>()
+        return (promise, Resolver(promise))
+    }
+}
+
+// MARK: - Two things can happen to a promise
+
+extension AWPromise {
+    /// It settles. Nothing happens if it is settled already.
+    func settle(_ outcome: Outcome) {
+        var agenda = Agenda()
+        settle(outcome, &agenda)
+        agenda.workThrough()
+    }
+
+    /// It settles while this thread is working through an agenda.
+    func settle(_ outcome: Outcome, _ agenda: inout Agenda) {
+        let ours = state.withLock { $0.settle(outcome) }
+        if ours { agenda.add(self) }
+    }
+
+    /// It is observed: `handler` is called with the outcome, exactly once.
+    func observe(_ handler: @escaping Handler) {
+        var agenda = Agenda()
+        observe(&agenda, handler)
+        agenda.workThrough()
+    }
+
+    /// It is observed while this thread is working through an agenda.
+    func observe(_ agenda: inout Agenda, _ handler: @escaping Handler) {
+        let ours = state.withLock { $0.register(handler) }
+        if ours { agenda.add(self) }
+    }
+}
+
+extension AWPromise: HandlerCaller {
+    /// Calls the handlers that wait, and those that join them meanwhile. Only
+    /// the thread to which the state said "ours" may come here: that is why
+    /// handlers never overtake one another.
+    func callHandlers(_ agenda: inout Agenda) {
+        while let turn = state.withLock({ $0.nextTurn() }) {
+            for handler in turn.handlers {
+                handler(turn.outcome, &agenda)
+            }
+        }
+    }
+}
+
+// MARK: - What is behind the lock
+
+extension AWPromise {
+    /// Plain values and pure transitions: each function changes the state and
+    /// says what is to be done about it after the lock is released.
+    private struct State {
+        enum Phase {
+            /// Will become `calling` when the promise settles, once.
+            case pending
+            /// Settled, and one thread is calling handlers. Will become
+            /// `settled` when that thread finds that nobody waits.
+            case calling(Outcome)
+            /// Settled, and nobody waits. Will become `calling` for a while
+            /// when somebody registers late.
+            case settled(Outcome)
+        }
+
+        private var phase = Phase.pending
+
+        /// Who has not been called yet, in order of registration.
+        private var waiting: [Handler] = []
+
+        var outcome: Outcome? {
+            switch phase {
+            case .pending: nil
+            case .calling(let outcome), .settled(let outcome): outcome
+            }
+        }
+
+        /// Returns whether it is ours, the caller's, to call the handlers.
+        mutating func settle(_ outcome: Outcome) -> Bool {
+            guard case .pending = phase else { return false }
+            phase = .calling(outcome)
+            return true
+        }
+
+        /// Returns whether it is ours, the caller's, to call the handlers.
+        mutating func register(_ handler: @escaping Handler) -> Bool {
+            waiting.append(handler)
+            guard case .settled(let outcome) = phase else { return false }
+            phase = .calling(outcome)
+            return true
+        }
+
+        /// Returns who is to be called now, or `nil` if all have been: from
+        /// then on the next one who registers calls for himself.
+        mutating func nextTurn() -> (outcome: Outcome, handlers: [Handler])? {
+            guard case .calling(let outcome) = phase else {
+                preconditionFailure("only the caller of handlers takes turns")
+            }
+            if waiting.isEmpty {
+                phase = .settled(outcome)
+                return nil
+            }
+            defer { waiting = [] }
+            return (outcome, waiting)
+        }
+    }
+}
+
+/// What a promise itself can have to complain of.
+public enum PromiseError: Error {
+    /// A function passed to `then` returned the promise that this `then` had
+    /// returned before.
+    case returnedItself
+    /// Whoever was to settle the promise has gone without doing so.
+    case abandoned
+}

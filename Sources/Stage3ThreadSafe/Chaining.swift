@@ -1,0 +1,85 @@
+extension AWPromise {
+    /// Calls `function` with the value, and returns a promise of what it
+    /// returns. If `function` throws, or if this promise is rejected, the new
+    /// promise is rejected with that error.
+    ///
+    /// `function` runs once at most, where `dispatcher` wants it. If that is a
+    /// queue, it never runs inside this call or inside the call that fulfils
+    /// the promise. An error passes by without going through `dispatcher`.
+    @discardableResult
+    public func then<Next>(
+        on dispatcher: any Dispatcher = DefaultDispatcher.current,
+        _ function: @escaping @Sendable (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome, agenda in
+            switch outcome {
+            case .success(let value):
+                dispatcher.perform(&agenda) { agenda in
+                    next.settle(Result { try function(value) }, &agenda)
+                }
+            case .failure(let error):
+                next.settle(.failure(error), &agenda)
+            }
+        }
+        return next
+    }
+
+    /// Calls `function` with the value, and returns a promise that ends as the
+    /// one ends that `function` returns: this is `flatMap`, where the other
+    /// `then` is `map`. Errors travel, and `function` runs, as they do there.
+    ///
+    /// A `function` that returns the very promise which this `then` has
+    /// returned would wait for itself for ever. That promise is rejected with
+    /// ``PromiseError/returnedItself`` instead.
+    @discardableResult
+    public func then<Next>(
+        on dispatcher: any Dispatcher = DefaultDispatcher.current,
+        _ function: @escaping @Sendable (Value) throws -> AWPromise<Next>
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome, agenda in
+            switch outcome {
+            case .success(let value):
+                dispatcher.perform(&agenda) { agenda in
+                    next.adopt(Result { try function(value) }, &agenda)
+                }
+            case .failure(let error):
+                next.settle(.failure(error), &agenda)
+            }
+        }
+        return next
+    }
+
+    /// Ends a chain: calls `function` with the error if this promise, or any
+    /// promise before it in the chain, is rejected. It may be attached any
+    /// number of times, early or late, and takes nothing away from a `then`.
+    ///
+    /// `function` runs once at most, where `dispatcher` wants it.
+    public func error(
+        on dispatcher: any Dispatcher = DefaultDispatcher.current,
+        _ function: @escaping RejectFunction
+    ) {
+        observe { outcome, agenda in
+            guard case .failure(let error) = outcome else { return }
+            dispatcher.perform(&agenda) { _ in function(error) }
+        }
+    }
+
+    /// Ends as the promise ends that a function has returned, if it did.
+    private func adopt(
+        _ returned: Result<AWPromise<Value>, any Error>,
+        _ agenda: inout Agenda
+    ) {
+        switch returned {
+        case .success(let inner) where inner === self:
+            settle(.failure(PromiseError.returnedItself), &agenda)
+        case .success(let inner):
+            inner.observe(&agenda) { outcome, agenda in
+                self.settle(outcome, &agenda)
+            }
+        case .failure(let error):
+            settle(.failure(error), &agenda)
+        }
+    }
+}
