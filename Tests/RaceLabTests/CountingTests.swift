@@ -1,0 +1,24 @@
+import RaceLab
+import Testing
+
+/// Two threads of m and n accesses have exactly C(m + n, n) interleavings.
+@Suite("The lab counts")
+struct CountingTests {
+    final class Cell {
+        var value = 0
+    }
+
+    @Test(
+        "every interleaving of m and n accesses once",
+        arguments: [(1, 1, 2), (1, 4, 5), (2, 2, 6), (3, 4, 35), (5, 5, 252)])
+    func twoThreads(first: Int, second: Int, expected: Int) {
+        let report = explore { scenario in
+            let (left, right) = (Cell(), Cell())
+            scenario.thread("left") { for _ in 0..<first { left.value = 1 } }
+            scenario.thread("right") { for _ in 0..<second { right.value = 1 } }
+        }
+        #expect(report.survives)
+        #expect(report.explored == expected)
+        #expect(report.extent == .all)
+    }
+}
