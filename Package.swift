@@ -12,6 +12,10 @@ let visibleAtomics: [SwiftSetting] = [
 let package = Package(
     name: "AWPromise",
     platforms: [.macOS("26.0")],
+    products: [
+        .library(name: "RaceLab", targets: ["RaceLab"]),
+        .executable(name: "promise-lab", targets: ["promise-lab"]),
+    ],
     targets: [
         // The three stages. They know nobody.
         .target(name: "Stage1Naive", swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -21,6 +25,13 @@ let package = Package(
         // The interleaving explorer, of use for any Swift code.
         .target(name: "CRaceLab"),
         .target(name: "RaceLab", dependencies: ["CRaceLab"]),
+
+        // The hazards: one catalogue for the tests, the command and the graders.
+        .target(
+            name: "SharedSuite",
+            dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
+            path: "Tests/SharedSuite"),
+        .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
         .testTarget(name: "RaceLabTests", dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"], swiftSettings: visibleAtomics),
     ]
 )

@@ -1,0 +1,178 @@
+import Foundation
+import RaceLab
+import SharedSuite
+import Synchronization
+
+/// Every hazard on every stage.
+enum Matrix {
+    private struct Row {
+        let hazard: any Hazard
+        let verdicts: [Stage: Verdict]
+    }
+
+    private static let nameWidth = 41
+    private static let columnWidth = 18
+
+    static func command() throws {
+        if let unavailable { throw Unavailable(description: unavailable) }
+        Trial.startProcess = ChildProcess.trial
+        let (oneThread, races) = run()
+        print(text(oneThread, races), terminator: "")
+        let differences = (oneThread + races).flatMap(differences)
+        guard differences.isEmpty else {
+            // Standard output first, or a pipe would show the two in any order.
+            fflush(nil)
+            for difference in differences { Terminal.complain(difference) }
+            exit(1)
+        }
+    }
+
+    struct Unavailable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    // MARK: Running
+
+    private static func run() -> (oneThread: [Row], races: [Row]) {
+        let progress = Progress()
+        defer { progress.end() }
+        // The million links take the longest, in processes of their own; meanwhile the rest.
+        let inOtherProcesses = Background { stage in Catalogue.hazard("H12")!.run(on: stage) }
+        let rows = Catalogue.all.map { hazard in
+            Row(
+                hazard: hazard,
+                verdicts: Dictionary(
+                    uniqueKeysWithValues: Stage.allCases.map { stage in
+                        guard hazard.id != "H12" else { return (stage, .unknown("")) }
+                        progress.now("\(hazard.id) \(hazard.name), \(stage)")
+                        return (stage, hazard.run(on: stage))
+                    }))
+        }
+        progress.now("H12 \(Catalogue.hazard("H12")!.name): still linking")
+        let awaited = inOtherProcesses.verdicts
+        let complete = rows.map {
+            $0.hazard.id == "H12" ? Row(hazard: $0.hazard, verdicts: awaited) : $0
+        }
+        let count = Catalogue.oneThread.count
+        return (Array(complete.prefix(count)), Array(complete.dropFirst(count)))
+    }
+
+    /// Work on all stages at a time, each on a thread of its own.
+    private final class Background: Sendable {
+        private let found = Mutex<[Stage: Verdict]>([:])
+        private let group = DispatchGroup()
+
+        init(_ work: @escaping @Sendable (Stage) -> Verdict) {
+            for stage in Stage.allCases {
+                group.enter()
+                Thread { [self] in
+                    let verdict = work(stage)
+                    found.withLock { $0[stage] = verdict }
+                    group.leave()
+                }.start()
+            }
+        }
+
+        var verdicts: [Stage: Verdict] {
+            group.wait()
+            return found.withLock { $0 }
+        }
+    }
+
+    // MARK: Writing
+
+    private static func text(_ oneThread: [Row], _ races: [Row]) -> String {
+        var text = header("One thread") + "\n"
+        for row in oneThread { text += line(row) + "\n" }
+        text += "\n" + header("Every interleaving of several threads") + "\n"
+        for row in races { text += line(row) + "\n" }
+        text += "\n" + legend + "\n"
+        return text + summary(oneThread + races) + "\n"
+    }
+
+    private static func header(_ title: String) -> String {
+        let stages = Stage.allCases.map { "\($0)".padded(to: columnWidth) }.joined()
+        return Terminal.painted(
+            trimmed("\(title)".padded(to: nameWidth + 5) + stages), .bold)
+    }
+
+    private static func line(_ row: Row) -> String {
+        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: nameWidth)
+        for stage in Stage.allCases {
+            let (cell, colour) = cell(row.verdicts[stage]!)
+            let isLast = stage == Stage.allCases.last
+            let gap = isLast ? "" : String(repeating: " ", count: max(1, columnWidth - cell.count))
+            text += Terminal.painted(cell, colour) + gap
+        }
+        return text
+    }
+
+    private static func cell(_ verdict: Verdict) -> (String, Terminal.Colour) {
+        switch verdict {
+        case .survives(let explored, _):
+            return (explored.map { "✓ 0/\($0)" } ?? "✓", .green)
+        case .fails(let reasons, let failing?, let explored?, _):
+            return ("✗ \(failing)/\(explored) \(reasons[0].rawValue)", .red)
+        case .fails(let reasons, _, _, _):
+            return ("✗ \(reasons[0].rawValue)", .red)
+        case .cannotExpress:
+            return ("–", .grey)
+        case .unknown:
+            return ("? unknown", .red)
+        }
+    }
+
+    private static let legend =
+        "✓ survives   ✗ fails   – cannot be expressed   k/n: k of the n interleavings explored fail"
+
+    private static func summary(_ rows: [Row]) -> String {
+        let counts = Stage.allCases.map { stage in
+            let verdicts = rows.map { $0.verdicts[stage]! }
+            let expressed = verdicts.count { if case .cannotExpress = $0 { false } else { true } }
+            let survived = verdicts.count { if case .survives = $0 { true } else { false } }
+            return "\(stage) survives \(survived) of \(expressed)"
+        }
+        let explored = rows.flatMap(\.verdicts.values).reduce(0) { sum, verdict in
+            switch verdict {
+            case .survives(let explored, _), .fails(_, _, let explored, _): sum + (explored ?? 0)
+            default: sum
+            }
+        }
+        let differing = rows.reduce(0) { $0 + differences($1).count }
+        let agreement = differing == 0
+            ? "every verdict is as documented" : "\(differing) verdicts are not as documented"
+        return "\(counts.joined(separator: ", ")); \(explored.grouped) interleavings;\n\(agreement)."
+            + (differing == 0 ? " Next: promise-lab show R01 --stage 1" : "")
+    }
+
+    private static func differences(_ row: Row) -> [String] {
+        Stage.allCases.compactMap { stage in
+            row.verdicts[stage]!.difference(from: row.hazard.expectation(on: stage)).map {
+                "promise-lab: \(row.hazard.id) on \(stage): \($0)"
+            }
+        }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        var text = Substring(text)
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}
+
+enum ChildProcess {
+    /// Runs `promise-lab trial …` and returns what it wrote to standard error.
+    static func trial(_ id: String, _ stage: Stage) -> String? {
+        let process = Process()
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = ["trial", id, "--stage", "\(stage.rawValue)"]
+        let pipe = Pipe()
+        process.standardError = pipe
+        process.standardOutput = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return nil }
+        let said = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(decoding: said, as: UTF8.self)
+    }
+}

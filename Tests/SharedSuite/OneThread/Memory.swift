@@ -1,0 +1,104 @@
+// What a promise costs, and what it keeps alive.
+
+struct H12: Hazard {
+    /// As many links as a chain has to have.
+    static let links = 1_000_000
+
+    let id = "H12"
+    let name = "a chain of a million links"
+    let story = "A chain of 1,000,000 links is fulfilled, another one is rejected, and a third one "
+        + "is dropped while it is pending. None of that may exhaust the stack (of 8 MB)."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .threadSafe ? .survives : .fails(.stackOverflow)
+    }
+
+    /// It can end the process, so it is tried out in another one.
+    func run(on stage: Stage) -> Verdict { Trial.run(self, on: stage) }
+
+    /// To be called in a process that may be lost.
+    func play(on stage: Stage) throws -> String {
+        switch stage {
+        case .naive: try play(Naive.self)
+        case .handlers: try play(Handlers.self)
+        case .threadSafe: try play(ThreadSafe.self)
+        }
+    }
+
+    private func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var heard: [String] = []
+        func chain() -> (resolve: (Int) -> Void, reject: (any Error) -> Void) {
+            let (first, resolve, reject) = P.pending()
+            var last = first
+            for _ in 0..<H12.links { last = last.mapping { $0 + 1 } }
+            last.mapping {
+                heard.append("\($0)")
+                return $0
+            }
+            .ending { heard.append("\($0)") }
+            return (resolve, reject)
+        }
+        chain().resolve(0)
+        try requireOrder(heard, ["\(H12.links)"])
+        chain().reject(Sent("error"))
+        try requireOrder(heard, ["\(H12.links)", "'error'"])
+        _ = chain()
+        return "fulfilled, rejected and dropped, each with \(H12.links) links"
+    }
+}
+
+struct H13: OneThreadHazard {
+    let id = "H13"
+    let name = "handlers are freed after settling"
+    let story = "A handler has captured an object. Once the promise is settled nobody will call "
+        + "the handler again, so the object must not live on, even if the promise does."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .naive ? .fails(.keptAlive) : .survives
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        let (promise, resolve, _) = P.pending()
+        weak var captured: Captured?
+        do {
+            let object = Captured()
+            captured = object
+            promise.mapping { value in withExtendedLifetime(object) { value } }
+        }
+        resolve(1)
+        let isAlive = captured != nil
+        withExtendedLifetime(promise) {}
+        try require(!isAlive, or: .keptAlive, "the settled promise still holds its handler")
+        return "what the handler had captured is gone"
+    }
+}
+
+struct H14: OneThreadHazard {
+    let id = "H14"
+    let name = "a pending promise can be dropped"
+    let story = "A pending promise with a chain behind it is dropped, together with the functions "
+        + "that could settle it. All of it has to be freed."
+
+    func expectation(on stage: Stage) -> Expectation { .survives }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        weak var first: P?
+        weak var second: P?
+        weak var captured: Captured?
+        do {
+            let (promise, resolve, reject) = P.pending()
+            let object = Captured()
+            let next = promise.mapping { value in withExtendedLifetime(object) { value } }
+            next.ending { _ in withExtendedLifetime(object) {} }
+            (first, second, captured) = (promise, next, object)
+            withExtendedLifetime((resolve, reject)) {}
+        }
+        try require(
+            first == nil && second == nil && captured == nil, or: .keptAlive,
+            "something holds on to itself")
+        return "the promise, its chain and what that had captured are gone"
+    }
+}
+
+/// Something to be captured and let go.
+private final class Captured {}
