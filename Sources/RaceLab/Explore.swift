@@ -70,7 +70,7 @@ public struct Misfit: Error, Hashable, Sendable, CustomStringConvertible {
 /// One exploration: the Swift side of the engine in CRaceLab, which calls back to set up each
 /// run, to run the bodies and to judge what came of them.
 final class Explorer {
-    private let options: Options
+    private var options: Options
     private let describe: (Scenario) -> Void
     private var scenario = Scenario()
     private var uncaught: [(thread: Int, error: any Error)] = []
@@ -327,6 +327,31 @@ final class Explorer {
         return trace
     }
 
+    /// The interleaving with the fewest switches that shows what `finding` says; of those, the
+    /// shortest. The search goes through all interleavings in order of forced switches, so it can
+    /// end as soon as it comes to those with more.
+    func shortest(showing finding: Finding) -> Schedule {
+        options.reduction = false
+        options.maximumInterleavings = 20_000
+        var best = (forced: Int.max, switches: Int.max, steps: Int.max)
+        var shortest = finding.schedule
+        judge = { run in
+            let forced = run.forcedSwitches
+            guard forced <= best.forced else { return false }
+            let shows = self.keys(of: run).contains {
+                $0.kind == finding.kind && self.reason(for: $0) == finding.reason
+            }
+            let schedule = self.schedule(of: run)
+            let size = (forced, schedule.switches, schedule.choices.count)
+            if shows, size < best {
+                (best, shortest) = (size, schedule)
+            }
+            return true
+        }
+        _ = run()
+        return shortest
+    }
+
     /// The first step of a failing interleaving after which every way on fails.
     func pointOfNoReturn(of schedule: Schedule) -> Int? {
         for length in schedule.choices.indices.reversed() {
@@ -497,6 +522,14 @@ extension rl_run {
     var allFrames: [UInt] {
         withUnsafeBytes(of: frames) {
             Array($0.bindMemory(to: UInt.self).prefix(Int(frame_count)))
+        }
+    }
+
+    /// How often somebody else went on although the one before could have.
+    var forcedSwitches: Int {
+        let steps = allSteps
+        return zip(steps, steps.dropFirst()).count { before, step in
+            before.thread != step.thread && step.enabled >> before.thread & 1 == 1
         }
     }
 

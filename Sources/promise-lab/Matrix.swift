@@ -10,12 +10,11 @@ enum Matrix {
         let verdicts: [Stage: Verdict]
     }
 
-    private static let nameWidth = 41
-    private static let columnWidth = 18
+    private static let nameWidth = 32
+    private static let columnWidths: [Stage: Int] = [.naive: 20, .handlers: 25, .threadSafe: 18]
 
     static func command() throws {
         if let unavailable { throw Unavailable(description: unavailable) }
-        Trial.startProcess = ChildProcess.trial
         let (oneThread, races) = run()
         print(text(oneThread, races), terminator: "")
         let differences = (oneThread + races).flatMap(differences)
@@ -84,14 +83,14 @@ enum Matrix {
     private static func text(_ oneThread: [Row], _ races: [Row]) -> String {
         var text = header("One thread") + "\n"
         for row in oneThread { text += line(row) + "\n" }
-        text += "\n" + header("Every interleaving of several threads") + "\n"
+        text += "\n" + header("Several threads, every interleaving") + "\n"
         for row in races { text += line(row) + "\n" }
         text += "\n" + legend + "\n"
         return text + summary(oneThread + races) + "\n"
     }
 
     private static func header(_ title: String) -> String {
-        let stages = Stage.allCases.map { "\($0)".padded(to: columnWidth) }.joined()
+        let stages = Stage.allCases.map { "\($0)".padded(to: columnWidths[$0]!) }.joined()
         return Terminal.painted(
             trimmed("\(title)".padded(to: nameWidth + 5) + stages), .bold)
     }
@@ -99,22 +98,31 @@ enum Matrix {
     private static func line(_ row: Row) -> String {
         var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: nameWidth)
         for stage in Stage.allCases {
-            let (cell, colour) = cell(row.verdicts[stage]!)
+            let (cell, colour) = cell(row.verdicts[stage]!, row.hazard.expectation(on: stage))
             let isLast = stage == Stage.allCases.last
-            let gap = isLast ? "" : String(repeating: " ", count: max(1, columnWidth - cell.count))
+            let room = columnWidths[stage]! - cell.count
+            let gap = isLast ? "" : String(repeating: " ", count: max(1, room))
             text += Terminal.painted(cell, colour) + gap
         }
         return text
     }
 
-    private static func cell(_ verdict: Verdict) -> (String, Terminal.Colour) {
+    /// Of several reasons the one that is documented first, if it was found.
+    private static func word(_ found: [Reason], _ expectation: Expectation) -> String {
+        if case .fails(let first, _) = expectation, found.contains(first) { return first.rawValue }
+        return found[0].rawValue
+    }
+
+    private static func cell(
+        _ verdict: Verdict, _ expectation: Expectation
+    ) -> (String, Terminal.Colour) {
         switch verdict {
         case .survives(let explored, _):
             return (explored.map { "✓ 0/\($0)" } ?? "✓", .green)
         case .fails(let reasons, let failing?, let explored?, _):
-            return ("✗ \(failing)/\(explored) \(reasons[0].rawValue)", .red)
+            return ("✗ \(failing)/\(explored) \(word(reasons, expectation))", .red)
         case .fails(let reasons, _, _, _):
-            return ("✗ \(reasons[0].rawValue)", .red)
+            return ("✗ \(word(reasons, expectation))", .red)
         case .cannotExpress:
             return ("–", .grey)
         case .unknown:
@@ -157,22 +165,5 @@ enum Matrix {
         var text = Substring(text)
         while text.last == " " { text.removeLast() }
         return String(text)
-    }
-}
-
-enum ChildProcess {
-    /// Runs `promise-lab trial …` and returns what it wrote to standard error.
-    static func trial(_ id: String, _ stage: Stage) -> String? {
-        let process = Process()
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = ["trial", id, "--stage", "\(stage.rawValue)"]
-        let pipe = Pipe()
-        process.standardError = pipe
-        process.standardOutput = FileHandle.nullDevice
-        process.standardInput = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return nil }
-        let said = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return String(decoding: said, as: UTF8.self)
     }
 }

@@ -5,6 +5,11 @@ import SharedSuite
 @main
 enum PromiseLab {
     static func main() {
+        if let executable = Bundle.main.executableURL {
+            Trial.command = (
+                executable, { part, stage in ["trial", part, "--stage", "\(stage.rawValue)"] }
+            )
+        }
         // Reading the output of this command with `head` is no reason to complain.
         signal(SIGPIPE, SIG_DFL)
         do {
@@ -50,8 +55,12 @@ enum PromiseLab {
             try arguments.end()
             try ReplayCommand.run(hazard, on: stage, schedule)
         case "trial":
-            let (hazard, stage) = try hazardAndStage(&arguments)
-            Trial.runInThisProcess(hazard.id, on: stage)
+            let stage = try stage(&arguments)
+            let part = try arguments.word("what to try: \(Trial.parts.joined(separator: ", "))")
+            try arguments.end()
+            _ = Trial.runInThisProcess(part, on: stage)
+            throw Mistake(
+                "there is no trial '\(part)'; there are \(Trial.parts.joined(separator: ", "))")
         default:
             throw Mistake(
                 "there is no command '\(name)'; there are matrix, show, replay and list "
@@ -62,10 +71,7 @@ enum PromiseLab {
     private static func hazardAndStage(
         _ arguments: inout Arguments
     ) throws -> (any Hazard, Stage) {
-        let word = try arguments.option("--stage", for: "a stage: 1, 2 or 3")
-        guard let number = Int(word), let stage = Stage(rawValue: number) else {
-            throw Mistake("there is no stage '\(word)'; there are 1, 2 and 3")
-        }
+        let stage = try stage(&arguments)
         let id = try arguments.word("the id of a hazard, such as R01")
         guard let hazard = Catalogue.hazard(id) else {
             throw Mistake(
@@ -73,6 +79,14 @@ enum PromiseLab {
                     + "\(Catalogue.all[0].id) to \(Catalogue.all.last!.id)")
         }
         return (hazard, stage)
+    }
+
+    private static func stage(_ arguments: inout Arguments) throws -> Stage {
+        let word = try arguments.option("--stage", for: "a stage: 1, 2 or 3")
+        guard let number = Int(word), let stage = Stage(rawValue: number) else {
+            throw Mistake("there is no stage '\(word)'; there are 1, 2 and 3")
+        }
+        return stage
     }
 }
 

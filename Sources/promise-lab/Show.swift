@@ -13,21 +13,26 @@ enum ListCommand {
 /// What happens on one stage.
 enum ShowCommand {
     static func run(_ hazard: any Hazard, on stage: Stage) throws {
-        Trial.startProcess = ChildProcess.trial
         guard let race = hazard as? any Race else { return showOneThread(hazard, stage) }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         if case .cannotExpress = race.expectation(on: stage) { return showOneThread(race, stage) }
         let report = race.report(on: stage)
         if let obstacle = report.obstacle { throw obstacle }
-        if let finding = report.findings.first {
-            let count = "\(finding.count) of \(report.explored) interleavings fail"
+        let findings = race.findings(of: report, on: stage)
+        if let finding = findings.first {
+            let count = "\(report.failing) of \(report.explored) interleavings fail"
             print(Terminal.spread(title(race, stage), count))
             tell(race)
-            guard let trace = try report.counterexample(options: race.options, race.scenario(on: stage))
+            guard
+                let trace = try report.counterexample(
+                    showing: finding, options: race.options, race.scenario(on: stage))
             else { return }
             print("\n\(trace.table(width: Terminal.width))\n")
-            print(Terminal.wrapped("✗ \(finding)"))
-            other(report)
+            print(Terminal.wrapped("✗ in \(finding.count): \(finding)"))
+            for finding in findings.dropFirst() {
+                print(Terminal.wrapped("✗ in \(finding.count): \(finding)"))
+            }
+            besides(report)
             print(replayLine(race, stage, trace))
         } else {
             let count = "survives \(report.extent): \(report.explored)"
@@ -37,7 +42,7 @@ enum ShowCommand {
             let trace = try replay(schedule, options: race.options, race.scenario(on: stage))
             print("\nOne of them:\n\n\(trace.table(width: Terminal.width))\n")
             print("✓ all is well")
-            other(report)
+            besides(report)
             print(replayLine(race, stage, trace))
         }
     }
@@ -55,11 +60,8 @@ enum ShowCommand {
         print(Terminal.wrapped(hazard.story))
     }
 
-    /// What else was found, beside what is shown.
-    private static func other(_ report: Report) {
-        for finding in report.findings.dropFirst() {
-            print(Terminal.wrapped("also, in \(finding.count): \(finding)"))
-        }
+    /// What was found, but is judged elsewhere.
+    private static func besides(_ report: Report) {
         let kinds = Set(report.remarks.map(\.kind)).sorted()
         for kind in kinds {
             let remarks = report.remarks.filter { $0.kind == kind }

@@ -11,7 +11,7 @@ public enum Reason: String, Sendable, Hashable {
     case silence = "silence"
     case lost = "lost"
     case twice = "twice"
-    case bothKinds = "value and error"
+    case bothKinds = "both kinds"
     case disagrees = "result differs"
     case overlap = "overlap"
     case dataRace = "data race"

@@ -1,24 +1,48 @@
 import Foundation
 import RaceLab
+import Synchronization
 
 /// A hazard that can end the process is tried out in a process of its own.
 public enum Trial {
-    /// How to start another process that calls ``runInThisProcess(_:on:)``: what it wrote to
-    /// standard error, or `nil` if it could not be started. Set by whoever knows how, before a
-    /// hazard is run.
-    nonisolated(unsafe) public static var startProcess: ((_ id: String, _ stage: Stage) -> String?)?
+    /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. To be set by
+    /// whoever knows, before such a hazard is run.
+    public static var command: (executable: URL, arguments: @Sendable (String, Stage) -> [String])? {
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
+    }
+
+    private static let stored = Mutex<
+        (executable: URL, arguments: @Sendable (String, Stage) -> [String])?
+    >(nil)
 
     private static let marker = "verdict of the trial: "
 
-    /// Starts another process and reads its verdict.
-    static func run(_ hazard: H12, on stage: Stage) -> Verdict {
-        guard let startProcess else {
-            return .unknown("\(hazard.id) needs another process, and nobody said how to start one")
+    /// Starts a process for each part, all at the same time.
+    static func verdicts(of parts: [H12.Part], on stage: Stage) -> [Verdict] {
+        guard let command else {
+            return [.unknown("it takes another process, and nobody said how to start one")]
         }
-        guard let said = startProcess(hazard.id, stage) else {
-            return .unknown("the process for \(hazard.id) on \(stage) could not be started")
+        let started = parts.map { part -> (Process, Pipe)? in
+            let process = Process()
+            process.executableURL = command.executable
+            process.arguments = command.arguments(part.rawValue, stage)
+            // A stack overflow is what we came for: nobody needs a report of it.
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+            let pipe = Pipe()
+            process.standardError = pipe
+            process.standardOutput = FileHandle.nullDevice
+            process.standardInput = FileHandle.nullDevice
+            return (try? process.run()) == nil ? nil : (process, pipe)
         }
-        return verdict(from: said)
+        return started.map { started in
+            guard let (process, pipe) = started else {
+                return .unknown("the process could not be started: \(command.executable.path)")
+            }
+            let said = pipe.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return verdict(from: String(decoding: said, as: UTF8.self))
+        }
     }
 
     /// What a process that called ``runInThisProcess(_:on:)`` has found out.
@@ -36,14 +60,17 @@ public enum Trial {
         return .fails([reason], failing: nil, explored: nil, detail: detail)
     }
 
-    /// Tries it here, on a thread with a stack of 8 MB, says on standard error what came of it and
-    /// ends the process.
-    public static func runInThisProcess(_ id: String, on stage: Stage) -> Never {
+    /// The parts of H12, by name.
+    public static let parts = H12.Part.allCases.map(\.rawValue)
+
+    /// Tries out a part of H12 here, on a thread with a stack of 8 MB, says on standard error what
+    /// came of it and ends the process. `nil` if there is no such part.
+    public static func runInThisProcess(_ name: String, on stage: Stage) -> Never? {
+        guard let part = H12.Part(rawValue: name) else { return nil }
         let thread = Thread {
             reportStackOverflow(
                 "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
-            let verdict = SharedSuite.verdict { try H12().play(on: stage) }
-            switch verdict {
+            switch SharedSuite.verdict({ try H12().play(part, on: stage) }) {
             case .survives(_, let detail): write("survives: \(detail)")
             case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")
             case .cannotExpress(let why), .unknown(let why): write("unknown: \(why)")

@@ -2,7 +2,7 @@
 
 struct H06: OneThreadHazard {
     let id = "H06"
-    let name = "a function that throws rejects the rest"
+    let name = "a throwing function rejects"
     let story = "A function in the middle of a chain throws. The functions after it must not run, "
         + "and `error` at the end has to hear of it, once."
 
@@ -58,7 +58,7 @@ struct H07: FlatteningHazard {
 
 struct H11: FlatteningHazard {
     let id = "H11"
-    let name = "`then` returns its own successor"
+    let name = "a promise that waits for itself"
     let story = "A function passed to `then` returns the promise that this very `then` has "
         + "returned. It would wait for itself; it has to be rejected instead."
 
@@ -81,7 +81,7 @@ struct H11: FlatteningHazard {
 
 struct H16: OneThreadHazard {
     let id = "H16"
-    let name = "a middle promise that nobody keeps"
+    let name = "a link that nobody keeps"
     let story = "Only the first promise of a chain is kept by anybody. The end of the chain has to "
         + "hear the value all the same."
 
@@ -103,7 +103,7 @@ struct H16: OneThreadHazard {
 
 struct H17: OneThreadHazard {
     let id = "H17"
-    let name = "`error` comes late, and far down"
+    let name = "`error` late, and far down"
     let story = "A promise is rejected before anybody calls `error`, and the one who does stands "
         + "behind three `then`s. The error has to arrive there, untouched."
 

@@ -23,7 +23,7 @@ struct H02: OneThreadHazard {
 
 struct H03: OneThreadHazard {
     let id = "H03"
-    let name = "`then` and `error` on one promise"
+    let name = "`then`, and `error` beside it"
     let story = "A chain is attached with `then`, and `error` is called on the same promise. When "
         + "it is rejected, the end of the chain has to hear of it as well."
 
@@ -95,7 +95,7 @@ struct H09: OneThreadHazard {
 
 struct H10: Hazard {
     let id = "H10"
-    let name = "a handler runs before `then` returns"
+    let name = "handler before `then` returns"
     let story = "`then` is called on a promise that is fulfilled already. Whether its handler runs "
         + "before or after the next line must not depend on how fast the work was."
 

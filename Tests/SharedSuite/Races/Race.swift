@@ -15,6 +15,7 @@ extension Race {
     public var options: Options {
         var options = Options()
         options.judging = judging
+        options.reduction = true
         return options
     }
 
@@ -54,6 +55,15 @@ extension Race {
         return .fails(
             reasons.filter { seen.insert($0).inserted }, failing: failing, explored: explored,
             detail: findings[0].description)
+    }
+}
+
+extension Race {
+    /// What was found, beginning with what is documented first.
+    public func findings(of report: Report, on stage: Stage) -> [Finding] {
+        guard case .fails(let first, _) = expectation(on: stage) else { return report.findings }
+        let isFirst = { (finding: Finding) in Reason(finding) == first }
+        return report.findings.filter(isFirst) + report.findings.filter { !isFirst($0) }
     }
 }
 

@@ -56,7 +56,7 @@ struct R05: Race {
 /// Not a scenario of its own: the others, looked at in another way.
 struct R18: Race {
     let id = "R18"
-    let name = "a data race in any of R01 to R05"
+    let name = "data races in R01 to R05"
     let story = "Two accesses to the same memory, at least one of them a modification, with "
         + "nothing to order them: in any of the scenarios above, whatever came of it."
 
