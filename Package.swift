@@ -32,6 +32,15 @@ let package = Package(
             dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
             path: "Tests/SharedSuite"),
         .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
-        .testTarget(name: "RaceLabTests", dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"], swiftSettings: visibleAtomics),
+
+        // The tests: each stage against the catalogue, then the lab itself.
+        .target(name: "StageTesting", dependencies: ["SharedSuite"], path: "Tests/StageTesting"),
+        .testTarget(name: "Stage1NaiveTests", dependencies: ["SharedSuite", "StageTesting"]),
+        .testTarget(name: "Stage2HandlersTests", dependencies: ["SharedSuite", "StageTesting"]),
+        .testTarget(name: "Stage3ThreadSafeTests", dependencies: ["SharedSuite", "StageTesting"]),
+        .testTarget(
+            name: "RaceLabTests",
+            dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
+            swiftSettings: visibleAtomics),
     ]
 )

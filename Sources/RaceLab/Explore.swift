@@ -357,7 +357,8 @@ final class Explorer {
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             judge = { run in
-                let keys = run.status == RL_COMPLETE || run.status == RL_DEADLOCK
+                let keys =
+                    run.status == RL_COMPLETE || run.status == RL_DEADLOCK
                     ? self.keys(of: run) : []
                 survivor = !keys.contains { self.options.judging.contains($0.kind) }
                 return !survivor
@@ -375,13 +376,15 @@ final class Explorer {
         let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
         let reason: String
         if step >= schedule.choices.count {
-            reason = "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
+            reason =
+                "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
                 + " did not come to an end"
         } else if couldGo.isEmpty {
             reason = "the schedule goes on, but every thread has come to its end"
         } else {
             let name = names[schedule.choices[step]]
-            reason = waiting[schedule.choices[step]].finished
+            reason =
+                waiting[schedule.choices[step]].finished
                 ? "it is the turn of '\(name)', but that thread has come to its end"
                 : "it is the turn of '\(name)', but that thread cannot go on"
         }
@@ -390,7 +393,8 @@ final class Explorer {
 
     private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
         let steps = run.allSteps
-        let sites = Symbols.sites(of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        let sites = Symbols.sites(
+            of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
         let keys = keys(of: run)
         var result = Trace(
             threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title),
@@ -407,7 +411,8 @@ final class Explorer {
                     kind: key.kind, reason: reason(for: key), count: 1,
                     schedule: schedule(of: run))
             })
-        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace) {
+        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)
+        {
             let word = race.overlap ? "overlaps" : "races"
             result.mark(
                 step: Int(race.second_step), "\(word) with step \(race.first_step + 1)")

@@ -124,6 +124,7 @@ public struct Report: Sendable {
         guard let finding = findings.first else {
             return "survives \(extent) (\(explored))"
         }
-        return "fails in \(failing) of \(explored) interleavings; in \(finding.count) of them: \(finding)"
+        return
+            "fails in \(failing) of \(explored) interleavings; in \(finding.count) of them: \(finding)"
     }
 }

@@ -61,8 +61,9 @@ enum Symbols {
     }
 
     private static func symbols(at addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
-        guard let symbols = backtrace(of: addresses)?.symbolicated(
-            with: ImageMap.capture(), options: [.showSourceLocations, .useSymbolCache])
+        guard
+            let symbols = backtrace(of: addresses)?.symbolicated(
+                with: ImageMap.capture(), options: [.showSourceLocations, .useSymbolCache])
         else { return [] }
         let found = symbols.frames.map(\.symbol)
         return found.count == addresses.count ? found : []

@@ -17,7 +17,8 @@ extension Trace {
             self.width = width
             mainFile = Table.mostFrequent(trace.steps.compactMap { $0.site?.file })
             stateWidths = trace.columns.indices.map { column in
-                let texts = [trace.columns[column], trace.initial[column]]
+                let texts =
+                    [trace.columns[column], trace.initial[column]]
                     + trace.steps.compactMap { $0.states?[column] }
                 return min(texts.map(\.count).max() ?? 0, 22)
             }
@@ -47,12 +48,15 @@ extension Trace {
         }
 
         /// What stands in the cell of a step, before it is cut: the text, and where it is from.
-        private static func cell(_ step: Step, mainFile: String?) -> (text: String, place: String, count: Int) {
+        private static func cell(_ step: Step, mainFile: String?) -> (
+            text: String, place: String, count: Int
+        ) {
             guard let site = step.site else {
                 let text = step.kind == .note ? "» \(step.text)" : "?"
                 return (text, "", text.count)
             }
-            let file = site.file == mainFile
+            let file =
+                site.file == mainFile
                 ? "" : site.file.replacingOccurrences(of: ".swift", with: "")
             let place = " \(file):\(site.line)"
             return (step.text, place, step.text.count + place.count)
@@ -60,7 +64,8 @@ extension Trace {
 
         var text: String {
             var lines: [String] = []
-            let titles = zip(trace.threads, threadWidths).map { $0.cut(to: $1).padded(to: $1) }
+            let titles =
+                zip(trace.threads, threadWidths).map { $0.cut(to: $1).padded(to: $1) }
                 + zip(trace.columns, stateWidths).map { $0.cut(to: $1).padded(to: $1) }
             lines.append("    " + titles.joined(separator: "  "))
             let blank = threadWidths.map { String(repeating: " ", count: $0) }

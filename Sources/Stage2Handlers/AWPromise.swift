@@ -83,7 +83,7 @@ public final class AWPromise<Value> {
         if let outcome = result, !isCallingHandlers {
             handler(outcome)
         } else {
-            // Still pending, or settled just now with others to be called first.
+            // Still pending; or settled just now, and others come first.
             handlers.append(handler)
         }
     }

@@ -11,7 +11,7 @@ enum Matrix {
     }
 
     private static let nameWidth = 32
-    private static let columnWidths: [Stage: Int] = [.naive: 20, .handlers: 25, .threadSafe: 18]
+    private static let columnWidths: [Stage: Int] = [.naive: 21, .handlers: 26, .threadSafe: 16]
 
     static func command() throws {
         if let unavailable { throw Unavailable(description: unavailable) }
@@ -35,8 +35,6 @@ enum Matrix {
     private static func run() -> (oneThread: [Row], races: [Row]) {
         let progress = Progress()
         defer { progress.end() }
-        // The million links take the longest, in processes of their own; meanwhile the rest.
-        let inOtherProcesses = Background { stage in Catalogue.hazard("H12")!.run(on: stage) }
         let rows = Catalogue.all.map { hazard in
             Row(
                 hazard: hazard,
@@ -47,6 +45,9 @@ enum Matrix {
                         return (stage, hazard.run(on: stage))
                     }))
         }
+        // The million links take the longest, in processes of their own. They come last, because
+        // the lab is quicker when it has a processor to itself.
+        let inOtherProcesses = Background { stage in Catalogue.hazard("H12")!.run(on: stage) }
         progress.now("H12 \(Catalogue.hazard("H12")!.name): still linking")
         let awaited = inOtherProcesses.verdicts
         let complete = rows.map {
@@ -85,7 +86,7 @@ enum Matrix {
         for row in oneThread { text += line(row) + "\n" }
         text += "\n" + header("Several threads, every interleaving") + "\n"
         for row in races { text += line(row) + "\n" }
-        text += "\n" + legend + "\n"
+        text += "\n" + legend + "\n\n"
         return text + summary(oneThread + races) + "\n"
     }
 
@@ -107,10 +108,14 @@ enum Matrix {
         return text
     }
 
-    /// Of several reasons the one that is documented first, if it was found.
+    /// Of several reasons the one that is documented first, if it was found; and a hint at the
+    /// others.
     private static func word(_ found: [Reason], _ expectation: Expectation) -> String {
-        if case .fails(let first, _) = expectation, found.contains(first) { return first.rawValue }
-        return found[0].rawValue
+        let more = found.count > 1 ? " …" : ""
+        if case .fails(let first, _) = expectation, found.contains(first) {
+            return first.rawValue + more
+        }
+        return found[0].rawValue + more
     }
 
     private static func cell(
@@ -131,7 +136,11 @@ enum Matrix {
     }
 
     private static let legend =
-        "✓ survives   ✗ fails   – cannot be expressed   k/n: k of the n interleavings explored fail"
+        """
+        ✓ survives   ✗ fails   – cannot be expressed   … and for other reasons
+        k/n: k of the n interleavings explored fail; those that differ only in the order of steps
+        that do not touch the same thing are explored once
+        """
 
     private static func summary(_ rows: [Row]) -> String {
         let counts = Stage.allCases.map { stage in
@@ -147,10 +156,12 @@ enum Matrix {
             }
         }
         let differing = rows.reduce(0) { $0 + differences($1).count }
-        let agreement = differing == 0
+        let agreement =
+            differing == 0
             ? "every verdict is as documented" : "\(differing) verdicts are not as documented"
-        return "\(counts.joined(separator: ", ")); \(explored.grouped) interleavings;\n\(agreement)."
-            + (differing == 0 ? " Next: promise-lab show R01 --stage 1" : "")
+        let next = differing == 0 ? "\nNext: swift run promise-lab show R01 --stage 1" : ""
+        return "\(counts.joined(separator: ", ")).\n"
+            + "\(explored.grouped) interleavings explored; \(agreement).\(next)"
     }
 
     private static func differences(_ row: Row) -> [String] {

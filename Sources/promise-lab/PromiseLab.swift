@@ -54,6 +54,9 @@ enum PromiseLab {
             let schedule = try arguments.option("--schedule", for: "a schedule, such as SRRRS")
             try arguments.end()
             try ReplayCommand.run(hazard, on: stage, schedule)
+        case "mutants":
+            try arguments.end()
+            try MutantsCommand.run()
         case "trial":
             let stage = try stage(&arguments)
             let part = try arguments.word("what to try: \(Trial.parts.joined(separator: ", "))")
@@ -63,8 +66,8 @@ enum PromiseLab {
                 "there is no trial '\(part)'; there are \(Trial.parts.joined(separator: ", "))")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay and list "
-                    + "(see promise-lab --help)")
+                "there is no command '\(name)'; there are matrix, show, replay, list "
+                    + "and mutants (see promise-lab --help)")
         }
     }
 

@@ -68,7 +68,8 @@ enum ShowCommand {
             let count = remarks.map(\.count).max() ?? 0
             print(
                 Terminal.wrapped(
-                    "besides, in \(count) or more: \(kind.rawValue), for one: \(remarks[0].reason)"))
+                    "besides, in \(count) or more: \(kind.rawValue), for one: \(remarks[0].reason)")
+            )
         }
     }
 
@@ -80,7 +81,9 @@ enum ShowCommand {
         case .survives(_, let detail):
             print(Terminal.wrapped(Terminal.painted("✓", .green) + " \(detail)"))
         case .fails(let reasons, _, _, let detail):
-            print(Terminal.wrapped(Terminal.painted("✗ \(reasons[0].rawValue)", .red) + ": \(detail)"))
+            print(
+                Terminal.wrapped(Terminal.painted("✗ \(reasons[0].rawValue)", .red) + ": \(detail)")
+            )
             print(Terminal.wrapped("  that is: \(reasons[0].sentence)"))
         case .cannotExpress(let why):
             print(Terminal.wrapped("– \(stage) cannot express this: \(why)"))

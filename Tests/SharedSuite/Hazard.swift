@@ -133,7 +133,7 @@ protocol OneThreadHazard: Hazard {
 extension OneThreadHazard {
     public func run(on stage: Stage) -> Verdict {
         if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
-        return verdict {
+        return verdictOfOneThread {
             switch stage {
             case .naive: try play(Naive.self)
             case .handlers: try play(Handlers.self)
@@ -152,10 +152,26 @@ extension FlatteningHazard {
     public func run(on stage: Stage) -> Verdict {
         switch stage {
         case .naive: .cannotExpress("its `then` yields a promise of a promise")
-        case .handlers: verdict { try play(Handlers.self) }
-        case .threadSafe: verdict { try play(ThreadSafe.self) }
+        case .handlers: verdictOfOneThread { try play(Handlers.self) }
+        case .threadSafe: verdictOfOneThread { try play(ThreadSafe.self) }
         }
     }
+}
+
+/// Plays on a thread of the lab, if it can work here: a promise that locks itself out then fails
+/// with a deadlock, where it would have taken the whole run with it.
+func verdictOfOneThread(_ play: @escaping () throws -> String) -> Verdict {
+    guard unavailable == nil else { return verdict(play) }
+    var played: Verdict?
+    var options = Options()
+    options.judging = [.deadlock]
+    let report = explore(options: options) { scenario in
+        scenario.thread("main") { played = verdict(play) }
+    }
+    if let finding = report.findings.first {
+        return .fails([.deadlock], failing: nil, explored: nil, detail: finding.description)
+    }
+    return played ?? .unknown(report.summary)
 }
 
 func verdict(_ play: () throws -> String) -> Verdict {

@@ -76,7 +76,8 @@ extension Stage2Handlers.AWPromise: PromiseUnderTest where Value == Int {
         Stage2Handlers.AWPromise<Int> { resolve, reject in work(resolve, reject) }
     }
 
-    public func mapping(_ function: @escaping (Int) throws -> Int) -> Stage2Handlers.AWPromise<Int> {
+    public func mapping(_ function: @escaping (Int) throws -> Int) -> Stage2Handlers.AWPromise<Int>
+    {
         then(function)
     }
 
@@ -109,7 +110,9 @@ extension Stage3ThreadSafe.AWPromise: PromiseUnderTest where Value == Int {
         Stage3ThreadSafe.AWPromise<Int> { resolve, reject in work(resolve, reject) }
     }
 
-    public func mapping(_ function: @escaping (Int) throws -> Int) -> Stage3ThreadSafe.AWPromise<Int> {
+    public func mapping(_ function: @escaping (Int) throws -> Int)
+        -> Stage3ThreadSafe.AWPromise<Int>
+    {
         nonisolated(unsafe) let function = function
         return then(on: ImmediateDispatcher()) { try function($0) }
     }

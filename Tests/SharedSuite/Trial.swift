@@ -6,7 +6,8 @@ import Synchronization
 public enum Trial {
     /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. To be set by
     /// whoever knows, before such a hazard is run.
-    public static var command: (executable: URL, arguments: @Sendable (String, Stage) -> [String])? {
+    public static var command: (executable: URL, arguments: @Sendable (String, Stage) -> [String])?
+    {
         get { stored.withLock { $0 } }
         set { stored.withLock { $0 = newValue } }
     }
@@ -18,14 +19,14 @@ public enum Trial {
     private static let marker = "verdict of the trial: "
 
     /// Starts a process for each part, all at the same time.
-    static func verdicts(of parts: [H12.Part], on stage: Stage) -> [Verdict] {
+    static func run(_ parts: [String], on stage: Stage) -> Verdict {
         guard let command else {
-            return [.unknown("it takes another process, and nobody said how to start one")]
+            return .unknown("it takes another process, and nobody said how to start one")
         }
         let started = parts.map { part -> (Process, Pipe)? in
             let process = Process()
             process.executableURL = command.executable
-            process.arguments = command.arguments(part.rawValue, stage)
+            process.arguments = command.arguments(part, stage)
             // A stack overflow is what we came for: nobody needs a report of it.
             process.environment = ProcessInfo.processInfo.environment
                 .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
@@ -35,18 +36,41 @@ public enum Trial {
             process.standardInput = FileHandle.nullDevice
             return (try? process.run()) == nil ? nil : (process, pipe)
         }
-        return started.map { started in
+        let said = zip(parts, started).map { part, started in
             guard let (process, pipe) = started else {
-                return .unknown("the process could not be started: \(command.executable.path)")
+                return (name: part, said: "could not start \(command.executable.path)")
             }
-            let said = pipe.fileHandleForReading.readDataToEndOfFile()
+            let data = pipe.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
-            return verdict(from: String(decoding: said, as: UTF8.self))
+            return (name: part, said: String(decoding: data, as: UTF8.self))
         }
+        return verdict(of: said)
+    }
+
+    /// What the parts together have shown, from what each process wrote to standard error.
+    public static func verdict(of parts: [(name: String, said: String)]) -> Verdict {
+        var lost: [String] = []
+        var reasons: [Reason] = []
+        for part in parts {
+            switch verdict(from: part.said) {
+            case .survives, .cannotExpress: break
+            case .unknown(let why): return .unknown("\(part.name): \(why)")
+            case .fails(let found, _, _, _):
+                lost.append(part.name)
+                reasons += found.filter { !reasons.contains($0) }
+            }
+        }
+        guard lost.isEmpty else {
+            return .fails(
+                reasons, failing: nil, explored: nil,
+                detail: "the process was lost when the chain was \(lost.joined(separator: ", "))")
+        }
+        return .survives(
+            explored: nil, detail: "fulfilled, rejected and dropped, with all its links")
     }
 
     /// What a process that called ``runInThisProcess(_:on:)`` has found out.
-    public static func verdict(from standardError: String) -> Verdict {
+    static func verdict(from standardError: String) -> Verdict {
         guard let range = standardError.range(of: marker) else {
             return .unknown("the process came to an end without a verdict: \(standardError)")
         }

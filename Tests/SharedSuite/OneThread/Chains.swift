@@ -3,7 +3,8 @@
 struct H06: OneThreadHazard {
     let id = "H06"
     let name = "a throwing function rejects"
-    let story = "A function in the middle of a chain throws. The functions after it must not run, "
+    let story =
+        "A function in the middle of a chain throws. The functions after it must not run, "
         + "and `error` at the end has to hear of it, once."
 
     func expectation(on stage: Stage) -> Expectation { .survives }
@@ -27,7 +28,8 @@ struct H06: OneThreadHazard {
 struct H07: FlatteningHazard {
     let id = "H07"
     let name = "`then` returns a promise"
-    let story = "A function passed to `then` returns a promise that is settled later. The chain "
+    let story =
+        "A function passed to `then` returns a promise that is settled later. The chain "
         + "has to wait for it, and go on with its value, or with its error."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -59,7 +61,8 @@ struct H07: FlatteningHazard {
 struct H11: FlatteningHazard {
     let id = "H11"
     let name = "a promise that waits for itself"
-    let story = "A function passed to `then` returns the promise that this very `then` has "
+    let story =
+        "A function passed to `then` returns the promise that this very `then` has "
         + "returned. It would wait for itself; it has to be rejected instead."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -82,7 +85,8 @@ struct H11: FlatteningHazard {
 struct H16: OneThreadHazard {
     let id = "H16"
     let name = "a link that nobody keeps"
-    let story = "Only the first promise of a chain is kept by anybody. The end of the chain has to "
+    let story =
+        "Only the first promise of a chain is kept by anybody. The end of the chain has to "
         + "hear the value all the same."
 
     func expectation(on stage: Stage) -> Expectation { .survives }
@@ -104,7 +108,8 @@ struct H16: OneThreadHazard {
 struct H17: OneThreadHazard {
     let id = "H17"
     let name = "`error` late, and far down"
-    let story = "A promise is rejected before anybody calls `error`, and the one who does stands "
+    let story =
+        "A promise is rejected before anybody calls `error`, and the one who does stands "
         + "behind three `then`s. The error has to arrive there, untouched."
 
     func expectation(on stage: Stage) -> Expectation { .survives }

@@ -13,7 +13,8 @@ struct H12: Hazard {
 
     let id = "H12"
     let name = "a chain of a million links"
-    let story = "A chain of 1,000,000 links is fulfilled, another one is rejected, and a third one "
+    let story =
+        "A chain of 1,000,000 links is fulfilled, another one is rejected, and a third one "
         + "is dropped while it is pending. None of that may exhaust the stack (of 8 MB)."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -21,21 +22,7 @@ struct H12: Hazard {
     }
 
     /// It can end the process, so each part is tried out in a process of its own.
-    func run(on stage: Stage) -> Verdict {
-        let verdicts = Trial.verdicts(of: Part.allCases, on: stage)
-        for verdict in verdicts {
-            if case .unknown = verdict { return verdict }
-        }
-        let failed = zip(Part.allCases, verdicts).filter {
-            if case .fails = $1 { true } else { false }
-        }
-        guard let (_, first) = failed.first, case .fails(let reasons, _, _, _) = first else {
-            return .survives(
-                explored: nil, detail: "fulfilled, rejected and dropped, with all its links")
-        }
-        let parts = failed.map(\.0.rawValue).joined(separator: ", ")
-        return .fails(reasons, failing: nil, explored: nil, detail: "the chain was lost when \(parts)")
-    }
+    func run(on stage: Stage) -> Verdict { Trial.run(Trial.parts, on: stage) }
 
     /// To be called in a process that may be lost.
     func play(_ part: Part, on stage: Stage) throws -> String {
@@ -76,7 +63,8 @@ struct H12: Hazard {
 struct H13: OneThreadHazard {
     let id = "H13"
     let name = "handlers freed after settling"
-    let story = "A handler has captured an object. Once the promise is settled nobody will call "
+    let story =
+        "A handler has captured an object. Once the promise is settled nobody will call "
         + "the handler again, so the object must not live on, even if the promise does."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -102,7 +90,8 @@ struct H13: OneThreadHazard {
 struct H14: OneThreadHazard {
     let id = "H14"
     let name = "a pending promise is dropped"
-    let story = "A pending promise with a chain behind it is dropped, together with the functions "
+    let story =
+        "A pending promise with a chain behind it is dropped, together with the functions "
         + "that could settle it. All of it has to be freed."
 
     func expectation(on stage: Stage) -> Expectation { .survives }

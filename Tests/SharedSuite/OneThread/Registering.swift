@@ -24,7 +24,8 @@ struct H02: OneThreadHazard {
 struct H03: OneThreadHazard {
     let id = "H03"
     let name = "`then`, and `error` beside it"
-    let story = "A chain is attached with `then`, and `error` is called on the same promise. When "
+    let story =
+        "A chain is attached with `then`, and `error` is called on the same promise. When "
         + "it is rejected, the end of the chain has to hear of it as well."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -47,7 +48,8 @@ struct H03: OneThreadHazard {
 struct H08: OneThreadHazard {
     let id = "H08"
     let name = "registering inside a handler"
-    let story = "Two handlers are registered, and the first one, when called, registers a third on "
+    let story =
+        "Two handlers are registered, and the first one, when called, registers a third on "
         + "the same promise. The third has to be called after the second, which came before it."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -78,7 +80,8 @@ struct H08: OneThreadHazard {
 struct H09: OneThreadHazard {
     let id = "H09"
     let name = "handlers are called in order"
-    let story = "Five handlers are registered, three before the promise is fulfilled and two "
+    let story =
+        "Five handlers are registered, three before the promise is fulfilled and two "
         + "after. They have to be called in the order of registration."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -96,7 +99,8 @@ struct H09: OneThreadHazard {
 struct H10: Hazard {
     let id = "H10"
     let name = "handler before `then` returns"
-    let story = "`then` is called on a promise that is fulfilled already. Whether its handler runs "
+    let story =
+        "`then` is called on a promise that is fulfilled already. Whether its handler runs "
         + "before or after the next line must not depend on how fast the work was."
 
     func expectation(on stage: Stage) -> Expectation {

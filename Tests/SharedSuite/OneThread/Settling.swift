@@ -3,7 +3,8 @@
 struct H01: OneThreadHazard {
     let id = "H01"
     let name = "settled before `then` is called"
-    let story = "The work is done at once, so the promise is settled when `then` is called. "
+    let story =
+        "The work is done at once, so the promise is settled when `then` is called. "
         + "The handler still has to hear the value, once."
 
     func expectation(on stage: Stage) -> Expectation { .survives }
@@ -24,7 +25,8 @@ struct H01: OneThreadHazard {
 struct H04: OneThreadHazard {
     let id = "H04"
     let name = "resolved twice"
-    let story = "resolve(1), then resolve(2). The first call settles the promise; the second "
+    let story =
+        "resolve(1), then resolve(2). The first call settles the promise; the second "
         + "must change nothing and call nobody."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -50,7 +52,8 @@ struct H04: OneThreadHazard {
 struct H05: OneThreadHazard {
     let id = "H05"
     let name = "resolved, then rejected"
-    let story = "resolve(1), then reject('late'). The promise is fulfilled and must stay so; "
+    let story =
+        "resolve(1), then reject('late'). The promise is fulfilled and must stay so; "
         + "nobody must hear of the error."
 
     func expectation(on stage: Stage) -> Expectation {
@@ -78,7 +81,8 @@ struct H05: OneThreadHazard {
 struct H15: OneThreadHazard {
     let id = "H15"
     let name = "nobody left who could settle it"
-    let story = "Both functions that settle the promise are dropped, and neither was called. "
+    let story =
+        "Both functions that settle the promise are dropped, and neither was called. "
         + "Whoever waits at the end of the chain has to learn that the promise is abandoned."
 
     func expectation(on stage: Stage) -> Expectation {

@@ -10,7 +10,7 @@ public protocol Race: Hazard {
 }
 
 extension Race {
-    public var judging: Set<Finding.Kind> { [.failedCheck, .uncaughtError, .deadlock] }
+    public var judging: Set<Finding.Kind> { [.failedCheck, .uncaughtError, .deadlock, .overlap] }
 
     public var options: Options {
         var options = Options()
