@@ -34,10 +34,14 @@ let package = Package(
         .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
 
         // The tests: each stage against the catalogue, then the lab itself.
-        .target(name: "StageTesting", dependencies: ["SharedSuite"], path: "Tests/StageTesting"),
+        .target(name: "StageTesting", dependencies: ["RaceLab", "SharedSuite"], path: "Tests/StageTesting"),
         .testTarget(name: "Stage1NaiveTests", dependencies: ["SharedSuite", "StageTesting"]),
         .testTarget(name: "Stage2HandlersTests", dependencies: ["SharedSuite", "StageTesting"]),
-        .testTarget(name: "Stage3ThreadSafeTests", dependencies: ["SharedSuite", "StageTesting"]),
+        .testTarget(
+            name: "Stage3ThreadSafeTests",
+            dependencies: ["SharedSuite", "Stage3ThreadSafe", "StageTesting"]),
+        // What the documents say, and what the command prints.
+        .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
         .testTarget(
             name: "RaceLabTests",
             dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],

@@ -41,7 +41,7 @@ enum ShowCommand {
             guard let schedule = report.surviving else { return }
             let trace = try replay(schedule, options: race.options, race.scenario(on: stage))
             print("\nOne of them:\n\n\(trace.table(width: Terminal.width))\n")
-            print("✓ all is well")
+            print("✓ every check holds")
             besides(report)
             print(replayLine(race, stage, trace))
         }
@@ -112,7 +112,7 @@ enum ReplayCommand {
         print("\n\(trace.table(width: Terminal.width))\n")
         let judged = trace.findings.filter { race.judging.contains($0.kind) }
         if judged.isEmpty {
-            print("✓ all is well")
+            print("✓ every check holds")
         } else {
             for finding in judged { print(Terminal.wrapped("✗ \(finding)")) }
         }

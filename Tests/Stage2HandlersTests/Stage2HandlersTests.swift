@@ -74,27 +74,27 @@ struct Stage2HandlersTests {
         try examine("H17", on: .handlers)
     }
 
-    @Test("R01 · then ∥ resolve") func r01() throws {
+    @Test("R01 · then ∥ resolve", .needsTheLab) func r01() throws {
         try examine("R01", on: .handlers)
     }
 
-    @Test("R02 · resolve ∥ resolve") func r02() throws {
+    @Test("R02 · resolve ∥ resolve", .needsTheLab) func r02() throws {
         try examine("R02", on: .handlers)
     }
 
-    @Test("R03 · resolve ∥ reject") func r03() throws {
+    @Test("R03 · resolve ∥ reject", .needsTheLab) func r03() throws {
         try examine("R03", on: .handlers)
     }
 
-    @Test("R04 · then ∥ then") func r04() throws {
+    @Test("R04 · then ∥ then", .needsTheLab) func r04() throws {
         try examine("R04", on: .handlers)
     }
 
-    @Test("R05 · then ∥ then ∥ resolve") func r05() throws {
+    @Test("R05 · then ∥ then ∥ resolve", .needsTheLab) func r05() throws {
         try examine("R05", on: .handlers)
     }
 
-    @Test("R18 · data races in R01 to R05") func r18() throws {
+    @Test("R18 · data races in R01 to R05", .needsTheLab) func r18() throws {
         try examine("R18", on: .handlers)
     }
 

@@ -1,5 +1,14 @@
+import RaceLab
 import SharedSuite
 import Testing
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a test, and says why, where the lab cannot work: under ThreadSanitizer, and in release
+    /// builds.
+    public static var needsTheLab: Self {
+        .enabled(if: unavailable == nil, Comment(rawValue: unavailable ?? ""))
+    }
+}
 
 /// Runs a hazard of the catalogue on a stage, and compares what comes of it with what is
 /// documented, in both directions: a stage that survives what it is documented to fail is as much
