@@ -34,11 +34,14 @@ let package = Package(
         .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
 
         // The tests: each stage against the catalogue, then the lab itself.
-        .target(name: "StageTesting", dependencies: ["RaceLab", "SharedSuite"], path: "Tests/StageTesting"),
+        .target(
+            name: "StageTesting", dependencies: ["RaceLab", "SharedSuite"],
+            path: "Tests/StageTesting"),
         .testTarget(
             name: "Stage1NaiveTests", dependencies: ["SharedSuite", "Stage1Naive", "StageTesting"]),
         .testTarget(
-            name: "Stage2HandlersTests", dependencies: ["SharedSuite", "Stage2Handlers", "StageTesting"]),
+            name: "Stage2HandlersTests",
+            dependencies: ["SharedSuite", "Stage2Handlers", "StageTesting"]),
         .testTarget(
             name: "Stage3ThreadSafeTests",
             dependencies: ["SharedSuite", "Stage3ThreadSafe", "StageTesting"]),
