@@ -83,6 +83,10 @@ void rl_will_release_silently(void *word, void (*release)(void *word));
 /// point is to take back the lock that goes with the condition.
 void rl_fell_asleep(const void *condition);
 
+/// Wakes whoever has slept longest on a condition, or everybody; if nobody sleeps, the signal is
+/// lost.
+void rl_wake_sleepers(const void *condition, bool everybody);
+
 /// Whether the count of this semaphore is known in this run; and what it is to begin with.
 bool rl_is_counted(const void *semaphore);
 void rl_count(const void *semaphore, int64_t count);

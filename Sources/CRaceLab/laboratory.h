@@ -245,8 +245,6 @@ void rl_notice_unlocks(thread *t);
 void rl_release_real_locks(thread *t);
 /// Gives real semaphores what the threads of a run that is over have signalled.
 void rl_settle_semaphores(void);
-/// Wakes the one that has slept longest, or everybody. Returns whether anybody slept.
-bool rl_wake(uintptr_t condition, bool everybody);
 /// The thread that keeps another one waiting, or NOBODY, and where it took what it has.
 int rl_holder(const thread *t, uintptr_t *pc);
 

@@ -160,21 +160,23 @@ static void no_longer_holds(thread *t, uintptr_t address) {
 void rl_release_lock(thread *t, uintptr_t address) {
     int index = (int)(t - lab.threads);
     lock *l = rl_lock_at(address);
-    if (l->owner == index) {
-        if (l->depth-- > 0) return;
-        l->depth = 0;
+    if (l->owner == index && l->depth > 0) {
+        l->depth--;
+        return;
+    }
+    if (l->owner != NOBODY) {
+        // Some kinds of lock may be released by somebody else than who took it.
+        no_longer_holds(&lab.threads[l->owner], address);
         l->owner = NOBODY;
         if (!(rl_faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
-        no_longer_holds(t, address);
     } else if (has(l->sharers, index)) {
         if (--l->shared_depth[index] > 0) return;
         l->sharers &= (uint8_t)~(1u << index);
         rl_join_clock(&l->shared_released, &t->clock);
         no_longer_holds(t, address);
     } else {
-        // Somebody else took it, perhaps before the threads began.
-        rl_join_clock(&l->released, &t->clock);
-        forget_held(t, (void *)address);
+        // It was taken before the threads began.
+        l->released = t->clock;
     }
     rl_tick(index);
     rl_did(index, RL_LOCK, address);
@@ -245,16 +247,15 @@ static void wake(int index) {
     lab.sleeping &= (uint8_t)~(1u << index);
 }
 
-bool rl_wake(uintptr_t condition, bool everybody) {
+void rl_wake_sleepers(const void *condition, bool everybody) {
     thread *first = NULL;
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
-        if (t->finished || !t->asleep || t->asleep_on != condition) continue;
+        if (t->finished || !t->asleep || t->asleep_on != (uintptr_t)condition) continue;
         if (everybody) wake(i);
         if (!first || t->asleep_since < first->asleep_since) first = t;
     }
     if (first && !everybody) wake((int)(first - lab.threads));
-    return first != NULL;
 }
 
 // MARK: - Semaphores
