@@ -31,6 +31,46 @@ typedef struct {
 #define NOW 0ull
 #define FOREVER (~0ull)
 
+// MARK: - Time
+
+// Time stands still for the threads of a scenario, or it would depend on the processor's mood
+// whether a moment has passed already.
+
+typedef uint64_t (*time_after)(uint64_t, int64_t);
+typedef uint64_t (*time_of_day)(const void *, int64_t);
+REAL(time_after, real_time, "dispatch_time")
+REAL(time_of_day, real_walltime, "dispatch_walltime")
+
+static uint64_t still_time(void) {
+    static uint64_t time;
+    if (!time) time = real_time()(NOW, 0);
+    return time;
+}
+
+static uint64_t still_walltime(void) {
+    static uint64_t time;
+    if (!time) time = real_walltime()(NULL, 0);
+    return time;
+}
+
+uint64_t dispatch_time(uint64_t when, int64_t delta) {
+    IS_LISTENED_TO(place);
+    return real_time()(is_listened_to && when == NOW ? still_time() : when, delta);
+}
+
+uint64_t dispatch_walltime(const void *when, int64_t delta) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to || when) return real_walltime()(when, delta);
+    return real_time()(still_walltime(), delta);
+}
+
+/// Whether there is nothing to wait for any more. Times of day are counted downwards from 0.
+static bool has_passed(uint64_t time) {
+    if (time == NOW) return true;
+    bool is_time_of_day = (int64_t)time < 0;
+    return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
+}
+
 // MARK: - Semaphores
 
 typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
@@ -56,9 +96,9 @@ intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_wait()(semaphore, timeout);
     make_counted(semaphore);
-    uint32_t step = timeout == NOW       ? rl_point(RL_TRY_ACQUIRE, semaphore, place)
-                    : timeout == FOREVER ? rl_point(RL_ACQUIRE, semaphore, place)
-                                         : rl_timed_point(RL_ACQUIRE, semaphore, place);
+    uint32_t step = timeout == FOREVER    ? rl_point(RL_ACQUIRE, semaphore, place)
+                    : has_passed(timeout) ? rl_point(RL_TRY_ACQUIRE, semaphore, place)
+                                          : rl_timed_point(RL_ACQUIRE, semaphore, place);
     return rl_got_it(step) ? 0 : 1;
 }
 
