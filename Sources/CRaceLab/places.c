@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unwind.h>
 
 // MARK: - What is known of a place has to be found out once
 
@@ -18,7 +19,7 @@ typedef enum {
     UNKNOWN = 0,
     OF_PROGRAM,         // the code under test, or a library that is no part of the toolchain
     FOR_PROGRAM,        // a function of the toolchain that does nothing else for its caller
-    NAMELESS,           // a function of the toolchain that has no name to go by
+    NAMELESS,           // a function of Foundation that has no name to go by
     OF_TOOLCHAIN,       // the libraries' own affairs
 } origin;
 
@@ -88,7 +89,8 @@ static origin find_origin(uintptr_t pc) {
     if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return OF_PROGRAM;
     if (!is_library_of_toolchain(info.dli_fname)) return OF_PROGRAM;
     if (strstr(info.dli_fname, "libswiftDispatch")) return FOR_PROGRAM;
-    if (!info.dli_sname) return NAMELESS;
+    bool is_foundation = strstr(info.dli_fname, "libFoundation.so");
+    if (!info.dli_sname) return is_foundation ? NAMELESS : OF_TOOLCHAIN;
     return is_function_for_program(info.dli_sname) ? FOR_PROGRAM : OF_TOOLCHAIN;
 }
 
@@ -109,30 +111,71 @@ static origin origin_of(uintptr_t pc) {
 
 bool rl_is_under_test(uintptr_t pc) { return origin_of(pc) == OF_PROGRAM; }
 
+/// A walk up the stack, from the function of a library to the code under test.
+typedef struct {
+    rl_place found;
+    bool is_beyond_entry_point, is_for_program, is_over, is_found;
+    uintptr_t from;
+    uintptr_t frame_pointer;    // of the function seen last
+} climb;
+
+#if defined(__x86_64__)
+#define FRAME_POINTER 6
+#elif defined(__aarch64__)
+#define FRAME_POINTER 29
+#else
+#error "tell here which register is the frame pointer, by its number in DWARF"
+#endif
+
+/// Looks at a function on the stack. Returns whether to look at the one that called it.
+static bool climb_to(climb *c, rl_place place) {
+    origin from = origin_of(place.pc);
+    if (from == OF_PROGRAM) {
+        c->found = place;
+        c->is_over = c->is_found = true;
+        return false;
+    }
+    c->is_for_program |= from == FOR_PROGRAM;
+    // A function without a name counts only if the program itself has called it.
+    c->is_over = !c->is_for_program && place.pc != c->from;
+    return !c->is_over;
+}
+
+static _Unwind_Reason_Code climb_frame(struct _Unwind_Context *frame, void *argument) {
+    climb *c = argument;
+    rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
+    // The lab's own functions come first.
+    c->is_beyond_entry_point |= place.pc == c->from;
+    if (!c->is_beyond_entry_point) return _URC_NO_REASON;
+    c->frame_pointer = _Unwind_GetGR(frame, FRAME_POINTER);
+    return climb_to(c, place) ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/// Some functions of the libraries have no unwind tables; those keep frame pointers. Others do
+/// without frame pointers; those have unwind tables.
+static void climb_by_frame_pointers(climb *c) {
+    uintptr_t *frame = (uintptr_t *)c->frame_pointer;
+    const uintptr_t bottom = (uintptr_t)__builtin_frame_address(0);
+    for (int depth = 0; depth < 16; depth++) {
+        bool is_frame = (uintptr_t)frame > bottom && (uintptr_t)frame < me->stack_base &&
+                        (uintptr_t)frame % sizeof(void *) == 0;
+        if (!is_frame || !climb_to(c, (rl_place){frame[1], (uintptr_t)(frame + 2)})) return;
+        frame = (uintptr_t *)frame[0];
+    }
+}
+
 bool rl_is_call_of_program(rl_place *place) {
     if (me->fate == IS_LOST) rl_give_up();
     origin from = origin_of(place->pc);
     if (from == OF_PROGRAM) return true;
     if (from == OF_TOOLCHAIN) return false;
-    bool is_for_program = from == FOR_PROGRAM;
-    // `stack` is where the frame of the function ends that made the call; its own frame pointer
-    // is what ours has saved.
-    uintptr_t *frame = *(uintptr_t **)(place->stack - 2 * sizeof(void *));
-    for (int depth = 0; depth < 32; depth++) {
-        bool is_frame = (uintptr_t)frame >= place->stack && (uintptr_t)frame < me->stack_base &&
-                        (uintptr_t)frame % sizeof(void *) == 0;
-        if (!is_frame) break;
-        rl_place above = {frame[1], (uintptr_t)(frame + 2)};
-        from = origin_of(above.pc);
-        if (from == OF_PROGRAM) {
-            *place = above;
-            return true;
-        }
-        is_for_program |= from == FOR_PROGRAM;
-        if (!is_for_program) return false;
-        frame = (uintptr_t *)frame[0];
-    }
-    return is_for_program;
+    climb c = {.from = place->pc};
+    rl_ignore();
+    _Unwind_Backtrace(climb_frame, &c);
+    if (!c.is_over) climb_by_frame_pointers(&c);
+    rl_attend();
+    if (c.is_found) *place = c.found;
+    return c.is_found;
 }
 
 // MARK: - Atomics of the compiler's own

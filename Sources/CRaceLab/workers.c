@@ -10,6 +10,7 @@
 #ifndef RL_UNDER_THREAD_SANITIZER
 
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,12 @@ static void bind_to_processor(worker *w) {
 static void begin_work(worker *w) {
     me = w;
     me->landing = &me->base;
+    // The watcher may want to ask it where it is, and threads of Dispatch, from which it may
+    // have this, listen to no signals.
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGURG);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
 #if defined(__linux__)
     me->number = (uint32_t)syscall(SYS_gettid);
 #endif

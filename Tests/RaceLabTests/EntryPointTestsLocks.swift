@@ -150,7 +150,8 @@ struct LockEntryPointTests {
                 shared.value = 1
             }
             scenario.thread("patient") {
-                if !lock.lock(before: Date() + 3600) { shared.other = 1 }
+                guard lock.lock(before: Date() + 3600) else { return shared.other = 1 }
+                lock.unlock()
             }
             scenario.outcome { shared.other == 1 ? "gave up" : "got it" }
         }
