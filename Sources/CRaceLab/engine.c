@@ -152,8 +152,8 @@ static bool is_mere_attempt(uint8_t kind) {
 
 static bool can_go(const thread *t) {
     if (!t->started || t->finished || t->spinning || t->asleep) return false;
-    bool waits = t->kind == RL_LOCK || t->kind > RL_NOTE;
-    return !waits || is_mere_attempt(t->kind) || rl_is_available(t);
+    bool may_wait = t->waits_for || t->kind == RL_JOIN;
+    return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
 }
 
 /// Whether a thread that does not want to wait for ever can go on without what it waits for. One

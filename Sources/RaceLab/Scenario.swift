@@ -30,8 +30,8 @@ import Synchronization
 ///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds nobody waiting is lost; of those
 ///   who wait it wakes the one that has waited longest. That a condition may also wake somebody
 ///   for no reason is not tried out;
-/// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are given
-///   to the real one when the threads have ended;
+/// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are
+///   given to the real one when the threads have ended;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
 ///   concurrent queue is a lock for many readers, `.barrier` the one writer. Waiting for a queue
 ///   from its own work is a deadlock. Work for the main queue, too, runs on the calling thread;

@@ -103,7 +103,7 @@ struct ConditionEntryPointTests {
         #expect(reason?.contains("'waiter' waits at EntryPointTestsConditions.swift:") == true)
     }
 
-    @Test("one signal wakes one, the one that has waited longest")
+    @Test("one signal wakes one")
     func signalWakesOne() {
         let report = explore { scenario in
             let condition = NSCondition()
@@ -117,8 +117,36 @@ struct ConditionEntryPointTests {
             scenario.thread("signaller") { condition.signal() }
         }
         #expect(report.surviving == nil, "\(report.summary)")
-        #expect(
-            report.findings.allSatisfy { $0.kind == .deadlock }, "\(report.summary)")
+        #expect(report.findings.allSatisfy { $0.kind == .deadlock }, "\(report.summary)")
+    }
+
+    @Test("of those who wait it wakes the one that has waited longest")
+    func signalWakesFirst() {
+        let report = explore { scenario in
+            let condition = NSCondition()
+            let (waiting, woken) = (Log<String>(), Log<String>())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    condition.lock()
+                    waiting.append(name)
+                    if condition.wait(until: Date() + 3600) { woken.append(name) }
+                    condition.unlock()
+                }
+            }
+            scenario.thread("signaller") {
+                condition.lock()
+                condition.signal()
+                condition.unlock()
+            }
+            scenario.check {
+                try require(woken.entries.count <= 1, "one signal has woken two")
+                try require(
+                    waiting.entries.starts(with: woken.entries), "who came later was woken first")
+            }
+            scenario.outcome { "\(woken.entries)" }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.outcomes.count == 3, "\(report.outcomes)")
     }
 
     @Test("waiting until a given time ends when nobody signals, and only then")
@@ -190,8 +218,9 @@ struct ConditionEntryPointTests {
             }
         }
         #expect(
-            report.reasons(.deadlock) == ["'only' waits at \(lastWait) for a semaphore to be signalled"],
-            "\(report.summary)")
+            report.reasons(.deadlock) == [
+                "'only' waits at \(lastWait) for a semaphore to be signalled"
+            ], "\(report.summary)")
     }
 
     @Test("what is done before a signal happens before what follows the wait")

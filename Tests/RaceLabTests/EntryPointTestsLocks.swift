@@ -141,7 +141,7 @@ struct LockEntryPointTests {
         #expect(Set(report.outcomes.keys) == ["true", "false"])
     }
 
-    @Test("waiting until a given time ends if nobody releases the lock, and does not if somebody does")
+    @Test("waiting until a given time ends if nobody releases the lock, and only then")
     func lockBefore() {
         let never = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
