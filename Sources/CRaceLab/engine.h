@@ -5,6 +5,9 @@
 
 #include "CRaceLab.h"
 
+#include <pthread.h>
+#include <setjmp.h>
+
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 // ThreadSanitizer brings entry points of its own, and two listeners cannot share one door.
@@ -28,28 +31,98 @@ typedef struct {
     ((rl_place){(uintptr_t)__builtin_return_address(0),    \
                 (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *)})
 
-/// Lets others go first, if the schedule says so, and returns when it is this thread's turn.
-/// The caller then does what it announced. Returns the number of the step.
-uint32_t rl_point(rl_kind kind, const void *address, rl_place place);
+// MARK: - Whose call it is (places.c)
+
+/// Whether the code at an address belongs to the program, and not to the toolchain's libraries.
+bool rl_is_under_test(uintptr_t pc);
+
+/// Whether a call of an entry point was made by the code under test, be it through one of those
+/// functions of Foundation or Dispatch that do nothing else for it. If so, `*place` is moved up
+/// the stack to the code under test.
+bool rl_is_call_of_program(rl_place *place);
 
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);
 
+// MARK: - Points (engine.c)
+
+/// Lets others go first, if the schedule says so, and returns when it is this thread's turn.
+/// The caller then does what it announced. Returns the number of the step.
+uint32_t rl_point(rl_kind kind, const void *address, rl_place place);
+
+/// The same, for something that is waited for only so long. How long is no matter: the time is
+/// up when nobody else can go on, and not before. See `rl_got_it`.
+uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
+
+/// Whether the step that was just granted got what it came for: false for a mere attempt that
+/// came too early, and when the time was up.
+bool rl_got_it(uint32_t step);
+
 /// What came of an RL_EXCHANGE.
 void rl_exchanged(uint32_t step, bool done);
 
-/// For RL_TRY_LOCK: whether the step that was just granted got the lock.
-bool rl_got_lock(uint32_t step);
+// MARK: - Locks (locks.c)
 
-/// This thread releases a lock. No point: whatever another thread does right before it could
-/// as well be done right after it.
+/// Whether this thread owns a lock.
+bool rl_owns(const void *address);
+
+/// The owner of a recursive lock takes it once more. No point: nobody else can tell.
+void rl_took_again(const void *address);
+
+/// This thread releases a lock, its own or its share. No point: whatever another thread does
+/// right before it could as well be done right after it.
 void rl_unlocked(const void *address);
 
+/// This thread has really taken `lock`. If it comes to a deadlock, `release` will be called.
+void rl_holds(void *lock, void (*release)(void *lock));
+
 /// This thread has taken a lock that it will release by setting `word` to 0, without a call.
-void rl_will_release_silently(const void *word);
+void rl_will_release_silently(void *word, void (*release)(void *word));
+
+/// This thread, whose last step was an RL_WAIT on `condition`, sleeps until it is woken. Its next
+/// point is to take back the lock that goes with the condition.
+void rl_fell_asleep(const void *condition);
+
+/// Wakes whoever has slept longest on a condition, or everybody; if nobody sleeps, the signal is
+/// lost.
+void rl_wake_sleepers(const void *condition, bool everybody);
+
+/// Whether the count of this semaphore is known in this run; and what it is to begin with.
+bool rl_is_counted(const void *semaphore);
+void rl_count(const void *semaphore, int64_t count);
+/// What is to be called for each signal that a real semaphore is to get after the run.
+void rl_set_signaller(void (*signal)(void *semaphore));
+
+/// What this thread has done so far happens before what is done after `rl_received(thing)`.
+void rl_hand_down(const void *thing, uintptr_t pc);
+
+// MARK: - Threads (workers.c)
+
+/// Right after an RL_START: runs `start` as one more thread of this run, up to its first point.
+/// Returns what pthread_create does.
+int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
+                    void *(*start)(void *), void *argument);
+
+/// The thread of this run that is known as `pthread`, or -1. The next RL_JOIN waits for its end.
+int rl_will_join(pthread_t pthread);
+void rl_detached(pthread_t pthread);
 
 /// The number by which the operating system, and so `Mutex`, knows this thread.
 uint32_t rl_thread_number(void);
+
+/// A place in the stack of this thread where it goes when its body is given up, in place of the
+/// beginning: whoever has called code under test through a function that must return sets one
+/// (`setjmp(landing.at)`), and goes on with `rl_continue_giving_up` when that has returned.
+typedef struct rl_landing {
+    jmp_buf at;
+    struct rl_landing *outer;
+} rl_landing;
+
+void rl_set_landing(rl_landing *landing);
+void rl_remove_landing(rl_landing *landing);
+void rl_continue_giving_up(void);
+
+// MARK: - Memory (engine.c)
 
 /// Keeps freed memory from being used again during the run, so that an address stands for one
 /// thing only. Returns false if the caller is to free it now.

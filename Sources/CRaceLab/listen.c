@@ -7,10 +7,10 @@
 #endif
 
 #include "engine.h"
+#include "real.h"
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,6 @@
 #if defined(__APPLE__)
 #include <os/lock.h>
 #endif
-
-/// The next definition of a name: the one that would have been called without the lab.
-#define REAL(type, name, symbol)                             \
-    static type name##_real;                                 \
-    static type name(void) {                                 \
-        if (!name##_real)                                    \
-            name##_real = (type)dlsym(RTLD_NEXT, symbol);    \
-        return name##_real;                                  \
-    }
 
 // MARK: - The law of exclusivity: properties, captured variables, globals
 
@@ -39,10 +30,11 @@ REAL(begin_access, real_begin_access, "swift_beginAccess")
 /// Called by debug code before every access to memory that more than one thread can reach.
 /// Bit 0 of `flags` is 0 for a read and 1 for a modification.
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
-    if (rl_active)
-        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, RL_CALLER);
-    else
+    rl_place place = RL_CALLER;
+    if (!rl_active)
         heard++;
+    else if (rl_is_under_test(place.pc))
+        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, place);
     real_begin_access()(address, buffer, flags, pc);
 }
 
@@ -77,15 +69,16 @@ typedef SWIFT_FUNCTION bool (*try_lock_slow)(SWIFT_SELF void *);
 REAL(lock_slow, real_lock_slow, LOCK_SLOW)
 REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
 
-//
 // Releasing is another matter: the compiler puts it into a function of its own, which every
 // module has a copy of, and the linker keeps one of them: perhaps that of a module which makes
 // no calls for atomics. So the engine looks at the word instead of waiting to be told.
+static void release_mutex(void *handle) { atomic_store((_Atomic uint32_t *)handle, 0); }
+
 static bool take(void *handle) {
     uint32_t unlocked = 0;
     bool taken = atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked,
                                                 rl_thread_number());
-    if (taken) rl_will_release_silently(handle);
+    if (taken) rl_will_release_silently(handle, release_mutex);
     return taken;
 }
 
@@ -100,7 +93,7 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
     if (!rl_active) return real_try_lock_slow()(handle);
     uint32_t step = rl_point(RL_TRY_LOCK, handle, RL_CALLER);
-    return rl_got_lock(step) && take(handle);
+    return rl_got_it(step) && take(handle);
 }
 
 /// Whether this is how `Mutex` takes or releases its lock; if so, `*seen` is what the caller
@@ -136,7 +129,7 @@ void os_unfair_lock_lock(os_unfair_lock_t lock) {
 bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
     if (!rl_active) return real_unfair_try_lock()(lock);
     uint32_t step = rl_point(RL_TRY_LOCK, lock, RL_CALLER);
-    return rl_got_lock(step) && real_unfair_try_lock()(lock);
+    return rl_got_it(step) && real_unfair_try_lock()(lock);
 }
 
 void os_unfair_lock_unlock(os_unfair_lock_t lock) {

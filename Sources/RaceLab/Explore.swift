@@ -26,8 +26,11 @@ public struct Options: Sendable {
 /// up, which threads there are and what has to hold in the end. See ``Scenario``.
 ///
 /// The threads are real and run one at a time. A switch can happen before every access to a
-/// property of a class, a captured variable or a global, before a `Mutex` is locked, before an
-/// operation on an atomic, and before something is appended to a ``Log``.
+/// property of a class, a captured variable or a global; before a lock is taken, a condition or a
+/// semaphore is waited for or signalled, work is sent to a queue or waited for, a thread is started
+/// or joined; before an operation on an atomic; and before something is appended to a ``Log``.
+/// Which of those there are, and what the lab does not see, is listed at ``Scenario``. Releasing a
+/// lock is no such moment: what another thread does right before it could be done right after it.
 ///
 /// The call returns when everything has been explored or a bound is reached. It may be made from
 /// any thread; explorations wait for one another.
@@ -109,6 +112,8 @@ final class Explorer {
     private var outcomes: [String: Int] = [:]
     private var surviving: Schedule?
     private var accesses: [UInt32] = []
+    /// How many threads a run has had at most.
+    private var threadCount = 0
     private var obstacle: Obstacle?
     /// Looks at a run, and says whether to go on with the next.
     private var judge: (rl_run) -> Bool = { _ in true }
@@ -120,9 +125,9 @@ final class Explorer {
     func report() -> Report {
         judge = { run in self.tally(run) }
         let summary = run()
-        let threads = scenario.threads.map(\.name)
+        let threads = names(upTo: threadCount)
         if obstacle == nil {
-            obstacle = obstacle(after: summary, threads: threads)
+            obstacle = obstacle(after: summary)
         }
         let findings = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
@@ -147,25 +152,31 @@ final class Explorer {
             outcomes: outcomes, surviving: surviving, obstacle: obstacle)
     }
 
-    private func obstacle(after summary: rl_summary, threads: [String]) -> Obstacle? {
-        if threads.isEmpty { return .noThreads }
+    private func obstacle(after summary: rl_summary) -> Obstacle? {
+        if scenario.threads.isEmpty { return .noThreads }
         if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
-        if let silent = zip(threads, accesses).first(where: { $0.1 == 0 }) {
-            return .sawNothing(thread: silent.0)
-        }
-        return nil
+        let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
+        return silent.map { .sawNothing(thread: $0.0.name) }
+    }
+
+    private func names(upTo count: Int) -> [String] {
+        StartedThreads.names(after: scenario.threads.map(\.name), upTo: count)
     }
 
     private func tally(_ run: rl_run) -> Bool {
         let schedule = schedule(of: run)
+        threadCount = max(threadCount, Int(run.thread_count))
         switch run.status {
         case RL_TOO_LONG:
             let text = Schedule(Array(schedule.choices.prefix(40)))
-                .text(threads: scenario.threads.map(\.name))
+                .text(threads: names(upTo: threadCount))
             obstacle = .tooLong(steps: options.maximumSteps, schedule: "\(text)…")
             return false
         case RL_BLOCKED, RL_SILENT:
             obstacle = stuck(run)
+            return false
+        case RL_TOO_MANY:
+            obstacle = tooManyThreads(run)
             return false
         case RL_NOT_THE_SAME:
             return false
@@ -260,20 +271,33 @@ final class Explorer {
     }
 
     private func deadlock(_ run: rl_run) -> String {
-        let waiting = run.allWaiting.prefix(scenario.threads.count)
+        let waiting = run.allWaiting
         let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
         let sites = Symbols.sites(of: addresses)
-        return zip(scenario.threads, waiting).filter { !$1.finished }.map { thread, waiting in
-            let place = Explorer.place(sites[UInt(waiting.pc)])
-            if waiting.spinning {
-                return "'\(thread.name)' waits at \(place) for a change that nobody makes"
-            }
-            guard waiting.holder >= 0 else { return "'\(thread.name)' waits at \(place)" }
-            let holder = scenario.threads[Int(waiting.holder)].name
-            let taken = Explorer.place(sites[UInt(waiting.holder_pc)])
-            let who = holder == thread.name ? "it took itself" : "'\(holder)' took"
-            return "'\(thread.name)' waits at \(place) for the lock that \(who) at \(taken)"
+        return waiting.indices.filter { !waiting[$0].finished }.map { thread in
+            "'\(name(thread))' " + whyItWaits(waiting[thread], thread, sites)
         }.joined(separator: "; ")
+    }
+
+    private func name(_ thread: Int) -> String { names(upTo: thread + 1)[thread] }
+
+    private func whyItWaits(_ waiting: rl_waiting, _ thread: Int, _ sites: [UInt: Site]) -> String {
+        let kind = rl_kind(UInt32(waiting.kind))
+        if kind == RL_RECEIVE { return "waits for work" }
+        let waits = "waits at \(Explorer.place(sites[UInt(waiting.pc)]))"
+        if waiting.spinning { return "\(waits) for a change that nobody makes" }
+        if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
+        if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
+        guard waiting.holder >= 0 else { return waits }
+        let holder = Int(waiting.holder)
+        if kind == RL_JOIN { return "\(waits) for '\(name(holder))' to end" }
+        let taken = Explorer.place(sites[UInt(waiting.holder_pc)])
+        let who = holder == thread ? "it took itself" : "'\(name(holder))' took"
+        return "\(waits) for the lock that \(who) at \(taken)"
+    }
+
+    private func tooManyThreads(_ run: rl_run) -> Obstacle {
+        .tooManyThreads(thread: name(Int(run.allSteps.last?.thread ?? 0)))
     }
 
     private func stuck(_ run: rl_run) -> Obstacle {
@@ -286,7 +310,7 @@ final class Explorer {
         let site = frames.lazy.compactMap { sites[$0] }.first(where: isOurs)
         let place = site.map { "at \($0.file):\($0.line)" } ?? "somewhere"
         let index = Int(run.blocked_thread)
-        let name = index >= 0 ? scenario.threads[index].name : "set-up or check"
+        let name = index >= 0 ? name(index) : "set-up or check"
         return run.status == RL_SILENT
             ? .runsOn(thread: name, place: place) : .blocked(thread: name, place: place)
     }
@@ -296,7 +320,8 @@ final class Explorer {
     func threadNames() -> [String] {
         let scenario = Scenario()
         describe(scenario)
-        return scenario.threads.map(\.name)
+        return StartedThreads.names(
+            after: scenario.threads.map(\.name), upTo: Int(RL_MAX_THREADS))
     }
 
     /// Runs one interleaving and writes down everything about it.
@@ -310,9 +335,14 @@ final class Explorer {
             if !rl_lock_is_held() { states[step] = self.scenario.columns.map { $0.read() } }
         }
         judge = { run in
-            if run.status == RL_MISFIT {
+            switch run.status {
+            case RL_MISFIT:
                 misfit = self.misfit(run, schedule)
-            } else {
+            case RL_BLOCKED, RL_SILENT:
+                self.obstacle = self.stuck(run)
+            case RL_TOO_MANY:
+                self.obstacle = self.tooManyThreads(run)
+            default:
                 trace = self.trace(run, initial: initial, states: states)
             }
             return false
@@ -322,7 +352,7 @@ final class Explorer {
         let notes = Notes.stop()
         if let obstacle { throw obstacle }
         if let misfit { throw misfit }
-        guard var trace else { throw self.obstacle(after: summary, threads: []) ?? .noThreads }
+        guard var trace else { throw self.obstacle(after: summary) ?? .noThreads }
         trace.add(notes: notes)
         return trace
     }
@@ -371,8 +401,8 @@ final class Explorer {
 
     private func misfit(_ run: rl_run, _ schedule: Schedule) -> Misfit {
         let step = Int(run.misfit_step)
-        let names = scenario.threads.map(\.name)
         let waiting = run.allWaiting
+        let names = names(upTo: waiting.count)
         let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
         let reason: String
         if step >= schedule.choices.count {
@@ -381,6 +411,8 @@ final class Explorer {
                 + " did not come to an end"
         } else if couldGo.isEmpty {
             reason = "the schedule goes on, but every thread has come to its end"
+        } else if schedule.choices[step] >= names.count {
+            reason = "it is the turn of a thread that has not been started"
         } else {
             let name = names[schedule.choices[step]]
             reason =
@@ -397,7 +429,7 @@ final class Explorer {
             of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
         let keys = keys(of: run)
         var result = Trace(
-            threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title),
+            threads: names(upTo: Int(run.thread_count)), columns: scenario.columns.map(\.title),
             initial: initial,
             steps: steps.enumerated().map { index, step in
                 let site = sites[UInt(step.pc)]
@@ -521,7 +553,9 @@ extension rl_run {
     }
 
     var allWaiting: [rl_waiting] {
-        withUnsafeBytes(of: waiting) { Array($0.bindMemory(to: rl_waiting.self)) }
+        withUnsafeBytes(of: waiting) {
+            Array($0.bindMemory(to: rl_waiting.self).prefix(Int(thread_count)))
+        }
     }
 
     var allFrames: [UInt] {

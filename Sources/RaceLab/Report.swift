@@ -1,3 +1,5 @@
+import CRaceLab
+
 /// Something that an exploration has found.
 public struct Finding: Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable, CaseIterable, Comparable {
@@ -47,6 +49,8 @@ public enum Obstacle: Error, Sendable, Hashable, CustomStringConvertible {
     case blocked(thread: String, place: String)
     /// A thread runs on and on without touching anything that the lab can see.
     case runsOn(thread: String, place: String)
+    /// More threads were started than the lab has room for.
+    case tooManyThreads(thread: String)
     /// The same choices led elsewhere than before.
     case notDeterministic
 
@@ -66,10 +70,13 @@ public enum Obstacle: Error, Sendable, Hashable, CustomStringConvertible {
                 + "look for a loop that does not end, or allow more with maximumSteps"
         case .blocked(let thread, let place):
             return "the thread '\(thread)' blocks \(place), in something that the lab does not "
-                + "control: use a Mutex there, or keep it out of the scenario"
+                + "control: use something there that the lab sees (see Scenario), or keep it out"
         case .runsOn(let thread, let place):
             return "the thread '\(thread)' runs on and on \(place) without touching anything that "
                 + "the lab can see: look for a loop that does not end"
+        case .tooManyThreads(let thread):
+            return "the thread '\(thread)' starts one thread too many: the lab has room for "
+                + "\(RL_MAX_THREADS), those of the scenario and its queues included"
         case .notDeterministic:
             return "the same schedule led elsewhere than before: the scenario depends on something "
                 + "besides its threads, such as time, chance, or what an earlier run left behind"
@@ -95,7 +102,8 @@ public struct Report: Sendable {
         }
     }
 
-    /// The names of the threads, in the order in which they were added.
+    /// The names of the threads, in the order in which they were added. Those that were started
+    /// by others follow, as many as there were at most.
     public let threads: [String]
     /// How many interleavings were explored.
     public let explored: Int

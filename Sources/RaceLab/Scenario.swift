@@ -18,9 +18,49 @@ import Synchronization
 ///
 /// None of the closures has to be `Sendable`. Code that the compiler would not let two threads
 /// share is what a lab is for.
+///
+/// ## What the lab sees
+///
+/// While a thread of the scenario runs, in code of the program itself (not in the libraries of the
+/// toolchain):
+///
+/// - every access to a property of a class, a captured variable or a global;
+/// - `Mutex`, and operations on `Atomic`, in targets compiled with `-sanitize=thread` in debug;
+/// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
+///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds nobody waiting is lost; of those
+///   who wait it wakes the one that has waited longest. That a condition may also wake somebody
+///   for no reason is not tried out;
+/// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are
+///   given to the real one when the threads have ended;
+/// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
+///   concurrent queue is a lock for many readers, `.barrier` the one writer. Waiting for a queue
+///   from its own work is a deadlock. Work for the main queue, too, runs on the calling thread;
+/// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
+///   thread of the interleaving, called `thread 3` if it is the third;
+/// - work sent to a ``queue(_:workers:)`` of the scenario.
+///
+/// A wait that ends at a given time (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) goes on
+/// without what it waited for when no other thread can go on, and only then: time is no part of
+/// the model, and runs stay the same. A timeout of `.now()` is an attempt, and does not wait.
+///
+/// ## What it does not see
+///
+/// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:
+///   an array counts as a whole, as the property in which it is;
+/// - structures and local variables that nobody captures: no other thread can reach them;
+/// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchGroup`,
+///   `DispatchSource`;
+/// - work sent with `DispatchQueue.async`: it runs outside, at the same time. Let the code under
+///   test use a ``queue(_:workers:)`` instead;
+/// - that a dispatch queue may have another one as its target, that a work item may carry the flag
+///   `.barrier` with it, and who comes first when several wait for a queue;
+/// - anything the other threads of the process do. A thread of the scenario that waits for them, or
+///   for anything else that is not listed above, is reported as blocked, with its place.
 public final class Scenario {
     struct NamedThread {
         let name: String
+        /// Whether it only does what is sent to a queue.
+        var isWorker = false
         let body: () throws -> Void
     }
 
@@ -38,11 +78,41 @@ public final class Scenario {
 
     /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
     /// with the other bodies. An error that it throws counts as a failure. There can be up to
-    /// eight threads; each needs a name of its own.
+    /// eight threads, the workers of queues and those that are started later included; each needs
+    /// a name of its own.
     public func thread(_ name: String, _ body: @escaping () throws -> Void) {
+        add(NamedThread(name: name, body: body))
+    }
+
+    private func add(_ thread: NamedThread) {
+        let name = thread.name
         precondition(threads.count < Int(RL_MAX_THREADS), "a scenario has at most 8 threads")
         precondition(!threads.contains { $0.name == name }, "there are two threads named \(name)")
-        threads.append(NamedThread(name: name, body: body))
+        threads.append(thread)
+    }
+
+    /// Adds a queue, to which the code under test can send work. The work is done by `workers`
+    /// threads of the scenario: by one, called `name`, in the order in which it was sent; or by
+    /// several, called `name 1`, `name 2` and so on, which begin with it in that order. They wait
+    /// until there is work, and end when all other threads have ended and there is no more.
+    ///
+    /// This is how code is explored that hands its work to a dispatch queue: where it takes
+    /// something to dispatch with, it is given this.
+    ///
+    /// ```swift
+    /// struct QueueDispatcher: Dispatcher {
+    ///     let queue: Queue
+    ///     func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
+    /// }
+    /// ```
+    public func queue(_ name: String, workers: Int = 1) -> Queue {
+        precondition(workers > 0, "a queue without workers does nothing")
+        let queue = Queue()
+        for worker in 1...workers {
+            let name = workers == 1 ? name : "\(name) \(worker)"
+            add(NamedThread(name: name, isWorker: true, body: queue.work))
+        }
+        return queue
     }
 
     /// Adds a condition for the end of each interleaving. `check` runs when every thread has come

@@ -1,8 +1,9 @@
 /// Who makes which step of an interleaving, in a form that can be printed, kept and typed in.
 ///
 /// One letter for each step: the first letter of the thread's name, or, if two threads begin with
-/// the same letter, `A` for the thread that was added first, `B` for the next, and so on. A number
-/// after a letter repeats it: `SR3S` is `SRRRS`.
+/// the same letter, `A` for the thread that was added first, `B` for the next, and so on. A thread
+/// that was started by another one has a letter from the end of the alphabet. A number after a
+/// letter repeats it: `SR3S` is `SRRRS`.
 public struct Schedule: Hashable, Sendable {
     /// The index of the thread that makes each step.
     public let choices: [Int]
@@ -60,16 +61,34 @@ public struct Schedule: Hashable, Sendable {
         return text
     }
 
-    /// The letter of each thread.
+    /// The letter of each thread. Those that other threads have started have letters from the end
+    /// of the alphabet, so that those of the scenario do not depend on them.
     public static func letters(for threads: [String]) -> [Character] {
-        let initials = threads.map { Character(($0.first ?? "?").uppercased()) }
-        let areTellingApart =
-            Set(initials).count == threads.count && initials.allSatisfy(\.isLetter)
-        return areTellingApart ? initials : Array("ABCDEFGH".prefix(threads.count))
+        let named = Array(StartedThreads.named(of: threads))
+        let initials = named.map { Character(($0.first ?? "?").uppercased()) }
+        let areTellingApart = Set(initials).count == named.count && initials.allSatisfy(\.isLetter)
+        let letters = areTellingApart ? initials : Array("ABCDEFGH".prefix(named.count))
+        let others = "ZYXWVUTSRQPONMLK".filter { !letters.contains($0) }
+        return letters + others.prefix(threads.count - named.count)
     }
 
     /// How often somebody else goes on than the one before.
     public var switches: Int {
         zip(choices, choices.dropFirst()).count { $0 != $1 }
+    }
+}
+
+/// The names of threads that no scenario has named.
+enum StartedThreads {
+    static func name(_ index: Int) -> String { "thread \(index + 1)" }
+
+    /// The names of all threads of a run, of which a scenario has named the first ones.
+    static func names(after named: [String], upTo count: Int) -> [String] {
+        named + (named.count..<max(named.count, count)).map(name)
+    }
+
+    /// Those that the scenario has named.
+    static func named(of threads: [String]) -> ArraySlice<String> {
+        threads.prefix(threads.enumerated().first { $1 == name($0) }?.offset ?? threads.count)
     }
 }

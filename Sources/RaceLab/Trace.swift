@@ -6,6 +6,8 @@ public struct Trace: Sendable {
     public struct Step: Sendable {
         public enum Kind: String, Sendable {
             case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
+            case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
+            case start, join, send, receive
 
             init(_ step: rl_step) {
                 switch rl_kind(UInt32(step.kind)) {
@@ -16,6 +18,17 @@ public struct Trace: Sendable {
                 case RL_ATOMIC_READ: self = .atomicRead
                 case RL_ATOMIC_WRITE: self = .atomicWrite
                 case RL_EXCHANGE: self = .exchange
+                case RL_SHARED_LOCK: self = .sharedLock
+                case RL_TRY_SHARED_LOCK: self = .trySharedLock
+                case RL_WAIT: self = .wait
+                case RL_WAKE: self = .wake
+                case RL_ACQUIRE: self = .acquire
+                case RL_TRY_ACQUIRE: self = .tryAcquire
+                case RL_SIGNAL: self = .signal
+                case RL_START: self = .start
+                case RL_JOIN: self = .join
+                case RL_SEND: self = .send
+                case RL_RECEIVE: self = .receive
                 default: self = .note
                 }
             }

@@ -24,6 +24,17 @@ typedef enum {
     RL_ATOMIC_WRITE,  // writes an atomic, or reads and writes it in one
     RL_EXCHANGE,      // writes an atomic if it holds what is expected
     RL_NOTE,          // writes down something that the scenario wants to remember
+    RL_SHARED_LOCK,   // takes a lock as one of several readers
+    RL_TRY_SHARED_LOCK,
+    RL_WAIT,          // releases a lock and falls asleep until a condition is signalled
+    RL_WAKE,          // signals a condition: wakes whoever sleeps, or nobody
+    RL_ACQUIRE,       // takes one from the count of a semaphore; cannot go on while that is 0
+    RL_TRY_ACQUIRE,   // takes one if there is one
+    RL_SIGNAL,        // adds one to the count of a semaphore
+    RL_START,         // starts a thread
+    RL_JOIN,          // waits for the end of a thread
+    RL_SEND,          // sends work to a queue
+    RL_RECEIVE,       // a queue's worker begins with the next piece of work
 } rl_kind;
 
 /// How a run ended.
@@ -35,12 +46,13 @@ typedef enum {
     RL_BLOCKED,        // a thread sleeps in something that the lab does not control
     RL_SILENT,         // a thread runs on and on without coming to a point
     RL_NOT_THE_SAME,   // the same schedule led elsewhere than before
+    RL_TOO_MANY,       // more threads were started than the lab has room for
 } rl_status;
 
 typedef struct {
     uint8_t thread;
     uint8_t kind;
-    bool failed;            // a try-lock or compare-exchange that did not succeed
+    bool failed;            // an attempt that did not succeed, or whose time was up
     uint8_t locks_held;     // by this thread, after the step
     uint8_t enabled;        // a bit for each thread that could have gone
     uint8_t sleeping;       // a bit for each thread whose going here would be redundant
@@ -63,7 +75,7 @@ typedef struct {
 typedef struct {
     bool finished;
     bool spinning;          // repeats the same reads until somebody writes
-    int8_t holder;          // of the lock for which it waits; -1: nobody
+    int8_t holder;          // of the lock for which it waits, or the thread; -1: nobody
     uint8_t kind;
     uintptr_t address, pc;
     uintptr_t holder_pc;    // where the holder took the lock
@@ -75,6 +87,7 @@ typedef struct {
 /// One run of the scenario, as it is shown to `finished`. Valid during that call only.
 typedef struct {
     rl_status status;
+    uint32_t thread_count;              // those that were started during the run included
     uint32_t step_count;
     const rl_step *steps;
     uint32_t race_count;
@@ -132,6 +145,16 @@ void rl_attend(void);
 
 /// A step of kind RL_NOTE on `place`. Returns its number, or UINT32_MAX outside of a run.
 uint32_t rl_note(const void *place);
+
+/// A step of kind RL_SEND: `item` is sent to `queue`. To be followed by putting it there. What
+/// happened before happens before the item is received. Outside of a run it only counts.
+void rl_send(const void *queue, const void *item);
+
+/// A step of kind RL_RECEIVE: waits until there is an item in `queue`. Returns false if there
+/// will be none, because everybody else has come to an end. To be followed by `rl_received`
+/// with the item that the caller takes from the queue.
+bool rl_await(const void *queue);
+void rl_received(const void *item);
 
 /// True on a thread of a running scenario.
 bool rl_on_lab_thread(void);

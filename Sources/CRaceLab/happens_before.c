@@ -1,0 +1,122 @@
+// What is ordered and what is not: vector clocks, and the accesses that came in each other's way.
+
+#include "laboratory.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+void rl_join_clock(vector_clock *into, const vector_clock *other) {
+    for (int i = 0; i < RL_MAX_THREADS; i++)
+        if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
+}
+
+void rl_tick(int index) { lab.threads[index].clock.at[index]++; }
+
+static size_t cell_index(uintptr_t address) {
+    uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
+    return (size_t)(hash >> 20) & (lab.cell_capacity - 1);
+}
+
+static void make_room_for_cells(void) {
+    cell *old = lab.cells;
+    size_t old_capacity = lab.cell_capacity;
+    lab.cell_capacity = old_capacity ? 2 * old_capacity : 256;
+    lab.cells = calloc(lab.cell_capacity, sizeof(cell));
+    if (!lab.cells) abort();
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i].run != lab.run) continue;
+        size_t at = cell_index(old[i].address);
+        while (lab.cells[at].run == lab.run) at = (at + 1) & (lab.cell_capacity - 1);
+        lab.cells[at] = old[i];
+    }
+    if (old) discard(old);
+}
+
+cell *rl_cell_at(uintptr_t address) {
+    if (2 * lab.cell_count >= lab.cell_capacity) make_room_for_cells();
+    size_t at = cell_index(address);
+    while (lab.cells[at].run == lab.run && lab.cells[at].address != address)
+        at = (at + 1) & (lab.cell_capacity - 1);
+    cell *found = &lab.cells[at];
+    if (found->run != lab.run) {
+        memset(found, 0, sizeof *found);
+        found->run = lab.run;
+        found->address = address;
+        found->writer = NOBODY;
+        lab.cell_count++;
+    }
+    return found;
+}
+
+static void note_race(rl_race race) {
+    for (uint32_t i = 0; i < lab.race_count; i++) {
+        rl_race *known = &lab.races[i];
+        bool same = known->first_pc == race.first_pc && known->second_pc == race.second_pc &&
+                    known->first_thread == race.first_thread &&
+                    known->second_thread == race.second_thread;
+        if (same) {
+            known->overlap |= race.overlap;
+            return;
+        }
+    }
+    if (lab.race_count < RL_MAX_RACES) lab.races[lab.race_count++] = race;
+}
+
+void rl_check_access(int index, thread *t, uint32_t step) {
+    cell *c = rl_cell_at(t->address);
+    rl_race race = {.address = t->address, .second_thread = (uint8_t)index,
+                    .second_kind = t->kind, .second_step = step, .second_pc = t->pc};
+    if (c->writer >= 0 && c->writer != index && c->write_clock > t->clock.at[c->writer]) {
+        race.first_thread = (uint8_t)c->writer;
+        race.first_kind = c->write_kind;
+        race.first_step = c->write_step;
+        race.first_pc = c->write_pc;
+        // Where nothing orders two modifications, nothing keeps both threads from being in the
+        // middle of theirs at the same time.
+        race.overlap = t->kind == RL_MODIFY;
+        note_race(race);
+    }
+    if (t->kind == RL_READ) {
+        c->read_clock[index] = t->clock.at[index];
+        c->read_step[index] = step;
+        c->read_pc[index] = t->pc;
+        return;
+    }
+    for (int other = 0; other < lab.thread_count; other++) {
+        if (other == index || c->read_clock[other] <= t->clock.at[other]) continue;
+        race.first_thread = (uint8_t)other;
+        race.first_kind = RL_READ;
+        race.first_step = c->read_step[other];
+        race.first_pc = c->read_pc[other];
+        race.overlap = false;
+        note_race(race);
+    }
+    c->writer = (int8_t)index;
+    c->write_clock = t->clock.at[index];
+    c->write_step = step;
+    c->write_kind = t->kind;
+    c->write_pc = t->pc;
+}
+
+// MARK: - Handing something down from one thread to another
+
+void rl_hand_down(const void *thing, uintptr_t pc) {
+    cell *c = rl_cell_at((uintptr_t)thing);
+    c->handed_over_pc = pc;
+    if (!rl_on_lab_thread()) return;
+    rl_join_clock(&c->released, &my_thread()->clock);
+    rl_tick(me->thread);
+}
+
+void rl_received(const void *thing) {
+    if (!rl_on_lab_thread()) return;
+    thread *t = my_thread();
+    cell *c = rl_cell_at((uintptr_t)thing);
+    rl_join_clock(&t->clock, &c->released);
+    // The step is shown as the line that handed it down.
+    lab.steps[t->last_step].pc = c->handed_over_pc;
+}
+
+#endif

@@ -1,0 +1,291 @@
+// What the files of the engine share: the state of the exploration, and what each file does with
+// it for the others. The entry points (listen*.c) know engine.h only.
+
+#ifndef LABORATORY_H
+#define LABORATORY_H
+
+#include "engine.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#if defined(__APPLE__)
+#include <dispatch/dispatch.h>
+#endif
+
+#define NOBODY (-1)
+#define ENGINE (-2)  // not a thread of the scenario: the work between two runs
+
+/// Where a thread of the operating system waits for its turn.
+typedef struct {
+#if defined(__APPLE__)
+    dispatch_semaphore_t semaphore;
+#else
+    _Atomic uint32_t open;
+#endif
+} gate;
+
+void rl_gate_make(gate *g);
+void rl_gate_open(gate *g);
+/// Returns false if the gate was not opened in time. NULL: waits for ever.
+bool rl_gate_wait(gate *g, const struct timespec *at_most);
+
+typedef struct {
+    uint32_t at[RL_MAX_THREADS];
+} vector_clock;
+
+/// What is known of one place in memory.
+typedef struct {
+    uintptr_t address;
+    uint64_t run;               // of another run: empty
+    int8_t writer;
+    uint32_t write_clock, write_step;
+    uint8_t write_kind;
+    uintptr_t write_pc;
+    uint32_t read_clock[RL_MAX_THREADS], read_step[RL_MAX_THREADS];
+    uintptr_t read_pc[RL_MAX_THREADS];
+    vector_clock released;      // by the atomic writes so far, or with something handed over
+    uintptr_t handed_over_pc;
+} cell;
+
+/// What is known of something for which threads wait: a lock of any kind, a semaphore, a queue.
+typedef struct {
+    uintptr_t address;
+    int8_t owner;
+    uint16_t depth;             // how often the owner of a recursive lock has taken it again
+    uintptr_t owner_pc;
+    uint8_t sharers;            // a bit for each reader
+    uint16_t shared_depth[RL_MAX_THREADS];
+    uintptr_t shared_pc[RL_MAX_THREADS];
+    bool is_semaphore;
+    int64_t count, count_at_first;
+    vector_clock released;      // by the last owner, or by all who signalled
+    vector_clock shared_released;  // by the readers so far: of interest to the next owner only
+} lock;
+
+/// Locks stay where they are when the table of them grows.
+typedef struct {
+    uintptr_t address;
+    uint64_t run;               // of another run: empty
+    lock *lock;
+} lock_slot;
+
+/// A place a thread has been at since anybody last made a difference to it.
+typedef struct {
+    uintptr_t address, pc;
+    uint64_t fingerprint;       // of the thread's stack and registers
+} visit;
+
+#define MAX_VISITS 32
+#define MAX_HELD 16
+
+/// A lock of the real world, to be released for a thread that will not come to do it.
+typedef struct {
+    void *lock;                 // NULL: none
+    void (*release)(void *lock);
+    bool silent;                // the thread sets the word to 0 without saying so
+} held_lock;
+
+typedef struct worker worker;
+
+typedef struct {
+    bool started, finished;
+    bool timed, timed_out;      // may go on when nobody else can; did so
+    bool asleep;                // until somebody signals the condition `asleep_on`
+    bool idle;                  // the run is over but for workers like this one, which end now
+    uint8_t kind;               // what it is about to do …
+    uintptr_t address, pc;      // … to what, and where
+    lock *waits_for;            // NULL unless it is about to take something
+    uintptr_t asleep_on;
+    uint32_t asleep_since;      // a step
+    int8_t joins;               // the thread whose end it is about to wait for
+    worker *on;
+    worker *starter;            // waits until this thread has come to its first point
+    pthread_t pthread;          // of a thread that another one has started
+    bool is_added, is_detached;
+    vector_clock clock;
+    int32_t last_step;          // -1 before its first
+    bool unreported;            // `stepped` has not been called for its last step
+    uint32_t accesses;
+    uint8_t locks_held;
+    held_lock held[MAX_HELD];
+    bool spinning;
+    uint32_t visit_count;
+    visit visits[MAX_VISITS];
+} thread;
+
+/// A thread of the operating system on which the bodies of scenarios' threads run.
+struct worker {
+    pthread_t pthread;
+    uint32_t number;
+    int processor;              // to which it is bound; -1: none
+    gate turn;
+    int assigned;               // what to do when its turn comes
+    int thread;                 // whose body it is in, or NOBODY
+    enum {
+        STAYS,
+        IS_DISMISSED,           // its body is given up, and it with it,
+        ENDS_RUN,               // or that of the thread that found that nobody can go on,
+        IS_LOST,                // or that of one which no longer listens
+    } fate;
+    rl_landing base;
+    rl_landing *landing;        // where to go when the body is given up
+    uintptr_t stack_base;
+    worker *next_idle;
+    void *(*start)(void *);     // of a thread that the code under test has started: what it runs
+    void *argument;
+    int rounds_of_goodbye;
+};
+
+/// An interleaving that is still to be explored: these choices, then whatever takes the fewest
+/// switches.
+typedef struct {
+    uint64_t fingerprint;       // of what the steps before the last choice have to be
+    uint32_t length;
+    uint8_t sleeping;           // when the last choice is made
+    uint8_t choices[];
+} branch;
+
+typedef struct {
+    branch **items;
+    size_t first, count, capacity;
+} branch_queue;
+
+struct laboratory {
+    const rl_scenario *scenario;
+    bool begun;
+    rl_summary summary;
+    uint64_t run;                   // counts all runs of the process
+
+    int thread_count;               // grows when a thread starts another one
+    int first_count;                // of those that the scenario has to begin with
+    int started_count;              // of the latter
+    thread threads[RL_MAX_THREADS];
+
+    rl_step *steps;
+    uint64_t *fingerprints;         // of all steps before the one with that index
+    uint32_t step_count, step_capacity;
+    uint8_t sleeping;
+    uint16_t preemptions;
+    int last;                       // who made the last step
+    branch *current;
+    bool redundant;
+    uint32_t branch_limit;          // no branches from this step on
+    rl_status status;
+    uint32_t misfit_step;
+    int misfit_thread;
+
+    rl_race races[RL_MAX_RACES];
+    uint32_t race_count;
+
+    cell *cells;
+    size_t cell_capacity, cell_count;
+
+    lock_slot *lock_slots;          // a hash, as `cells` is
+    size_t lock_capacity, lock_count;
+    int locks_held;
+
+    branch_queue *queues;           // one for each number of preemptions
+    size_t queue_count;
+
+    void **kept;
+    size_t kept_count, kept_capacity;
+
+    worker *idle;
+    worker *running;
+    int processor;
+    gate done;
+    gate gone;                      // opened by each body that has been given up
+    _Atomic uint64_t progress;
+};
+
+extern struct laboratory lab;
+extern unsigned rl_faults;
+extern _Thread_local worker *me;
+
+// The lab's own memory never goes through the `free` of listen.c.
+#if defined(__GLIBC__)
+extern void __libc_free(void *memory);
+#define discard(memory) __libc_free(memory)
+#else
+#define discard(memory) free(memory)
+#endif
+
+void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
+
+static inline bool has(uint8_t set, int index) { return index >= 0 && (set >> index & 1); }
+static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
+
+// happens_before.c
+
+void rl_join_clock(vector_clock *into, const vector_clock *other);
+/// Makes what a thread does from now on later than what it has just released.
+void rl_tick(int index);
+cell *rl_cell_at(uintptr_t address);
+/// Checks an access that is neither atomic nor a lock against those before it.
+void rl_check_access(int index, thread *t, uint32_t step);
+
+// locks.c
+
+lock *rl_lock_at(uintptr_t address);
+/// The lock for which a thread at such a point would have to wait, or NULL.
+lock *rl_waits_for(rl_kind kind, uintptr_t address);
+/// Whether there is nothing to wait for.
+bool rl_is_available(const thread *t);
+/// Takes what the thread has come for. Returns false if a mere attempt found it taken.
+bool rl_take(int index, thread *t);
+void rl_release_lock(thread *t, uintptr_t address);
+/// Notices which of the locks that are released without a word have been released.
+void rl_notice_unlocks(thread *t);
+/// Releases the real locks of a thread that is given up.
+void rl_release_real_locks(thread *t);
+/// Gives real semaphores what the threads of a run that is over have signalled.
+void rl_settle_semaphores(void);
+/// The thread that keeps another one waiting, or NOBODY, and where it took what it has.
+int rl_holder(const thread *t, uintptr_t *pc);
+
+// engine.c
+
+/// From now on this thread's accesses are none of the lab's business.
+void rl_hear_no_more(void);
+/// Something was done at an address by a thread.
+void rl_did(int by, uint8_t kind, uintptr_t address);
+/// Decides who makes the next step. NOBODY: the run is over, one way or another.
+int rl_decide(void);
+/// Ends the run from within a thread, which does not return.
+_Noreturn void rl_end_run_with(rl_status status);
+void rl_report_last_step(thread *t);
+void rl_make_thread(int index);
+/// Describes the run as it stands.
+void rl_fill_in(rl_run *run);
+
+// search.c
+
+branch *rl_given_schedule(void);
+branch *rl_next_branch(void);
+void rl_forget_branches(void);
+/// Writes down, at every step that was not prescribed, who else could have gone.
+void rl_add_branches(void);
+
+// workers.c
+
+void rl_hand_over(worker *w);
+void rl_assign(int what);
+_Noreturn void rl_give_up(void);
+/// Gives up the bodies that stand at a point and will not get another turn.
+void rl_dismiss_the_rest(void);
+/// Judges the run that is over, if any, and begins the next. Returns the thread to begin with,
+/// or NOBODY when there is nothing more to do.
+int rl_next_run(void);
+
+// watcher.c
+
+/// Returns when the exploration is over, or when its running thread will not hand over any more.
+void rl_watch(void);
+
+#endif
+#endif

@@ -1,0 +1,283 @@
+// The entry points of Dispatch: semaphores, and running work on a queue. Swift's Dispatch module
+// calls these functions by name, and a definition in the program is found before all others.
+//
+// Only where that is so, which is Linux; see listen_threads.c.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+#include "real.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include <stdatomic.h>
+
+typedef void *dispatch_object;
+typedef void (*function)(void *context);
+
+/// As much of a block as is needed to call it.
+typedef struct {
+    void *isa;
+    int flags, reserved;
+    void (*invoke)(void *block);
+} block;
+
+#define IS_LISTENED_TO(place)     \
+    rl_place place = RL_CALLER;   \
+    bool is_listened_to = rl_active && rl_is_call_of_program(&place)
+
+#define NOW 0ull
+#define FOREVER (~0ull)
+
+// MARK: - Time
+
+// Time stands still for the threads of a scenario, or it would depend on the processor's mood
+// whether a moment has passed already.
+
+typedef uint64_t (*time_after)(uint64_t, int64_t);
+typedef uint64_t (*time_of_day)(const void *, int64_t);
+REAL(time_after, real_time, "dispatch_time")
+REAL(time_of_day, real_walltime, "dispatch_walltime")
+
+static uint64_t still_time(void) {
+    static uint64_t time;
+    if (!time) time = real_time()(NOW, 0);
+    return time;
+}
+
+static uint64_t still_walltime(void) {
+    static uint64_t time;
+    if (!time) time = real_walltime()(NULL, 0);
+    return time;
+}
+
+uint64_t dispatch_time(uint64_t when, int64_t delta) {
+    IS_LISTENED_TO(place);
+    return real_time()(is_listened_to && when == NOW ? still_time() : when, delta);
+}
+
+uint64_t dispatch_walltime(const void *when, int64_t delta) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to || when) return real_walltime()(when, delta);
+    return real_time()(still_walltime(), delta);
+}
+
+/// Whether there is nothing to wait for any more. Times of day are counted downwards from 0.
+static bool has_passed(uint64_t time) {
+    if (time == NOW) return true;
+    bool is_time_of_day = (int64_t)time < 0;
+    return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
+}
+
+// MARK: - Semaphores
+
+typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
+typedef intptr_t (*semaphore_signal)(dispatch_object);
+REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
+REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
+
+static void signal_once(void *semaphore) { real_signal()(semaphore); }
+
+/// During a run the count is kept by the engine alone: a semaphore that was left behind with less
+/// than it was made with, after a deadlock, could not be freed. It starts from what the real one
+/// has, which is found out by taking as much as there is and giving it back.
+static void make_counted(dispatch_object semaphore) {
+    if (rl_is_counted(semaphore)) return;
+    int64_t count = 0;
+    while (real_wait()(semaphore, NOW) == 0) count++;
+    for (int64_t i = 0; i < count; i++) real_signal()(semaphore);
+    rl_set_signaller(signal_once);
+    rl_count(semaphore, count);
+}
+
+intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_wait()(semaphore, timeout);
+    make_counted(semaphore);
+    uint32_t step = timeout == FOREVER    ? rl_point(RL_ACQUIRE, semaphore, place)
+                    : has_passed(timeout) ? rl_point(RL_TRY_ACQUIRE, semaphore, place)
+                                          : rl_timed_point(RL_ACQUIRE, semaphore, place);
+    return rl_got_it(step) ? 0 : 1;
+}
+
+intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_signal()(semaphore);
+    make_counted(semaphore);
+    rl_point(RL_SIGNAL, semaphore, place);
+    return 0;
+}
+
+// MARK: - Serial and concurrent queues
+
+// A queue does not tell of which kind it is. So concurrent ones get a mark when they are made,
+// and the attributes from which they are made are remembered.
+
+typedef dispatch_object (*queue_create)(const char *, dispatch_object);
+typedef dispatch_object (*queue_create_with_target)(const char *, dispatch_object, dispatch_object);
+typedef dispatch_object (*global_queue)(intptr_t, uintptr_t);
+typedef void (*set_specific)(dispatch_object, const void *, void *, function);
+typedef void *(*get_specific)(dispatch_object, const void *);
+REAL(queue_create, real_create, "dispatch_queue_create")
+REAL(queue_create_with_target, real_create_with_target, "dispatch_queue_create_with_target")
+REAL(global_queue, real_global_queue, "dispatch_get_global_queue")
+REAL(set_specific, real_set_specific, "dispatch_queue_set_specific")
+REAL(get_specific, real_get_specific, "dispatch_queue_get_specific")
+
+/// A set of objects that live as long as the process. There are few of them.
+typedef struct {
+    _Atomic(dispatch_object) members[512];
+} object_set;
+
+static object_set concurrent_attributes, global_queues;
+
+static bool contains(object_set *set, dispatch_object object) {
+    for (int i = 0; i < 512; i++) {
+        dispatch_object member = atomic_load(&set->members[i]);
+        if (member == object) return true;
+        if (!member) return false;
+    }
+    return false;
+}
+
+static void insert(object_set *set, dispatch_object object) {
+    for (int i = 0; object && i < 512; i++) {
+        dispatch_object nothing = NULL;
+        if (atomic_compare_exchange_strong(&set->members[i], &nothing, object)) return;
+        if (nothing == object) return;
+    }
+}
+
+static bool is_concurrent_attribute(dispatch_object attribute) {
+    if (!attribute) return false;
+    return attribute == dlsym(RTLD_DEFAULT, "_dispatch_queue_attr_concurrent") ||
+           contains(&concurrent_attributes, attribute);
+}
+
+static dispatch_object derived(dispatch_object attribute, dispatch_object from) {
+    if (is_concurrent_attribute(from)) insert(&concurrent_attributes, attribute);
+    return attribute;
+}
+
+#define DERIVE1(name)                                                                      \
+    dispatch_object name(dispatch_object from) {                                           \
+        typedef dispatch_object (*make)(dispatch_object);                                  \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from), from);                       \
+    }
+#define DERIVE2(name, type)                                                                \
+    dispatch_object name(dispatch_object from, type a) {                                   \
+        typedef dispatch_object (*make)(dispatch_object, type);                            \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a), from);                    \
+    }
+#define DERIVE3(name, type1, type2)                                                        \
+    dispatch_object name(dispatch_object from, type1 a, type2 b) {                         \
+        typedef dispatch_object (*make)(dispatch_object, type1, type2);                    \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a, b), from);                 \
+    }
+
+DERIVE1(dispatch_queue_attr_make_initially_inactive)
+DERIVE2(dispatch_queue_attr_make_with_autorelease_frequency, unsigned long)
+DERIVE3(dispatch_queue_attr_make_with_qos_class, unsigned, int)
+
+static const char mark_of_concurrent;
+
+static dispatch_object marked(dispatch_object queue, dispatch_object attribute) {
+    if (queue && is_concurrent_attribute(attribute))
+        real_set_specific()(queue, &mark_of_concurrent, (void *)&mark_of_concurrent, NULL);
+    return queue;
+}
+
+dispatch_object dispatch_queue_create(const char *label, dispatch_object attribute) {
+    return marked(real_create()(label, attribute), attribute);
+}
+
+dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_object attribute,
+                                                  dispatch_object target) {
+    return marked(real_create_with_target()(label, attribute, target), attribute);
+}
+
+dispatch_object dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
+    dispatch_object queue = real_global_queue()(identifier, flags);
+    insert(&global_queues, queue);
+    return queue;
+}
+
+typedef enum { SERIAL, CONCURRENT, GLOBAL, MAIN } queue_kind;
+
+static queue_kind kind_of(dispatch_object queue) {
+    static dispatch_object main_queue;
+    if (!main_queue) main_queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
+    if (queue == main_queue) return MAIN;
+    if (contains(&global_queues, queue)) return GLOBAL;
+    return real_get_specific()(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
+}
+
+// MARK: - Running work on a queue, and waiting for it
+
+// A queue is a lock around the work: for one, or, if it is concurrent, for many readers and one
+// writer, which is a barrier. The work runs on the thread that waits for it, as it does in
+// Dispatch, and within a real call, so that `dispatchPrecondition` and `getSpecific` find what
+// they look for.
+
+typedef void (*sync_on)(dispatch_object queue, void *context, function work);
+typedef void (*sync_block_on)(dispatch_object queue, void *work);
+REAL(sync_on, real_sync_f, "dispatch_sync_f")
+REAL(sync_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
+REAL(sync_block_on, real_sync, "dispatch_sync")
+REAL(sync_block_on, real_barrier_sync, "dispatch_barrier_sync")
+
+typedef struct {
+    function work;
+    void *context;
+} call;
+
+/// Dispatch has to come to the end of its function even if the work does not.
+static void make_call(void *context) {
+    const call *c = context;
+    rl_landing landing;
+    rl_set_landing(&landing);
+    if (setjmp(landing.at) == 0) c->work(c->context);
+    rl_remove_landing(&landing);
+}
+
+static void call_block(void *context) { ((block *)context)->invoke(context); }
+
+static void run_on(dispatch_object queue, call c, bool barrier, rl_place place) {
+    const queue_kind kind = kind_of(queue);
+    const bool shared = kind == CONCURRENT && !barrier;
+    if (kind != GLOBAL) rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
+    if (kind == MAIN)
+        c.work(c.context);  // Dispatch would send it to the main thread
+    else
+        (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    rl_continue_giving_up();
+    if (kind != GLOBAL) rl_unlocked(queue);
+}
+
+void dispatch_sync(dispatch_object queue, void *work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_sync()(queue, work);
+    run_on(queue, (call){call_block, work}, false, place);
+}
+
+void dispatch_barrier_sync(dispatch_object queue, void *work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_barrier_sync()(queue, work);
+    run_on(queue, (call){call_block, work}, true, place);
+}
+
+void dispatch_sync_f(dispatch_object queue, void *context, function work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_sync_f()(queue, context, work);
+    run_on(queue, (call){work, context}, false, place);
+}
+
+void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_barrier_sync_f()(queue, context, work);
+    run_on(queue, (call){work, context}, true, place);
+}
+
+#endif

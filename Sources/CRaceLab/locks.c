@@ -1,0 +1,327 @@
+// For what threads wait: locks of one owner and of several readers, semaphores, conditions, the
+// work of queues and the end of other threads.
+
+#include "laboratory.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+// MARK: - All of them
+
+static size_t lock_index(uintptr_t address) {
+    uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
+    return (size_t)(hash >> 20) & (lab.lock_capacity - 1);
+}
+
+static lock_slot *lock_slot_of(uintptr_t address) {
+    size_t at = lock_index(address);
+    while (lab.lock_slots[at].run == lab.run && lab.lock_slots[at].address != address)
+        at = (at + 1) & (lab.lock_capacity - 1);
+    return &lab.lock_slots[at];
+}
+
+static void make_room_for_locks(void) {
+    lock_slot *old = lab.lock_slots;
+    size_t old_capacity = lab.lock_capacity;
+    lab.lock_capacity = old_capacity ? 2 * old_capacity : 64;
+    lab.lock_slots = calloc(lab.lock_capacity, sizeof(lock_slot));
+    if (!lab.lock_slots) abort();
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i].run == lab.run)
+            *lock_slot_of(old[i].address) = old[i];
+        else if (old[i].lock)
+            discard(old[i].lock);
+    }
+    if (old) discard(old);
+}
+
+lock *rl_lock_at(uintptr_t address) {
+    if (2 * lab.lock_count >= lab.lock_capacity) make_room_for_locks();
+    lock_slot *slot = lock_slot_of(address);
+    if (slot->run == lab.run) return slot->lock;
+    if (!slot->lock) slot->lock = malloc(sizeof *slot->lock);
+    if (!slot->lock) abort();
+    memset(slot->lock, 0, sizeof *slot->lock);
+    slot->run = lab.run;
+    slot->address = slot->lock->address = address;
+    slot->lock->owner = NOBODY;
+    lab.lock_count++;
+    return slot->lock;
+}
+
+static lock *known_lock(uintptr_t address) {
+    if (lab.lock_capacity == 0) return NULL;
+    lock_slot *slot = lock_slot_of(address);
+    return slot->run == lab.run ? slot->lock : NULL;
+}
+
+// MARK: - Waiting and taking
+
+lock *rl_waits_for(rl_kind kind, uintptr_t address) {
+    switch (kind) {
+        case RL_LOCK:
+        case RL_TRY_LOCK:
+        case RL_SHARED_LOCK:
+        case RL_TRY_SHARED_LOCK:
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+        case RL_RECEIVE:
+            return rl_lock_at(address);
+        default:
+            return NULL;
+    }
+}
+
+bool rl_is_available(const thread *t) {
+    const lock *l = t->waits_for;
+    switch (t->kind) {
+        case RL_LOCK:
+        case RL_TRY_LOCK:
+            if (rl_faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
+            return l->owner == NOBODY && l->sharers == 0;
+        case RL_SHARED_LOCK:
+        case RL_TRY_SHARED_LOCK:
+            return l->owner == NOBODY;
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+        case RL_RECEIVE:
+            return l->count > 0;
+        case RL_JOIN:
+            return lab.threads[t->joins].finished;
+        default:
+            return true;
+    }
+}
+
+static void take_for_oneself(int index, thread *t, lock *l) {
+    l->owner = (int8_t)index;
+    l->owner_pc = t->pc;
+    t->locks_held++;
+    lab.locks_held++;
+    rl_join_clock(&t->clock, &l->released);
+    rl_join_clock(&t->clock, &l->shared_released);
+}
+
+static void take_a_share(int index, thread *t, lock *l) {
+    if (l->shared_depth[index]++ > 0) return;
+    l->sharers |= (uint8_t)(1u << index);
+    l->shared_pc[index] = t->pc;
+    t->locks_held++;
+    lab.locks_held++;
+    rl_join_clock(&t->clock, &l->released);
+}
+
+bool rl_take(int index, thread *t) {
+    lock *l = t->waits_for;
+    // Whoever has slept on a condition takes its lock back even if its time is up.
+    if (t->timed_out && !t->asleep) return false;
+    if (!rl_is_available(t)) return false;
+    switch (t->kind) {
+        case RL_LOCK:
+        case RL_TRY_LOCK:
+            take_for_oneself(index, t, l);
+            break;
+        case RL_SHARED_LOCK:
+        case RL_TRY_SHARED_LOCK:
+            take_a_share(index, t, l);
+            break;
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+            l->count--;
+            rl_join_clock(&t->clock, &l->released);
+            break;
+        case RL_RECEIVE:
+            l->count--;
+            break;
+        case RL_JOIN:
+            rl_join_clock(&t->clock, &lab.threads[t->joins].clock);
+            break;
+        default:
+            break;
+    }
+    return true;
+}
+
+// MARK: - Releasing
+
+static void forget_held(thread *t, void *lock) {
+    for (int i = 0; i < MAX_HELD; i++)
+        if (t->held[i].lock == lock) t->held[i].lock = NULL;
+}
+
+static void no_longer_holds(thread *t, uintptr_t address) {
+    t->locks_held--;
+    lab.locks_held--;
+    forget_held(t, (void *)address);
+}
+
+void rl_release_lock(thread *t, uintptr_t address) {
+    int index = (int)(t - lab.threads);
+    lock *l = rl_lock_at(address);
+    if (l->owner == index && l->depth > 0) {
+        l->depth--;
+        return;
+    }
+    if (l->owner != NOBODY) {
+        // Some kinds of lock may be released by somebody else than who took it.
+        no_longer_holds(&lab.threads[l->owner], address);
+        l->owner = NOBODY;
+        if (!(rl_faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
+    } else if (has(l->sharers, index)) {
+        if (--l->shared_depth[index] > 0) return;
+        l->sharers &= (uint8_t)~(1u << index);
+        rl_join_clock(&l->shared_released, &t->clock);
+        no_longer_holds(t, address);
+    } else {
+        // It was taken before the threads began.
+        l->released = t->clock;
+    }
+    rl_tick(index);
+    rl_did(index, RL_LOCK, address);
+}
+
+void rl_unlocked(const void *address) {
+    if (me->fate != STAYS) rl_give_up();
+    rl_release_lock(my_thread(), (uintptr_t)address);
+}
+
+bool rl_owns(const void *address) {
+    lock *l = known_lock((uintptr_t)address);
+    return l && l->owner == me->thread;
+}
+
+void rl_took_again(const void *address) { rl_lock_at((uintptr_t)address)->depth++; }
+
+static void note_held(held_lock held) {
+    thread *t = my_thread();
+    for (int i = 0; i < MAX_HELD; i++) {
+        if (t->held[i].lock) continue;
+        t->held[i] = held;
+        return;
+    }
+}
+
+void rl_holds(void *lock, void (*release)(void *lock)) {
+    note_held((held_lock){lock, release, false});
+}
+
+void rl_will_release_silently(void *word, void (*release)(void *word)) {
+    note_held((held_lock){word, release, true});
+}
+
+void rl_notice_unlocks(thread *t) {
+    for (int i = 0; i < MAX_HELD; i++) {
+        held_lock *held = &t->held[i];
+        if (!held->lock || !held->silent) continue;
+        if (atomic_load((_Atomic uint32_t *)held->lock) == 0)
+            rl_release_lock(t, (uintptr_t)held->lock);
+    }
+}
+
+void rl_release_real_locks(thread *t) {
+    for (int i = 0; i < MAX_HELD; i++) {
+        held_lock held = t->held[i];
+        t->held[i].lock = NULL;
+        if (held.lock) held.release(held.lock);
+    }
+}
+
+// MARK: - Conditions
+
+void rl_fell_asleep(const void *condition) {
+    thread *t = my_thread();
+    t->asleep = true;
+    t->asleep_on = (uintptr_t)condition;
+    t->asleep_since = lab.step_count;
+}
+
+static void wake(int index) {
+    thread *t = &lab.threads[index];
+    t->asleep = false;
+    // To be woken is to have been told something: what it does next is no spinning, and it makes
+    // a difference when.
+    t->visit_count = 0;
+    t->spinning = false;
+    lab.sleeping &= (uint8_t)~(1u << index);
+}
+
+void rl_wake_sleepers(const void *condition, bool everybody) {
+    thread *first = NULL;
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (t->finished || !t->asleep || t->asleep_on != (uintptr_t)condition) continue;
+        if (everybody) wake(i);
+        if (!first || t->asleep_since < first->asleep_since) first = t;
+    }
+    if (first && !everybody) wake((int)(first - lab.threads));
+}
+
+// MARK: - Semaphores
+
+static void (*signal_real_semaphore)(void *semaphore);
+
+void rl_set_signaller(void (*signal)(void *semaphore)) { signal_real_semaphore = signal; }
+
+bool rl_is_counted(const void *semaphore) { return known_lock((uintptr_t)semaphore) != NULL; }
+
+void rl_count(const void *semaphore, int64_t count) {
+    lock *l = rl_lock_at((uintptr_t)semaphore);
+    l->count = l->count_at_first = count;
+    l->is_semaphore = true;
+}
+
+void rl_settle_semaphores(void) {
+    for (size_t i = 0; i < lab.lock_capacity; i++) {
+        const lock_slot *slot = &lab.lock_slots[i];
+        if (slot->run != lab.run || !slot->lock->is_semaphore) continue;
+        for (int64_t n = slot->lock->count_at_first; n < slot->lock->count; n++)
+            signal_real_semaphore((void *)slot->address);
+    }
+}
+
+// MARK: - Queues
+
+/// Where the function was called that called the one with this frame.
+static rl_place caller_of_caller(void *frame) {
+    uintptr_t *caller = *(uintptr_t **)frame;
+    return (rl_place){caller[1], (uintptr_t)(caller + 2)};
+}
+
+void rl_send(const void *queue, const void *item) {
+    rl_place place = caller_of_caller(__builtin_frame_address(0));
+    if (rl_active)
+        rl_point(RL_SEND, queue, place);
+    else if (me)
+        rl_lock_at((uintptr_t)queue)->count++;
+    else
+        return;
+    rl_hand_down(item, place.pc);
+}
+
+bool rl_await(const void *queue) {
+    rl_place place = RL_CALLER;
+    place.pc = 0;
+    return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
+}
+
+// MARK: - Who is to blame
+
+int rl_holder(const thread *t, uintptr_t *pc) {
+    *pc = 0;
+    if (t->kind == RL_JOIN) return t->joins;
+    const lock *l = t->waits_for;
+    bool is_lock = t->kind == RL_LOCK || t->kind == RL_SHARED_LOCK;
+    if (!is_lock || !l) return NOBODY;
+    if (l->owner != NOBODY) {
+        *pc = l->owner_pc;
+        return l->owner;
+    }
+    if (t->kind == RL_SHARED_LOCK || !l->sharers) return NOBODY;
+    int reader = __builtin_ctz(l->sharers);
+    *pc = l->shared_pc[reader];
+    return reader;
+}
+
+#endif

@@ -1,0 +1,198 @@
+// Whose call it is: of the code under test, of the libraries it uses, or of the compiler.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "laboratory.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+
+// MARK: - What is known of a place has to be found out once
+
+typedef enum {
+    UNKNOWN = 0,
+    OF_PROGRAM,         // the code under test, or a library that is no part of the toolchain
+    FOR_PROGRAM,        // a function of the toolchain that does nothing else for its caller
+    NAMELESS,           // a function of Foundation that has no name to go by
+    OF_TOOLCHAIN,       // the libraries' own affairs
+} origin;
+
+typedef struct {
+    uintptr_t pc;
+    uint8_t origin;
+    bool compilers_own_is_known, is_compilers_own;
+} call_site;
+
+static call_site *call_sites;
+static size_t call_site_count, call_site_capacity;
+
+static call_site *slot_of(uintptr_t pc) {
+    size_t at = (size_t)((uint64_t)pc * 0x9E3779B97F4A7C15ull >> 20) & (call_site_capacity - 1);
+    while (call_sites[at].pc && call_sites[at].pc != pc) at = (at + 1) & (call_site_capacity - 1);
+    return &call_sites[at];
+}
+
+static call_site *call_site_of(uintptr_t pc) {
+    if (2 * call_site_count >= call_site_capacity) {
+        call_site *old = call_sites;
+        size_t old_capacity = call_site_capacity;
+        call_site_capacity = old_capacity ? 2 * old_capacity : 256;
+        call_sites = calloc(call_site_capacity, sizeof *call_sites);
+        if (!call_sites) abort();
+        for (size_t i = 0; i < old_capacity; i++)
+            if (old[i].pc) *slot_of(old[i].pc) = old[i];
+        if (old) discard(old);
+    }
+    call_site *site = slot_of(pc);
+    if (!site->pc) {
+        site->pc = pc;
+        call_site_count++;
+    }
+    return site;
+}
+
+// MARK: - The program and the toolchain's libraries
+
+static bool begins_with_any(const char *text, const char *const *beginnings) {
+    for (; *beginnings; beginnings++)
+        if (strncmp(text, *beginnings, strlen(*beginnings)) == 0) return true;
+    return false;
+}
+
+static bool is_library_of_toolchain(const char *path) {
+    static const char *const names[] = {
+        "libFoundation", "lib_Foundation", "libswift", "libdispatch", "libBlocksRuntime",
+        "libTesting", "lib_Testing", "libXCTest", "libc.so", "libc-", "libpthread", "libstdc++",
+        "libc++", "libgcc_s", "ld-linux", "linux-vdso", NULL};
+    const char *name = strrchr(path, '/');
+    return begins_with_any(name ? name + 1 : path, names);
+}
+
+/// What takes a lock, waits, starts a thread or uses a queue because that is what it is asked for.
+static bool is_function_for_program(const char *symbol) {
+    static const char *const names[] = {
+        "$s10Foundation6NSLockC", "$s10Foundation9NSLocking", "$s10Foundation15NSRecursiveLockC",
+        "$s10Foundation11NSConditionC", "$s10Foundation15NSConditionLockC",
+        "$s10Foundation6ThreadC5start", "$s10Foundation6ThreadC12detachNew", "_CFThreadCreate",
+        "$sSo17OS_dispatch_queueC", "$s8Dispatch", NULL};
+    return begins_with_any(symbol, names);
+}
+
+static origin find_origin(uintptr_t pc) {
+    Dl_info info;
+    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return OF_PROGRAM;
+    if (!is_library_of_toolchain(info.dli_fname)) return OF_PROGRAM;
+    if (strstr(info.dli_fname, "libswiftDispatch")) return FOR_PROGRAM;
+    bool is_foundation = strstr(info.dli_fname, "libFoundation.so");
+    if (!info.dli_sname) return is_foundation ? NAMELESS : OF_TOOLCHAIN;
+    return is_function_for_program(info.dli_sname) ? FOR_PROGRAM : OF_TOOLCHAIN;
+}
+
+static origin origin_of(uintptr_t pc) {
+#if defined(__linux__)
+    extern const char __executable_start, etext;
+    if (pc - (uintptr_t)&__executable_start < (uintptr_t)(&etext - &__executable_start))
+        return OF_PROGRAM;
+#endif
+    call_site *site = call_site_of(pc);
+    if (site->origin == UNKNOWN) {
+        rl_ignore();
+        site->origin = (uint8_t)find_origin(pc);
+        rl_attend();
+    }
+    return (origin)site->origin;
+}
+
+bool rl_is_under_test(uintptr_t pc) { return origin_of(pc) == OF_PROGRAM; }
+
+/// A walk up the stack, from the function of a library to the code under test.
+typedef struct {
+    rl_place found;
+    bool is_beyond_entry_point, is_for_program, is_over, is_found;
+    uintptr_t from;
+    uintptr_t frame_pointer;    // of the function seen last
+} climb;
+
+#if defined(__x86_64__)
+#define FRAME_POINTER 6
+#elif defined(__aarch64__)
+#define FRAME_POINTER 29
+#else
+#error "tell here which register is the frame pointer, by its number in DWARF"
+#endif
+
+/// Looks at a function on the stack. Returns whether to look at the one that called it.
+static bool climb_to(climb *c, rl_place place) {
+    origin from = origin_of(place.pc);
+    if (from == OF_PROGRAM) {
+        c->found = place;
+        c->is_over = c->is_found = true;
+        return false;
+    }
+    c->is_for_program |= from == FOR_PROGRAM;
+    // A function without a name counts only if the program itself has called it.
+    c->is_over = !c->is_for_program && place.pc != c->from;
+    return !c->is_over;
+}
+
+static _Unwind_Reason_Code climb_frame(struct _Unwind_Context *frame, void *argument) {
+    climb *c = argument;
+    rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
+    // The lab's own functions come first.
+    c->is_beyond_entry_point |= place.pc == c->from;
+    if (!c->is_beyond_entry_point) return _URC_NO_REASON;
+    c->frame_pointer = _Unwind_GetGR(frame, FRAME_POINTER);
+    return climb_to(c, place) ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/// Some functions of the libraries have no unwind tables; those keep frame pointers. Others do
+/// without frame pointers; those have unwind tables.
+static void climb_by_frame_pointers(climb *c) {
+    uintptr_t *frame = (uintptr_t *)c->frame_pointer;
+    const uintptr_t bottom = (uintptr_t)__builtin_frame_address(0);
+    for (int depth = 0; depth < 16; depth++) {
+        bool is_frame = (uintptr_t)frame > bottom && (uintptr_t)frame < me->stack_base &&
+                        (uintptr_t)frame % sizeof(void *) == 0;
+        if (!is_frame || !climb_to(c, (rl_place){frame[1], (uintptr_t)(frame + 2)})) return;
+        frame = (uintptr_t *)frame[0];
+    }
+}
+
+bool rl_is_call_of_program(rl_place *place) {
+    if (me->fate == IS_LOST) rl_give_up();
+    origin from = origin_of(place->pc);
+    if (from == OF_PROGRAM) return true;
+    if (from == OF_TOOLCHAIN) return false;
+    climb c = {.from = place->pc};
+    rl_ignore();
+    _Unwind_Backtrace(climb_frame, &c);
+    if (!c.is_over) climb_by_frame_pointers(&c);
+    rl_attend();
+    if (c.is_found) *place = c.found;
+    return c.is_found;
+}
+
+// MARK: - Atomics of the compiler's own
+
+/// Generic code keeps what it once looked up (type metadata, witness tables) in caches, which it
+/// reads and writes atomically. They are no part of the program that a person wrote, and would
+/// make the first run differ from the others.
+bool rl_is_compilers_own(uintptr_t pc) {
+    call_site *site = call_site_of(pc);
+    if (site->compilers_own_is_known) return site->is_compilers_own;
+    rl_ignore();
+    bool answer = lab.scenario->is_compilers_own(pc);
+    rl_attend();
+    // The table may have grown meanwhile.
+    site = call_site_of(pc);
+    site->compilers_own_is_known = true;
+    return site->is_compilers_own = answer;
+}
+
+#endif

@@ -1,0 +1,181 @@
+// From the beginning of a run to its end, and on to the next.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "laboratory.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <execinfo.h>
+#include <sched.h>
+#include <string.h>
+
+static void free_what_was_kept(void) {
+    for (size_t i = 0; i < lab.kept_count; i++) discard(lab.kept[i]);
+    lab.kept_count = 0;
+}
+
+void rl_make_thread(int index) {
+    thread *t = &lab.threads[index];
+    t->started = t->finished = t->unreported = t->spinning = t->asleep = t->idle = false;
+    t->timed = t->timed_out = t->is_added = t->is_detached = false;
+    t->on = t->starter = NULL;
+    t->waits_for = NULL;
+    t->joins = NOBODY;
+    t->last_step = -1;
+    t->accesses = t->visit_count = 0;
+    t->locks_held = 0;
+    memset(t->held, 0, sizeof t->held);
+    memset(&t->clock, 0, sizeof t->clock);
+    t->clock.at[index] = 1;
+}
+
+static bool begin_run(void) {
+    lab.run++;
+    lab.step_count = 0;
+    lab.sleeping = 0;
+    lab.preemptions = 0;
+    lab.last = NOBODY;
+    lab.redundant = false;
+    lab.branch_limit = UINT32_MAX;
+    lab.status = RL_COMPLETE;
+    lab.race_count = 0;
+    lab.cell_count = 0;
+    lab.lock_count = 0;
+    lab.locks_held = 0;
+    lab.started_count = 0;
+    lab.thread_count = lab.scenario->set_up(lab.scenario->context);
+    if (me->fate != STAYS) rl_give_up();
+    lab.first_count = lab.thread_count;
+    for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
+    return lab.thread_count > 0;
+}
+
+void rl_fill_in(rl_run *run) {
+    run->status = lab.status;
+    run->thread_count = (uint32_t)lab.thread_count;
+    run->step_count = lab.step_count;
+    run->steps = lab.steps;
+    run->race_count = lab.race_count;
+    run->races = lab.races;
+    run->misfit_step = lab.misfit_step;
+    run->misfit_thread = lab.misfit_thread;
+    run->blocked_thread = NOBODY;
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        run->accesses[i] = t->accesses;
+        rl_waiting *w = &run->waiting[i];
+        *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning, .holder = NOBODY,
+                          .kind = t->asleep ? RL_WAIT : t->kind, .address = t->address,
+                          .pc = t->pc};
+        if (!t->finished && !t->asleep) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
+    }
+}
+
+/// Judges the run that has just ended. Returns whether to go on.
+static bool end_run(void) {
+    if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
+    if (lab.status == RL_COMPLETE) rl_settle_semaphores();
+    bool go_on = true;
+    if (lab.redundant) {
+        lab.summary.redundant++;
+    } else {
+        if (lab.status != RL_NOT_THE_SAME && lab.status != RL_MISFIT) lab.summary.runs++;
+        rl_run run = {0};
+        rl_fill_in(&run);
+        go_on = lab.scenario->finished(lab.scenario->context, &run);
+        if (me->fate != STAYS) rl_give_up();
+    }
+    free_what_was_kept();
+    bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
+                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY;
+    if (ends_all) lab.summary.status = lab.status;
+    bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
+    if (ends_all || !go_on || only_this) return false;
+    rl_add_branches();
+    return true;
+}
+
+int rl_next_run(void) {
+    if (!lab.begun) {
+        lab.begun = true;
+        lab.current = rl_given_schedule();
+    } else {
+        bool go_on = end_run();
+        if (lab.current) discard(lab.current);
+        lab.current = go_on ? rl_next_branch() : NULL;
+        if (lab.current && lab.summary.runs >= lab.scenario->max_runs) {
+            lab.summary.run_bound_reached = true;
+            discard(lab.current);
+            lab.current = NULL;
+        }
+        if (!lab.current) return NOBODY;
+    }
+    if (!begin_run()) return NOBODY;
+    return lab.started_count++;
+}
+
+// MARK: - All of them
+
+rl_summary rl_explore(const rl_scenario *scenario) {
+    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+    static bool made;
+    pthread_mutex_lock(&one_at_a_time);
+    if (!made) {
+        made = true;
+        rl_gate_make(&lab.done);
+        rl_gate_make(&lab.gone);
+        // The first call loads what it needs; in a signal handler that would be too late.
+        void *frame;
+        backtrace(&frame, 1);
+    }
+    lab.scenario = scenario;
+    memset(&lab.summary, 0, sizeof lab.summary);
+    lab.thread_count = 0;
+    lab.current = NULL;
+    lab.begun = false;
+#if defined(__linux__)
+    lab.processor = sched_getcpu();
+#endif
+    rl_assign(ENGINE);
+    rl_watch();
+    rl_forget_branches();
+    rl_summary summary = lab.summary;
+    pthread_mutex_unlock(&one_at_a_time);
+    return summary;
+}
+
+const char *rl_unavailable(void) { return NULL; }
+
+#else
+
+// MARK: - Under ThreadSanitizer
+
+_Thread_local int rl_active;
+
+rl_summary rl_explore(const rl_scenario *scenario) {
+    (void)scenario;
+    return (rl_summary){0};
+}
+
+void rl_listen(void) {}
+void rl_deafen(void) {}
+void rl_ignore(void) {}
+void rl_attend(void) {}
+uint32_t rl_note(const void *place) { (void)place; return UINT32_MAX; }
+void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
+bool rl_await(const void *queue) { (void)queue; return false; }
+void rl_received(const void *item) { (void)item; }
+bool rl_on_lab_thread(void) { return false; }
+bool rl_lock_is_held(void) { return false; }
+uint64_t rl_heard(void) { return 0; }
+void rl_plant_fault(unsigned fault) { (void)fault; }
+
+const char *rl_unavailable(void) {
+    return "this build runs under ThreadSanitizer, which listens where the lab would: "
+           "build without --sanitize=thread";
+}
+
+#endif

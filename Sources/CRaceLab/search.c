@@ -1,0 +1,90 @@
+// What is still to be explored.
+
+#include "laboratory.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+static void push(uint16_t preemptions, branch *b) {
+    if (preemptions >= lab.queue_count) {
+        size_t wanted = (size_t)preemptions + 8;
+        lab.queues = rl_grown(lab.queues, lab.queue_count, wanted, sizeof *lab.queues);
+        lab.queue_count = wanted;
+    }
+    branch_queue *q = &lab.queues[preemptions];
+    if (q->count == q->capacity) {
+        size_t wanted = q->capacity ? 2 * q->capacity : 64;
+        q->items = rl_grown(q->items, q->count, wanted, sizeof *q->items);
+        q->capacity = wanted;
+    }
+    q->items[q->count++] = b;
+}
+
+/// The branch with the fewest preemptions; of those, the one found first.
+branch *rl_next_branch(void) {
+    for (size_t i = 0; i < lab.queue_count; i++) {
+        branch_queue *q = &lab.queues[i];
+        if (q->first == q->count) continue;
+        branch *b = q->items[q->first++];
+        if (q->first == q->count) q->first = q->count = 0;
+        return b;
+    }
+    return NULL;
+}
+
+void rl_forget_branches(void) {
+    for (branch *b = rl_next_branch(); b; b = rl_next_branch()) discard(b);
+    for (size_t i = 0; i < lab.queue_count; i++)
+        if (lab.queues[i].items) discard(lab.queues[i].items);
+    if (lab.queues) discard(lab.queues);
+    lab.queues = NULL;
+    lab.queue_count = 0;
+}
+
+/// At every step that was not prescribed, each thread that could have gone instead makes one
+/// branch. So every interleaving is reached from exactly one other.
+void rl_add_branches(void) {
+    uint32_t from = lab.current ? lab.current->length : 0;
+    uint32_t to = lab.step_count < lab.branch_limit ? lab.step_count : lab.branch_limit;
+    for (uint32_t k = from; k < to; k++) {
+        const rl_step *step = &lab.steps[k];
+        int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
+        uint8_t others = step->enabled & (uint8_t)~step->sleeping & (uint8_t)~(1u << step->thread);
+        if ((rl_faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
+            others &= (uint8_t)~(0x80u >> (__builtin_clz(others) - 24));
+        uint8_t sleeping = step->sleeping | (uint8_t)(1u << step->thread);
+        for (int i = 0; i < lab.thread_count; i++) {
+            if (!has(others, i)) continue;
+            int preemptions = step->preemptions + (i != before && has(step->enabled, before));
+            int bound = lab.scenario->max_preemptions;
+            if (bound >= 0 && preemptions > bound) {
+                lab.summary.preemption_bound_reached = true;
+                continue;
+            }
+            branch *b = malloc(sizeof *b + k + 1);
+            if (!b) abort();
+            b->fingerprint = lab.fingerprints[k];
+            b->length = k + 1;
+            b->sleeping = lab.scenario->reduce ? sleeping : 0;
+            for (uint32_t s = 0; s < k; s++) b->choices[s] = lab.steps[s].thread;
+            b->choices[k] = (uint8_t)i;
+            push((uint16_t)preemptions, b);
+            sleeping |= (uint8_t)(1u << i);
+        }
+    }
+}
+
+/// The schedule with which the scenario says to begin, if it does.
+branch *rl_given_schedule(void) {
+    const rl_scenario *s = lab.scenario;
+    if (!s->schedule) return NULL;
+    branch *b = calloc(1, sizeof *b + s->schedule_length);
+    if (!b) abort();
+    b->length = s->schedule_length;
+    memcpy(b->choices, s->schedule, s->schedule_length);
+    return b;
+}
+
+#endif

@@ -1,0 +1,148 @@
+import Foundation
+import RaceLab
+import Testing
+
+/// A thread that waits where the lab does not see it is lost for good, and these tests leave some
+/// behind. Each takes the second for which the lab waits before it says so.
+@Suite("The lab reports what it cannot see", .serialized)
+struct BlockedEntryPointTests {
+    /// Blocks until somebody writes, which nobody does.
+    private static func readFromPipe() {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0)
+        var byte: UInt8 = 0
+        _ = read(ends[0], &byte, 1)
+    }
+
+    /// Blocks until the signal comes, which nobody sends.
+    private static func waitForSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGUSR2)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        var received: Int32 = 0
+        sigwait(&signals, &received)
+    }
+
+    private static func lines(_ function: String, in file: String = #filePath) -> Range<Int> {
+        let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let first = lines.firstIndex { $0.contains("func \(function)(") } ?? 0
+        let last = lines[first...].firstIndex { $0 == "    }" } ?? first
+        return first + 1..<last + 1
+    }
+
+    private func expectBlocked(
+        _ report: Report, in function: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        guard case .blocked(let thread, let place) = report.obstacle else {
+            Issue.record("\(report.summary)", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(thread == "blocked", sourceLocation: sourceLocation)
+        let expected = Self.lines(function).map { "at EntryPointTestsBlocked.swift:\($0)" }
+        #expect(expected.contains(place), "\(place)", sourceLocation: sourceLocation)
+        #expect(!report.survives, sourceLocation: sourceLocation)
+    }
+
+    /// What the lab does next is not touched by the thread that it has lost.
+    private func expectNextExplorationWorks(sourceLocation: SourceLocation = #_sourceLocation) {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            for name in ["first", "second"] {
+                scenario.thread(name) { lock.withLock { shared.value += 1 } }
+            }
+        }
+        #expect(report.survives, "\(report.summary)", sourceLocation: sourceLocation)
+    }
+
+    @Test("a thread that reads from a pipe")
+    func blockedInRead() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("other") { shared.value = 1 }
+            scenario.thread("blocked") {
+                shared.other = 1
+                Self.readFromPipe()
+            }
+        }
+        expectBlocked(report, in: "readFromPipe")
+        expectNextExplorationWorks()
+    }
+
+    @Test("a thread that waits for a signal of the operating system, and holds a lock")
+    func blockedInSigwait() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("other") { lock.withLock { shared.value = 1 } }
+            scenario.thread("blocked") {
+                lock.withLock {
+                    shared.value = 1
+                    Self.waitForSignal()
+                }
+            }
+        }
+        expectBlocked(report, in: "waitForSignal")
+        expectNextExplorationWorks()
+    }
+
+    @Test("a thread that waits for a group, whose end nobody sees coming")
+    func blockedInGroup() {
+        let report = explore { scenario in
+            let (shared, group) = (Shared(), DispatchGroup())
+            group.enter()
+            scenario.thread("other") { shared.value = 1 }
+            scenario.thread("blocked") {
+                shared.other = 1
+                Self.waitForGroup(group)
+            }
+        }
+        expectBlocked(report, in: "waitForGroup")
+        expectNextExplorationWorks()
+    }
+
+    private static func waitForGroup(_ group: DispatchGroup) {
+        group.wait()
+    }
+
+    @Test("a thread that was started by another one")
+    func startedThread() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("starter") {
+                shared.value = 1
+                Thread.detachNewThread { Self.readFromPipe() }
+                shared.value = 2
+            }
+        }
+        guard case .blocked(let thread, _) = report.obstacle else {
+            Issue.record("\(report.summary)")
+            return
+        }
+        #expect(thread == "thread 2")
+        expectNextExplorationWorks()
+    }
+
+    @Test("a lost thread that comes back later goes away without doing harm")
+    func comesBack() {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0)
+        let input = ends[0]
+        let describe = { (scenario: Scenario) in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("other") { shared.value = 1 }
+            scenario.thread("blocked") {
+                lock.lock()
+                var byte: UInt8 = 0
+                _ = read(input, &byte, 1)
+                lock.unlock()
+                shared.other = 1
+            }
+        }
+        let report = explore(describe)
+        #expect(!report.survives)
+        var byte: UInt8 = 0
+        _ = write(ends[1], &byte, 1)
+        expectNextExplorationWorks()
+    }
+}

@@ -1,0 +1,264 @@
+import Dispatch
+import Foundation
+import RaceLab
+import Testing
+
+@Suite("The lab hears conditions and semaphores")
+struct ConditionEntryPointTests {
+    /// One place for one item.
+    final class Buffer: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var item: Int?
+        private let waitsInLoop: Bool
+
+        init(waitsInLoop: Bool) {
+            self.waitsInLoop = waitsInLoop
+        }
+
+        private func wait(while isUnfit: () -> Bool) {
+            if waitsInLoop {
+                while isUnfit() { condition.wait() }
+            } else if isUnfit() {
+                condition.wait()
+            }
+        }
+
+        func put(_ item: Int) {
+            condition.lock()
+            wait { self.item != nil }
+            self.item = item
+            condition.broadcast()
+            condition.unlock()
+        }
+
+        func take() -> Int? {
+            condition.lock()
+            defer { condition.unlock() }
+            wait { item == nil }
+            defer { item = nil }
+            condition.broadcast()
+            return item
+        }
+    }
+
+    private func oneProducerTwoConsumers(waitsInLoop: Bool) -> Report {
+        var options = Options()
+        options.maximumSwitches = 2
+        return explore(options: options) { scenario in
+            let buffer = Buffer(waitsInLoop: waitsInLoop)
+            let taken = Log<Int?>()
+            scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
+            for name in ["first", "second"] {
+                scenario.thread(name) { taken.append(buffer.take()) }
+            }
+            scenario.check {
+                try require(taken.entries.allSatisfy { $0 != nil }, "took what was not there")
+                try require(Set(taken.entries).count == 2, "took one twice")
+            }
+        }
+    }
+
+    @Test("a bounded buffer whose users wait in a loop survives")
+    func boundedBuffer() {
+        let report = oneProducerTwoConsumers(waitsInLoop: true)
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("with `if` in place of `while` somebody takes what is not there")
+    func ifInPlaceOfWhile() {
+        let report = oneProducerTwoConsumers(waitsInLoop: false)
+        #expect(
+            report.reasons(.failedCheck).contains("took what was not there"), "\(report.summary)")
+    }
+
+    private func waitForFlag(lookingUnderLock: Bool) -> Report {
+        explore { scenario in
+            let (shared, condition) = (Shared(), NSCondition())
+            scenario.thread("waiter") {
+                if lookingUnderLock {
+                    condition.lock()
+                    while !shared.isReady { condition.wait() }
+                } else {
+                    if shared.isReady { return }
+                    condition.lock()
+                    condition.wait()
+                }
+                condition.unlock()
+            }
+            scenario.thread("signaller") {
+                condition.lock()
+                shared.isReady = true
+                condition.signal()
+                condition.unlock()
+            }
+        }
+    }
+
+    @Test("a signal that finds nobody waiting is lost")
+    func lostWakeUp() {
+        #expect(waitForFlag(lookingUnderLock: true).survives)
+        let report = waitForFlag(lookingUnderLock: false)
+        let reason = report.reasons(.deadlock).first
+        #expect(reason?.hasSuffix("to be woken by a signal") == true, "\(report.summary)")
+        #expect(reason?.contains("'waiter' waits at EntryPointTestsConditions.swift:") == true)
+    }
+
+    @Test("one signal wakes one")
+    func signalWakesOne() {
+        let report = explore { scenario in
+            let condition = NSCondition()
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    condition.lock()
+                    condition.wait()
+                    condition.unlock()
+                }
+            }
+            scenario.thread("signaller") { condition.signal() }
+        }
+        #expect(report.surviving == nil, "\(report.summary)")
+        #expect(report.findings.allSatisfy { $0.kind == .deadlock }, "\(report.summary)")
+    }
+
+    @Test("of those who wait it wakes the one that has waited longest")
+    func signalWakesFirst() {
+        let report = explore { scenario in
+            let condition = NSCondition()
+            let (waiting, woken) = (Log<String>(), Log<String>())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    condition.lock()
+                    waiting.append(name)
+                    if condition.wait(until: Date() + 3600) { woken.append(name) }
+                    condition.unlock()
+                }
+            }
+            scenario.thread("signaller") {
+                condition.lock()
+                condition.signal()
+                condition.unlock()
+            }
+            scenario.check {
+                try require(woken.entries.count <= 1, "one signal has woken two")
+                try require(
+                    waiting.entries.starts(with: woken.entries), "who came later was woken first")
+            }
+            scenario.outcome { "\(woken.entries)" }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.outcomes.count == 3, "\(report.outcomes)")
+    }
+
+    @Test("waiting until a given time ends when nobody signals, and only then")
+    func timedWait() {
+        let report = explore { scenario in
+            let (shared, condition) = (Shared(), NSCondition())
+            scenario.thread("waiter") {
+                condition.lock()
+                if !shared.isReady { shared.other = condition.wait(until: Date() + 3600) ? 1 : 2 }
+                condition.unlock()
+            }
+            scenario.thread("signaller") {
+                condition.lock()
+                condition.signal()
+                condition.unlock()
+            }
+            scenario.outcome { ["never waited", "was woken", "gave up"][shared.other] }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(Set(report.outcomes.keys) == ["was woken", "gave up"])
+    }
+
+    @Test("an NSConditionLock waits for its value")
+    func conditionLock() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSConditionLock(condition: 0))
+            scenario.thread("second") {
+                // Without a date Foundation for Linux counts the nanoseconds to the distant
+                // future, for which there are too few numbers: it traps, lab or no lab.
+                guard lock.lock(whenCondition: 1, before: Date() + 3600) else { return }
+                shared.items.append(2)
+                lock.unlock()
+            }
+            scenario.thread("first") {
+                lock.lock()
+                shared.items.append(1)
+                lock.unlock(withCondition: 1)
+            }
+            scenario.check { try require(shared.items == [1, 2], "out of order") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("a semaphore of one is a lock; of two it is none", arguments: [1, 2])
+    func semaphoreAsLock(count: Int) {
+        let report = explore { scenario in
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: count))
+            for name in ["left", "right"] {
+                scenario.thread(name) {
+                    semaphore.wait()
+                    shared.value += 1
+                    semaphore.signal()
+                }
+            }
+        }
+        #expect(report.survives == (count == 1), "\(report.summary)")
+        #expect(report.reasons(.overlap).isEmpty == (count == 1))
+    }
+
+    @Test("a semaphore that nobody signals: a deadlock")
+    func semaphoreForEver() {
+        var lastWait = ""
+        let report = explore { scenario in
+            let semaphore = DispatchSemaphore(value: 1)
+            lastWait = place(3)
+            scenario.thread("only") {
+                semaphore.wait()
+                semaphore.wait()
+            }
+        }
+        #expect(
+            report.reasons(.deadlock) == [
+                "'only' waits at \(lastWait) for a semaphore to be signalled"
+            ], "\(report.summary)")
+    }
+
+    @Test("what is done before a signal happens before what follows the wait")
+    func semaphoreOrders() {
+        let report = explore { scenario in
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("maker") {
+                shared.value = 1
+                semaphore.signal()
+            }
+            scenario.thread("user") {
+                semaphore.wait()
+                shared.value += 1
+            }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("an attempt on a semaphore does not wait; a wait with a time gives up in the end")
+    func semaphoreTimeouts() {
+        let attempt = explore { scenario in
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("signaller") { semaphore.signal() }
+            scenario.thread("attempt") {
+                shared.isReady = semaphore.wait(timeout: .now()) == .success
+            }
+            scenario.outcome { "\(shared.isReady)" }
+        }
+        #expect(attempt.survives, "\(attempt.summary)")
+        #expect(Set(attempt.outcomes.keys) == ["true", "false"])
+        let patient = explore { scenario in
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("other") { shared.value = 1 }
+            scenario.thread("patient") {
+                shared.isReady = semaphore.wait(timeout: .now() + 3600) == .success
+            }
+            scenario.check { try require(!shared.isReady, "nobody has signalled") }
+        }
+        #expect(patient.survives, "\(patient.summary)")
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import RaceLab
+import Testing
+
+/// What threads share in these tests.
+final class Shared: @unchecked Sendable {
+    var value = 0
+    var other = 0
+    var isReady = false
+    var items: [Int] = []
+}
+
+/// The file and line of what follows in the source, as findings name it.
+func place(_ offset: Int = 0, file: String = #fileID, line: Int = #line) -> String {
+    "\(file.split(separator: "/").last!):\(line + offset)"
+}
+
+extension Report {
+    /// The reasons of the findings of one kind.
+    func reasons(_ kind: Finding.Kind) -> [String] {
+        findings.filter { $0.kind == kind }.map(\.reason)
+    }
+}
+
+@Suite("The lab hears locks of Foundation")
+struct LockEntryPointTests {
+    @Test("an NSLock keeps two threads apart")
+    func lockKeepsApart() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    lock.lock()
+                    shared.value += 1
+                    lock.unlock()
+                }
+            }
+            scenario.check { try require(shared.value == 2, "an increment was lost") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.explored > 1)
+    }
+
+    @Test("two NSLocks keep nobody apart")
+    func differentLocks() {
+        let report = explore { scenario in
+            let shared = Shared()
+            for name in ["first", "second"] {
+                let lock = NSLock()
+                scenario.thread(name) { lock.withLock { shared.value += 1 } }
+            }
+            scenario.check { try require(shared.value == 2, "an increment was lost") }
+        }
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+    }
+
+    @Test("two NSLocks taken in opposite order: a deadlock that names all places")
+    func oppositeOrder() {
+        var places: [String] = []
+        let report = explore { scenario in
+            let (one, two) = (NSLock(), NSLock())
+            places = [place(2), place(3), place(8), place(9)]
+            scenario.thread("there") {
+                one.lock()
+                two.lock()
+                two.unlock()
+                one.unlock()
+            }
+            scenario.thread("back") {
+                two.lock()
+                one.lock()
+                one.unlock()
+                two.unlock()
+            }
+        }
+        let expected =
+            "'there' waits at \(places[1]) for the lock that 'back' took at \(places[2]); "
+            + "'back' waits at \(places[3]) for the lock that 'there' took at \(places[0])"
+        #expect(report.reasons(.deadlock) == [expected], "\(report.summary)")
+    }
+
+    @Test("a lock that lives on is free again after a deadlock")
+    func survivingLock() {
+        let (one, two) = (NSLock(), NSLock())
+        for _ in 1...2 {
+            let report = explore { scenario in
+                scenario.thread("there") { one.withLock { two.withLock {} } }
+                scenario.thread("back") { two.withLock { one.withLock {} } }
+                scenario.check { one.withLock { two.withLock {} } }
+            }
+            #expect(report.obstacle == nil, "\(report.summary)")
+            #expect(report.reasons(.deadlock).count == 1)
+        }
+    }
+
+    @Test("a recursive lock can be taken again by its owner, and frees when released as often")
+    func recursiveLock() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSRecursiveLock())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    lock.withLock { lock.withLock { shared.value += 1 } }
+                }
+            }
+            scenario.check { try require(shared.value == 2, "an increment was lost") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("a plain lock cannot")
+    func plainLockTwice() {
+        var places: [String] = []
+        let report = explore { scenario in
+            let lock = NSLock()
+            places = [place(2), place(3)]
+            scenario.thread("only") {
+                lock.lock()
+                lock.lock()
+            }
+        }
+        #expect(
+            report.reasons(.deadlock) == [
+                "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
+            ], "\(report.summary)")
+    }
+
+    @Test("trying succeeds or fails, depending on who comes first")
+    func tryLock() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            let log = Log<Bool>()
+            scenario.thread("holder") { lock.withLock { shared.value = 1 } }
+            scenario.thread("attempt") {
+                let taken = lock.try()
+                log.append(taken)
+                if taken { lock.unlock() }
+            }
+            scenario.outcome { "\(log.entries[0])" }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(Set(report.outcomes.keys) == ["true", "false"])
+    }
+
+    @Test("waiting until a given time ends if nobody releases the lock, and only then")
+    func lockBefore() {
+        let never = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("holder") {
+                lock.lock()
+                shared.value = 1
+            }
+            scenario.thread("patient") {
+                guard lock.lock(before: Date() + 3600) else { return shared.other = 1 }
+                lock.unlock()
+            }
+            scenario.outcome { shared.other == 1 ? "gave up" : "got it" }
+        }
+        #expect(Set(never.outcomes.keys) == ["gave up", "got it"], "\(never.summary)")
+        let soon = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    guard lock.lock(before: Date() + 3600) else { return }
+                    shared.value += 1
+                    lock.unlock()
+                }
+            }
+            scenario.check { try require(shared.value == 2, "somebody gave up") }
+        }
+        #expect(soon.survives, "\(soon.summary)")
+    }
+
+    /// A lock for readers and writers, on the heap, where it stays in its place.
+    final class ReadersAndWriters: @unchecked Sendable {
+        private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+
+        init() { pthread_rwlock_init(lock, nil) }
+
+        deinit {
+            pthread_rwlock_destroy(lock)
+            lock.deallocate()
+        }
+
+        func read(_ body: () -> Void) {
+            pthread_rwlock_rdlock(lock)
+            body()
+            pthread_rwlock_unlock(lock)
+        }
+
+        func write(_ body: () -> Void) {
+            pthread_rwlock_wrlock(lock)
+            body()
+            pthread_rwlock_unlock(lock)
+        }
+    }
+
+    @Test("readers go side by side, a writer goes alone")
+    func readersAndWriter() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), ReadersAndWriters())
+            let log = Log<String>()
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    lock.read {
+                        log.append("in")
+                        _ = shared.value
+                        log.append("out")
+                    }
+                }
+            }
+            scenario.thread("writer") { lock.write { shared.value += 1 } }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(Set(report.outcomes.keys) == ["in out in out", "in in out out"])
+    }
+
+    @Test("two who modify as readers race")
+    func modifyingReaders() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), ReadersAndWriters())
+            for name in ["first", "second"] {
+                scenario.thread(name) { lock.read { shared.value += 1 } }
+            }
+        }
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        // Also when one is long out of it before the other comes in.
+        #expect(!report.reasons(.dataRace).isEmpty, "\(report.summary)")
+        #expect(report.surviving == nil)
+    }
+
+    @Test("a reader keeps a writer waiting, and is named when both wait for ever")
+    func readerBlocksWriter() {
+        let report = explore { scenario in
+            let (lock, gate) = (ReadersAndWriters(), NSLock())
+            scenario.thread("reader") { lock.read { gate.withLock {} } }
+            scenario.thread("writer") { gate.withLock { lock.write {} } }
+        }
+        #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
+        #expect(report.reasons(.deadlock).first?.contains("that 'reader' took at") == true)
+    }
+}

@@ -1,0 +1,263 @@
+import Dispatch
+import Foundation
+import RaceLab
+import Stage3ThreadSafe
+import Testing
+
+@Suite("The lab hears dispatch queues")
+struct DispatchQueueEntryPointTests {
+    private func increments(on queue: @escaping () -> DispatchQueue) -> Report {
+        explore { scenario in
+            let (shared, queue) = (Shared(), queue())
+            for name in ["first", "second"] {
+                scenario.thread(name) { queue.sync { shared.value += 1 } }
+            }
+        }
+    }
+
+    @Test("a serial queue is a lock, a concurrent one is none")
+    func serialAndConcurrent() {
+        let serial = increments { DispatchQueue(label: "serial") }
+        #expect(serial.survives, "\(serial.summary)")
+        #expect(serial.explored > 1)
+        let concurrent = increments { DispatchQueue(label: "concurrent", attributes: .concurrent) }
+        #expect(!concurrent.reasons(.overlap).isEmpty, "\(concurrent.summary)")
+        #expect(concurrent.surviving == nil)
+    }
+
+    @Test("the main queue is serial, a global queue is concurrent")
+    func knownQueues() {
+        let main = increments { .main }
+        #expect(main.survives, "\(main.summary)")
+        let global = increments { .global() }
+        #expect(!global.reasons(.overlap).isEmpty, "\(global.summary)")
+    }
+
+    @Test("attributes that are derived from those of a concurrent queue are concurrent")
+    func derivedAttributes() {
+        let report = increments {
+            DispatchQueue(label: "q", qos: .utility, attributes: [.concurrent, .initiallyInactive])
+        }
+        // Nobody activates it, so that the work never begins; the engine cannot know.
+        #expect(report.obstacle != nil || !report.findings.isEmpty)
+    }
+
+    private func readersAndWriter(barrier: Bool) -> Report {
+        explore { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let shared = Shared()
+            for name in ["first", "second"] {
+                scenario.thread(name) { _ = queue.sync { shared.value } }
+            }
+            scenario.thread("writer") {
+                queue.sync(flags: barrier ? .barrier : []) { shared.value += 1 }
+            }
+        }
+    }
+
+    @Test("a barrier is the lock of a writer; without it, the writer races")
+    func barrier() {
+        let withBarrier = readersAndWriter(barrier: true)
+        #expect(withBarrier.survives, "\(withBarrier.summary)")
+        let without = readersAndWriter(barrier: false)
+        #expect(!without.reasons(.dataRace).isEmpty, "\(without.summary)")
+    }
+
+    @Test("work that waits for its own queue: a deadlock")
+    func ownQueue() {
+        var places: [String] = []
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "serial")
+            places = [place(2), place(3)]
+            scenario.thread("only") {
+                queue.sync {
+                    queue.sync {}
+                }
+            }
+        }
+        #expect(
+            report.reasons(.deadlock) == [
+                "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
+            ], "\(report.summary)")
+    }
+
+    @Test("two queues that wait for one another; a queue that lives on is free again")
+    func oppositeOrder() {
+        let (one, two) = (DispatchQueue(label: "one"), DispatchQueue(label: "two"))
+        for _ in 1...2 {
+            let report = explore { scenario in
+                scenario.thread("there") { one.sync { two.sync {} } }
+                scenario.thread("back") { two.sync { one.sync {} } }
+                scenario.check { one.sync { two.sync {} } }
+            }
+            #expect(report.obstacle == nil, "\(report.summary)")
+            #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
+            #expect(report.surviving != nil)
+        }
+    }
+
+    @Test("the work finds itself on its queue, and its result and error come back")
+    func insideTheWork() {
+        struct Failure: Error {}
+        let key = DispatchSpecificKey<Int>()
+        let report = explore { scenario in
+            let shared = Shared()
+            let queue = DispatchQueue(label: "serial")
+            queue.setSpecific(key: key, value: 7)
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    let found = queue.sync {
+                        dispatchPrecondition(condition: .onQueue(queue))
+                        return DispatchQueue.getSpecific(key: key)
+                    }
+                    let failed = (try? queue.sync { throw Failure() }) == nil
+                    if found == 7, failed { queue.sync { shared.value += 1 } }
+                }
+            }
+            scenario.check { try require(shared.value == 2, "not as it is outside") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+}
+
+@Suite("The lab's own queue")
+struct LabQueueTests {
+    @Test("does what it is sent in order, and after what was done before it was sent")
+    func order() {
+        let report = explore { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                for item in 1...3 {
+                    shared.value = item
+                    queue.async { shared.items.append(item) }
+                }
+            }
+            scenario.check { try require(shared.items == [1, 2, 3], "out of order") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.threads == ["worker", "sender"])
+        #expect(report.explored > 3)
+    }
+
+    @Test("what the sender does after sending races with the work")
+    func race() {
+        let report = explore { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                shared.value = 2
+            }
+        }
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(report.surviving == nil)
+    }
+
+    @Test("one piece of work does not order what its sender did later before another piece")
+    func edgesAreOfItems() {
+        let report = explore { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                queue.async { _ = shared.value }
+                shared.value = 1
+                queue.async {}
+            }
+        }
+        #expect(!report.reasons(.dataRace).isEmpty, "\(report.summary)")
+        #expect(report.surviving == nil)
+    }
+
+    @Test("two workers are not ordered, one is", arguments: [1, 2])
+    func workers(count: Int) {
+        let report = explore { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker", workers: count))
+            scenario.thread("sender") {
+                for _ in 1...2 { queue.async { shared.value += 1 } }
+            }
+        }
+        #expect(report.survives == (count == 1), "\(report.summary)")
+        #expect(report.reasons(.overlap).isEmpty == (count == 1))
+    }
+
+    @Test("work sent by work, and during set-up, is done before the end")
+    func nested() {
+        let report = explore { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            queue.async {
+                shared.value += 1
+                queue.async { shared.value += 1 }
+            }
+            scenario.thread("other") { shared.other = 1 }
+            scenario.check { try require(shared.value == 2, "something was left undone") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("waiting in the queue's own work for later work: a deadlock")
+    func waitsForItself() {
+        let report = explore { scenario in
+            let queue = scenario.queue("worker")
+            let semaphore = DispatchSemaphore(value: 0)
+            scenario.thread("sender") {
+                queue.async {
+                    queue.async { semaphore.signal() }
+                    semaphore.wait()
+                }
+            }
+        }
+        #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
+        #expect(report.surviving == nil)
+    }
+
+    @Test("an idle worker is no deadlock, but is named in one")
+    func idleWorker() {
+        let report = explore { scenario in
+            _ = scenario.queue("worker")
+            let semaphore = DispatchSemaphore(value: 0)
+            scenario.thread("other") { semaphore.wait() }
+        }
+        let reason = report.reasons(.deadlock).first ?? report.summary
+        #expect(reason.hasPrefix("'worker' waits for work; 'other' waits at "))
+    }
+
+    struct QueueDispatcher: Dispatcher, @unchecked Sendable {
+        let queue: Queue
+
+        func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
+    }
+
+    @Test("a promise of stage 3 calls its handlers there, each once and in order")
+    func promise() {
+        let report = explore { scenario in
+            let dispatcher = QueueDispatcher(queue: scenario.queue("handlers"))
+            let log = Log<Int>()
+            let (promise, resolver) = AWPromise<Int>.pending()
+            scenario.thread("subscriber") {
+                promise.then(on: dispatcher) { log.append($0) }
+                promise.then(on: dispatcher) { log.append($0 + 1) }
+            }
+            scenario.thread("resolver") { resolver.fulfill(1) }
+            scenario.check { try require(log.entries == [1, 2], "lost, twice or out of order") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.explored > 1)
+    }
+
+    @Test("an interleaving with a worker can be replayed")
+    func replayed() throws {
+        let describe = { (scenario: Scenario) in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                shared.value = 2
+            }
+        }
+        let trace = try #require(try explore(describe).counterexample(describe))
+        let again = try replay(trace.scheduleText, describe)
+        #expect(again.schedule == trace.schedule)
+        let kinds = trace.steps.map(\.kind)
+        #expect(kinds.contains(.send) && kinds.contains(.receive), "\(trace.table())")
+        // The worker's step is shown as the line that sent the work.
+        let received = trace.steps.first { $0.kind == .receive }
+        #expect(received?.text.contains("queue.async") == true)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import RaceLab
+import Testing
+
+@Suite("The lab hears threads start and end")
+struct ThreadEntryPointTests {
+    /// Runs `body` on a new thread that can be waited for.
+    private static func start(_ body: @escaping () -> Void) -> pthread_t {
+        final class Box {
+            let body: () -> Void
+            init(_ body: @escaping () -> Void) { self.body = body }
+        }
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(Box(body)).toOpaque()
+        let result = pthread_create(
+            &thread, nil,
+            { box in
+                Unmanaged<Box>.fromOpaque(box!).takeRetainedValue().body()
+                return nil
+            }, box)
+        precondition(result == 0)
+        return thread
+    }
+
+    @Test("a thread that was started races with its starter")
+    func startedThreadRaces() throws {
+        let describe = { (scenario: Scenario) in
+            let shared = Shared()
+            scenario.thread("starter") {
+                shared.other = 1
+                Thread.detachNewThread {
+                    shared.other = 2
+                    shared.value = 1
+                }
+                shared.value = 2
+            }
+        }
+        let report = explore(describe)
+        #expect(report.threads == ["starter", "thread 2"])
+        #expect(report.reasons(.overlap).count == 1, "\(report.summary)")
+        let trace = try #require(try report.counterexample(describe))
+        #expect(trace.threads == ["starter", "thread 2"])
+        #expect(trace.scheduleText.contains("Z"))
+        #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
+    }
+
+    @Test("all that the starter did before is ordered before the thread")
+    func startOrders() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("starter") {
+                shared.value = 1
+                Thread { shared.value += 1 }.start()
+            }
+            scenario.check { try require(shared.value == 2, "not done") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("after a join there is no race; without it there is", arguments: [true, false])
+    func join(joins: Bool) {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("starter") {
+                let thread = Self.start { shared.value += 1 }
+                if joins { pthread_join(thread, nil) } else { pthread_detach(thread) }
+                shared.value += 1
+            }
+        }
+        #expect(report.survives == joins, "\(report.summary)")
+        #expect(report.reasons(.overlap).isEmpty == joins)
+    }
+
+    @Test("two threads started by two threads run side by side")
+    func startedByTwo() {
+        let report = explore { scenario in
+            let shared = Shared()
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    let thread = Self.start { shared.value += 1 }
+                    pthread_join(thread, nil)
+                }
+            }
+            scenario.check { try require(shared.value == 2, "an increment was lost") }
+        }
+        #expect(report.threads == ["first", "second", "thread 3", "thread 4"])
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+    }
+
+    @Test("a thread that waits for one which waits for it: a deadlock")
+    func joinDeadlock() {
+        let report = explore { scenario in
+            let lock = NSLock()
+            scenario.thread("starter") {
+                lock.lock()
+                let thread = Self.start { lock.withLock {} }
+                pthread_join(thread, nil)
+                lock.unlock()
+            }
+        }
+        let reason = report.reasons(.deadlock).first ?? report.summary
+        #expect(reason.contains("'starter' waits at EntryPointTestsThreads.swift:"))
+        #expect(reason.contains("for 'thread 2' to end; 'thread 2' waits at "))
+        #expect(reason.contains("for the lock that 'starter' took at "))
+        #expect(report.surviving == nil)
+    }
+
+    @Test("a thread can end early, and keeps what is its own to itself")
+    func threadExit() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("starter") {
+                let thread = Self.start {
+                    Thread.current.threadDictionary["mine"] = 1
+                    shared.value += 1
+                    pthread_exit(nil)
+                }
+                pthread_join(thread, nil)
+                let next = Self.start {
+                    if Thread.current.threadDictionary["mine"] == nil { shared.value += 1 }
+                }
+                pthread_join(next, nil)
+            }
+            scenario.check { try require(shared.value == 2, "not done") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("there is room for eight threads; one more is an obstacle")
+    func tooMany() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("starter") {
+                for _ in 1...8 { Thread.detachNewThread { shared.value = 1 } }
+            }
+        }
+        #expect(report.obstacle == .tooManyThreads(thread: "starter"), "\(report.summary)")
+        #expect(!report.survives)
+    }
+}
