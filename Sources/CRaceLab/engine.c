@@ -197,10 +197,6 @@ static struct {
     _Atomic uint64_t progress;
 } lab;
 
-static unsigned faults;
-
-void rl_plant_fault(unsigned fault) { faults = fault; }
-
 static _Thread_local worker *me;
 static _Thread_local int listening, ignoring;
 _Thread_local int rl_active;
@@ -408,7 +404,7 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
 // MARK: - Whose turn it is
 
 static bool is_free(uintptr_t lock) {
-    return (faults & RL_FAULT_LOCKS_ALWAYS_FREE) || cell_at(lock)->owner == NOBODY;
+    return (lab.scenario->faults & RL_FAULT_LOCKS_ALWAYS_FREE) || cell_at(lock)->owner == NOBODY;
 }
 
 static bool can_go(const thread *t) {
@@ -572,7 +568,7 @@ static void unlocked(thread *t, uintptr_t address) {
         t->locks_held--;
         lab.locks_held--;
     }
-    if (!(faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) c->released = t->clock;
+    if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) c->released = t->clock;
     t->clock.at[index]++;
     did(index, RL_LOCK, address);
 }
@@ -767,7 +763,7 @@ static void add_branches(void) {
         const rl_step *step = &lab.steps[k];
         int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
         uint8_t others = step->enabled & (uint8_t)~step->sleeping & (uint8_t)~(1u << step->thread);
-        if ((faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
+        if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
             others &= (uint8_t)~(0x80u >> (__builtin_clz(others) - 24));
         uint8_t sleeping = step->sleeping | (uint8_t)(1u << step->thread);
         for (int i = 0; i < lab.thread_count; i++) {
@@ -908,11 +904,20 @@ static int next_run(void) {
     return lab.started_count++;
 }
 
+/// What earlier bodies left on the stack would otherwise show through where this one has not
+/// written yet, and a thread that spins would look changed in one run and the same in another.
+__attribute__((noinline)) static void clean_stack(void) {
+    volatile char room[16 * 1024];
+    memset((char *)room, 0, sizeof room);
+    __asm__ volatile("" ::"r"(room) : "memory");
+}
+
 static void run_body(int index) {
     thread *t = &lab.threads[index];
     t->on = me;
     me->thread = index;
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
+    clean_stack();
     lab.scenario->body(lab.scenario->context, index);
     me->thread = NOBODY;
     if (me->doomed) give_up();
@@ -1113,7 +1118,6 @@ uint32_t rl_note(const void *place) { (void)place; return UINT32_MAX; }
 bool rl_on_lab_thread(void) { return false; }
 bool rl_lock_is_held(void) { return false; }
 uint64_t rl_heard(void) { return 0; }
-void rl_plant_fault(unsigned fault) { (void)fault; }
 
 const char *rl_unavailable(void) {
     return "this build runs under ThreadSanitizer, which listens where the lab would: "

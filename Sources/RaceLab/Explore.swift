@@ -16,6 +16,8 @@ public struct Options: Sendable {
     /// the counts become smaller. Not used together with `maximumSwitches`, where it would leave
     /// out too much.
     public var reduction = false
+    /// Breaks the lab itself: RL_FAULT_… of CRaceLab. For the lab's own tests.
+    @_spi(Testing) public var faults: UInt32 = 0
 
     public init() {}
 }
@@ -84,6 +86,7 @@ final class Explorer {
     private enum Key: Hashable {
         case failedCheck(String)
         case uncaughtError(String)
+        case forbiddenOutcome(String)
         case deadlock(String)
         case race(first: UInt, second: UInt, overlap: Bool)
 
@@ -91,6 +94,7 @@ final class Explorer {
             switch self {
             case .failedCheck: .failedCheck
             case .uncaughtError: .uncaughtError
+            case .forbiddenOutcome: .forbiddenOutcome
             case .deadlock: .deadlock
             case .race(_, _, let overlap): overlap ? .overlap : .dataRace
             }
@@ -144,7 +148,8 @@ final class Explorer {
             extent: extent, failing: failing,
             findings: findings.filter { options.judging.contains($0.kind) },
             remarks: findings.filter { !options.judging.contains($0.kind) },
-            outcomes: outcomes, surviving: surviving, obstacle: obstacle)
+            outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
+            obstacle: obstacle)
     }
 
     private func obstacle(after summary: rl_summary, threads: [String]) -> Obstacle? {
@@ -210,6 +215,9 @@ final class Explorer {
                 keys.append(.failedCheck(failure))
             } else if let outcome = scenario.readOutcome?() {
                 outcomes[outcome, default: 0] += 1
+                if let reason = scenario.objection(to: outcome) {
+                    keys.append(.forbiddenOutcome(reason))
+                }
             }
         }
         for race in run.allRaces {
@@ -239,7 +247,8 @@ final class Explorer {
 
     private func reason(for key: Key) -> String {
         switch key {
-        case .failedCheck(let reason), .uncaughtError(let reason), .deadlock(let reason):
+        case .failedCheck(let reason), .uncaughtError(let reason), .forbiddenOutcome(let reason),
+            .deadlock(let reason):
             return reason
         case .race(let first, let second, let overlap):
             let sites = Symbols.sites(of: [first, second])
@@ -305,7 +314,11 @@ final class Explorer {
         var states: [Int: [String]] = [:]
         var trace: Trace?
         var misfit: Misfit?
-        wasSetUp = { initial = self.scenario.columns.map { $0.read() } }
+        wasSetUp = {
+            // Here, not earlier: now the lab is ours, and no other exploration writes notes.
+            Notes.start()
+            initial = self.scenario.columns.map { $0.read() }
+        }
         stepped = { step in
             if !rl_lock_is_held() { states[step] = self.scenario.columns.map { $0.read() } }
         }
@@ -315,30 +328,32 @@ final class Explorer {
             } else {
                 trace = self.trace(run, initial: initial, states: states)
             }
+            trace?.add(notes: Notes.stop())
             return false
         }
-        Notes.start()
         let summary = run(schedule)
-        let notes = Notes.stop()
         if let obstacle { throw obstacle }
         if let misfit { throw misfit }
-        guard var trace else { throw self.obstacle(after: summary, threads: []) ?? .noThreads }
-        trace.add(notes: notes)
+        guard let trace else { throw self.obstacle(after: summary, threads: []) ?? .noThreads }
         return trace
     }
 
-    /// The first step of a failing interleaving after which every way on fails.
-    func pointOfNoReturn(of schedule: Schedule) -> Int? {
+    /// The first step of a failing interleaving after which every way on fails: shows something
+    /// of this kind, or of a more telling one.
+    func pointOfNoReturn(of schedule: Schedule, _ kind: Finding.Kind) -> Int? {
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             judge = { run in
                 let keys = run.status == RL_COMPLETE || run.status == RL_DEADLOCK
                     ? self.keys(of: run) : []
-                survivor = !keys.contains { self.options.judging.contains($0.kind) }
+                survivor = !keys.contains {
+                    $0.kind <= kind && self.options.judging.contains($0.kind)
+                }
                 return !survivor
             }
-            _ = run(Schedule(Array(schedule.choices.prefix(length))), andBeyond: true)
+            let summary = run(Schedule(Array(schedule.choices.prefix(length))), andBeyond: true)
             if survivor { return length }
+            if summary.run_bound_reached || summary.preemption_bound_reached { return nil }
         }
         return nil
     }
@@ -375,13 +390,15 @@ final class Explorer {
                 return Trace.Step(
                     thread: Int(step.thread), kind: Trace.Step.Kind(step), site: site,
                     text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
+                    failed: step.failed, locksHeld: Int(step.locks_held),
                     states: states[index])
             },
             findings: keys.map { key in
                 Finding(
                     kind: key.kind, reason: reason(for: key), count: 1,
                     schedule: schedule(of: run))
-            })
+            },
+            waiting: Trace.Waiting.all(of: run, threads: scenario.threads.count))
         for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace) {
             let word = race.overlap ? "overlaps" : "races"
             result.mark(
@@ -415,6 +432,7 @@ final class Explorer {
         configuration.max_preemptions = Int32(options.maximumSwitches ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
         configuration.max_steps = UInt32(max(1, options.maximumSteps))
+        configuration.faults = options.faults
         let choices = (schedule?.choices ?? []).map { UInt8($0) }
         let neverEmpty: [UInt8] = choices + [0]
         return neverEmpty.withUnsafeBufferPointer { buffer in

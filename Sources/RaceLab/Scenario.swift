@@ -33,6 +33,7 @@ public final class Scenario {
     private(set) var checks: [() throws -> Void] = []
     private(set) var columns: [Column] = []
     private(set) var readOutcome: (() -> String)?
+    var expectations: [ExpectedOutcome] = []
 
     init() {}
 
