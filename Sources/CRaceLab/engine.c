@@ -446,9 +446,11 @@ static int decide(void) {
     }
     uint32_t step = lab.step_count;
     make_room_for_step();
-    lab.fingerprints[step] =
-        step == 0 ? 0
-                  : (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
+    // Who can go is part of it: a thread that ends earlier than it did is not the same.
+    lab.fingerprints[step] = (uint64_t)enabled << 40 | 1;
+    if (step > 0)
+        lab.fingerprints[step] ^=
+            (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
                      (uint64_t)lab.steps[step - 1].thread << 56 ^
                      (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
     int choice = prescribed(step);
@@ -458,6 +460,8 @@ static int decide(void) {
 
     if (misfits(choice, enabled))
         lab.status = RL_MISFIT;
+    else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
+        lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
         lab.status = unfinished ? RL_DEADLOCK : RL_COMPLETE;
     else if ((choice != NOBODY && !has(enabled, choice)) ||
@@ -643,7 +647,12 @@ uint32_t rl_point(rl_kind kind, const void *address, rl_place place) {
         case RL_LOCK:
         case RL_TRY_LOCK:
             record->failed = kind == RL_TRY_LOCK && !is_free(t->address);
-            if (record->failed) break;
+            if (record->failed) {
+                // The holder releases it at the end of some step: doing that step later than
+                // this try is not the same as doing it before.
+                if (c->owner != NOBODY) lab.sleeping &= (uint8_t)~(1u << c->owner);
+                break;
+            }
             c->owner = (int8_t)index;
             c->owner_pc = t->pc;
             t->locks_held++;

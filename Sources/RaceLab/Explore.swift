@@ -108,11 +108,23 @@ final class Explorer {
         let firstSeen: Int
     }
 
+    /// All that must be the same when an interleaving is run again.
+    private struct Recording: Equatable {
+        let status: UInt32
+        let schedule: Schedule
+        let places: [UInt]
+        let keys: [Key]
+        let outcome: String?
+    }
+
     private var tallies: [Key: Tally] = [:]
     private var failing = 0
     private var outcomes: [String: Int] = [:]
     private var surviving: Schedule?
     private var accesses: [UInt32] = []
+    /// What the run that was looked at last ended in.
+    private var outcome: String?
+    private var first: Recording?
     private var obstacle: Obstacle?
     /// Looks at a run, and says whether to go on with the next.
     private var judge: (rl_run) -> Bool = { _ in true }
@@ -128,6 +140,7 @@ final class Explorer {
         if obstacle == nil {
             obstacle = obstacle(after: summary, threads: threads)
         }
+        if obstacle == nil, !firstCanBeRepeated() { obstacle = .notDeterministic }
         let findings = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
         }.map { key, tally in
@@ -150,6 +163,27 @@ final class Explorer {
             remarks: findings.filter { !options.judging.contains($0.kind) },
             outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
             obstacle: obstacle)
+    }
+
+    /// Runs the first interleaving once more: now it shows if the runs since have left something
+    /// behind.
+    private func firstCanBeRepeated() -> Bool {
+        guard let first else { return true }
+        let counted = outcomes
+        defer { outcomes = counted }
+        var again: Recording?
+        judge = { run in
+            again = self.recording(of: run, keys: self.keys(of: run))
+            return false
+        }
+        _ = run(first.schedule)
+        return again == first
+    }
+
+    private func recording(of run: rl_run, keys: [Key]) -> Recording {
+        Recording(
+            status: run.status.rawValue, schedule: schedule(of: run),
+            places: run.allSteps.map { UInt($0.pc) }, keys: keys, outcome: outcome)
     }
 
     private func obstacle(after summary: rl_summary, threads: [String]) -> Obstacle? {
@@ -182,6 +216,7 @@ final class Explorer {
             accesses[thread] = max(accesses[thread], run.accesses(of: thread))
         }
         let keys = keys(of: run)
+        if first == nil { first = recording(of: run, keys: keys) }
         for key in keys {
             var tally = tallies[key] ?? Tally(firstSeen: tallies.count)
             tally.count += 1
@@ -204,6 +239,7 @@ final class Explorer {
     /// Everything that is wrong with a run, each thing once.
     private func keys(of run: rl_run) -> [Key] {
         var keys: [Key] = []
+        outcome = nil
         if run.status == RL_DEADLOCK {
             keys.append(.deadlock(deadlock(run)))
         }
@@ -214,6 +250,7 @@ final class Explorer {
             if let failure = failedCheck() {
                 keys.append(.failedCheck(failure))
             } else if let outcome = scenario.readOutcome?() {
+                self.outcome = outcome
                 outcomes[outcome, default: 0] += 1
                 if let reason = scenario.objection(to: outcome) {
                     keys.append(.forbiddenOutcome(reason))

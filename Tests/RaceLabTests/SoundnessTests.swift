@@ -191,8 +191,8 @@ struct SoundnessTests {
 
     // MARK: Scenarios that are no good
 
-    @Test("a scenario that depends on what an earlier run left behind is recognised")
-    func notDeterministic() {
+    @Test("a scenario that ends differently from run to run is recognised")
+    func differentOutcome() {
         let runs = Mutex(0)
         let report = explore { scenario in
             let run = runs.withLock { runs in
@@ -200,10 +200,29 @@ struct SoundnessTests {
                 return runs
             }
             let counter = Counter()
-            scenario.thread("first") { for _ in 0..<(2 + run % 3) { counter.value = 1 } }
-            scenario.thread("second") { for _ in 0..<2 { counter.value = 2 } }
+            scenario.thread("first") { counter.value = 1 }
+            scenario.thread("second") { counter.value = 2 }
+            scenario.outcome { "\(run)" }
         }
         #expect(report.obstacle == .notDeterministic)
+    }
+
+    @Test(
+        "a scenario that depends on what an earlier run left behind is recognised",
+        arguments: [1, 2, 3, 4, 100])
+    func notDeterministic(period: Int) {
+        let isDeterministic = period == 1
+        let runs = Mutex(0)
+        let report = explore { scenario in
+            let run = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            let counter = Counter()
+            scenario.thread("first") { for _ in 0..<(2 + run % period) { counter.value = 1 } }
+            scenario.thread("second") { for _ in 0..<2 { counter.value = 2 } }
+        }
+        #expect(report.obstacle == (isDeterministic ? nil : .notDeterministic))
         #expect(!report.survives)
     }
 
