@@ -451,8 +451,8 @@ static int decide(void) {
     if (step > 0)
         lab.fingerprints[step] ^=
             (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
-                     (uint64_t)lab.steps[step - 1].thread << 56 ^
-                     (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
+             (uint64_t)lab.steps[step - 1].thread << 56 ^
+             (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
     int choice = prescribed(step);
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
@@ -558,10 +558,9 @@ static void report_last_step(thread *t) {
     t->unreported = false;
     lab.steps[t->last_step].locks_held = t->locks_held;
     if (!lab.scenario->stepped) return;
-    int was_active = rl_active;
-    rl_active = 0;
+    rl_ignore();
     lab.scenario->stepped(lab.scenario->context, (uint32_t)t->last_step);
-    rl_active = was_active;
+    rl_attend();
 }
 
 static void unlocked(thread *t, uintptr_t address) {

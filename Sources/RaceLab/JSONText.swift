@@ -46,7 +46,8 @@ enum JSONValue {
         case .array(let elements):
             "[" + elements.map(compactText).joined(separator: ", ") + "]"
         case .object(let fields):
-            "{" + fields.map { quoted($0.name) + ": " + compactText($0.value) }
+            "{"
+                + fields.map { quoted($0.name) + ": " + compactText($0.value) }
                 .joined(separator: ", ") + "}"
         }
     }

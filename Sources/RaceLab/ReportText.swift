@@ -5,8 +5,10 @@ extension Report {
     ///
     /// - Parameter width: no line is wider than this many columns; sentences are broken.
     public func text(width: Int = 100) -> String {
-        var blocks = [([verdict] + (obstacle == nil ? [exploredText] : []))
-            .flatMap { $0.wrapped(to: max(20, width)) }.joined(separator: "\n")]
+        var blocks = [
+            ([verdict] + (obstacle == nil ? [exploredText] : []))
+                .flatMap { $0.wrapped(to: max(20, width)) }.joined(separator: "\n")
+        ]
         let table = TextTable(width: max(20, width))
         if !findings.isEmpty { blocks.append(table.text(findingRows("found", findings))) }
         if !remarks.isEmpty { blocks.append(table.text(findingRows("not judged", remarks))) }
@@ -55,7 +57,8 @@ extension Report {
     }
 
     private var exploredText: String {
-        let leftOut = redundant == 0
+        let leftOut =
+            redundant == 0
             ? "" : "; \(redundant) more were begun and found to be like one of them"
         return "explored: \(extent) (\(explored)\(leftOut))"
     }
@@ -76,7 +79,8 @@ extension Report {
 
     private func sentence(_ outcome: Outcome) -> String {
         guard let expected = outcome.expected else { return "" }
-        let remark = unreached.contains(expected)
+        let remark =
+            unreached.contains(expected)
             ? " (never reached: are the threads kept apart more than need be?)" : ""
         return expected.meaning + remark
     }

@@ -56,7 +56,8 @@ enum Symbols {
         let after = firstSite(in: function, distances.map { address &+ $0 })
         let before = firstSite(in: function, distances.map { address &- $0 })
         guard let after, let before else { return (after ?? before)?.site }
-        let declarations = before.site.path == after.site.path && before.site.line < after.site.line
+        let declarations =
+            before.site.path == after.site.path && before.site.line < after.site.line
             ? (before.site.line..<after.site.line).dropFirst()
                 .filter { isDeclaration(SourceText.line($0, of: after.site.path) ?? "") } : []
         guard !declarations.isEmpty else { return after.site }
@@ -91,10 +92,17 @@ enum Symbols {
             function: symbol.name)
     }
 
+    /// Looking around in the process, as the runtime does here, is not for two threads at a time:
+    /// what the one has mapped into memory for a moment is gone when the other one reads it.
+    private static let oneAtATime = Mutex(())
+    private static let images = ImageMap.capture()
+
     private static func symbols(at addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
-        guard let symbols = backtrace(of: addresses)?.symbolicated(
-            with: ImageMap.capture(), options: [.showSourceLocations, .useSymbolCache])
-        else { return [] }
+        let symbols = oneAtATime.withLock { _ in
+            backtrace(of: addresses)?.symbolicated(
+                with: images, options: [.showSourceLocations, .useSymbolCache])
+        }
+        guard let symbols else { return [] }
         let found = symbols.frames.map(\.symbol)
         return found.count == addresses.count ? found : []
     }

@@ -38,7 +38,8 @@ extension Trace {
             rows.append(
                 TraceRow(
                     number: String(index + 1), thread: step.thread, cell: cell(step, home: home),
-                    bars: bars, states: step.states ?? columns.indices.map { $0 == 0 ? "(locked)" : "" },
+                    bars: bars,
+                    states: step.states ?? columns.indices.map { $0 == 0 ? "(locked)" : "" },
                     mark: step.mark))
         }
         for wait in waiting {

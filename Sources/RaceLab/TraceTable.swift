@@ -45,12 +45,17 @@ extension Trace {
             }
             let stateNeeds = trace.columns.indices.map { column in
                 let widest = rows.compactMap { $0.states?[column].columns }.max() ?? 0
-                return min(max(trace.columns[column].columns, widest), 22)
+                return max(trace.columns[column].columns, widest)
             }
             let gaps = 2 * (trace.threads.count + trace.columns.count)
             let room = width - numberWidth - gaps - barWidths.reduce(0, +)
+            // Where not everything fits, the source comes first.
+            let fits = (threadNeeds + stateNeeds).reduce(0, +) <= room
             let forThreads = min(threadNeeds.reduce(0, +), 12 * trace.threads.count)
-            stateWidths = share(max(room - forThreads, room / 3), among: stateNeeds)
+            stateWidths =
+                fits
+                ? stateNeeds
+                : share(max(room - forThreads, room / 3), among: stateNeeds.map { min($0, 22) })
             threadWidths = share(room - stateWidths.reduce(0, +), among: threadNeeds)
         }
 

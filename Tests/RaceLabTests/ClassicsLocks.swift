@@ -195,7 +195,9 @@ final class ReadersWriterLock: Sendable {
             let readers = max(0, inside.load(ordering: .relaxed))
             if inside.compareExchange(
                 expected: readers, desired: readers + 1, ordering: .acquiring
-            ).exchanged { break }
+            ).exchanged {
+                break
+            }
         }
         defer { inside.wrappingSubtract(1, ordering: .releasing) }
         return body()

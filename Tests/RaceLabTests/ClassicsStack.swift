@@ -17,7 +17,9 @@ class TreiberStack {
             nodes[node].below.store(top, ordering: .relaxed)
             if head.compareExchange(
                 expected: top, desired: node, ordering: .acquiringAndReleasing
-            ).exchanged { return }
+            ).exchanged {
+                return
+            }
         }
     }
 
@@ -28,7 +30,9 @@ class TreiberStack {
             let below = nodes[top].below.load(ordering: .relaxed)
             if head.compareExchange(
                 expected: top, desired: below, ordering: .acquiringAndReleasing
-            ).exchanged { return top }
+            ).exchanged {
+                return top
+            }
         }
     }
 

@@ -36,11 +36,22 @@ struct SoundnessTests {
 
     /// Shapes on which a reduction could go wrong, and that are in no classic.
     static let reducible: [Classic] = [
-        Classic("a step before the overlap", .fails(.overlap)) { scenario in
+        Classic("a step before the overlap, on one side", .fails(.overlap)) { scenario in
             let (shared, own) = (Counter(), Counter())
             scenario.thread("first") { shared.increment() }
             scenario.thread("second") {
                 own.increment()
+                shared.increment()
+            }
+        },
+        Classic("steps before the overlap", .fails(.overlap)) { scenario in
+            let (shared, first, second) = (Counter(), Counter(), Counter())
+            scenario.thread("first") {
+                first.increment()
+                shared.increment()
+            }
+            scenario.thread("second") {
+                second.increment()
                 shared.increment()
             }
         },
@@ -131,9 +142,11 @@ struct SoundnessTests {
 
     // MARK: Determinism
 
-    @Test("the same report, table and counts twenty times", arguments: [
-        Classic.lostUpdate, .stackABA, .petersonWithoutTurn, .threePhilosophers,
-    ])
+    @Test(
+        "the same report, table and counts twenty times",
+        arguments: [
+            Classic.lostUpdate, .stackABA, .petersonWithoutTurn, .threePhilosophers,
+        ])
     func isDeterministic(_ classic: Classic) throws {
         var texts: Set<String> = []
         for _ in 0..<20 {
@@ -158,10 +171,12 @@ struct SoundnessTests {
 
     // MARK: What it refuses
 
-    @Test("a malformed schedule is refused, and why", arguments: [
-        ("", "is empty"), ("FXS", "'X'"), ("F0S", "'F0'"), ("3F", "'3'"), ("F-1", "'-'"),
-        ("F99999999999999999999", "no number"),
-    ])
+    @Test(
+        "a malformed schedule is refused, and why",
+        arguments: [
+            ("", "is empty"), ("FXS", "'X'"), ("F0S", "'F0'"), ("3F", "'3'"), ("F-1", "'-'"),
+            ("F99999999999999999999", "no number"),
+        ])
     func malformed(schedule: String, words: String) {
         let error = #expect(throws: Schedule.Malformed.self) {
             try replay(schedule, Classic.lostUpdate.describe)
@@ -169,10 +184,13 @@ struct SoundnessTests {
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
 
-    @Test("a schedule that does not fit is refused with the step", arguments: [
-        ("FSS", 4, "ends after 3 steps"), ("FFF", 3, "'first', but that thread has come to its end"),
-        ("FFSSS", 5, "every thread has come to its end"),
-    ])
+    @Test(
+        "a schedule that does not fit is refused with the step",
+        arguments: [
+            ("FSS", 4, "ends after 3 steps"),
+            ("FFF", 3, "'first', but that thread has come to its end"),
+            ("FFSSS", 5, "every thread has come to its end"),
+        ])
     func misfit(schedule: String, step: Int, words: String) {
         let error = #expect(throws: Misfit.self) {
             try replay(schedule, Classic.lostUpdate.describe)
