@@ -92,10 +92,11 @@ enum Symbols {
             function: symbol.name)
     }
 
-    /// Looking around in the process, as the runtime does here, is not for two threads at a time:
-    /// what the one has mapped into memory for a moment is gone when the other one reads it.
-    private static let oneAtATime = Mutex(())
+    /// The program and its libraries, looked up once. To do so the runtime reads whatever is mapped
+    /// into memory, and crashes if another thread takes some of it away at that moment: files that
+    /// are read, and the symbols that are looked up here, come and go.
     private static let images = ImageMap.capture()
+    private static let oneAtATime = Mutex(())
 
     private static func symbols(at addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
         let symbols = oneAtATime.withLock { _ in
@@ -107,6 +108,12 @@ enum Symbols {
         return found.count == addresses.count ? found : []
     }
 
+    #if arch(x86_64)
+        private static let architecture = "x86_64"
+    #else
+        private static let architecture = "arm64"
+    #endif
+
     /// A backtrace made of addresses of our choice. `Backtrace` can be captured or decoded, and
     /// only decoding takes addresses: a header byte for 64-bit words, then each address behind an
     /// instruction byte that says "an absolute program counter of eight bytes follows", then a zero.
@@ -117,9 +124,8 @@ enum Symbols {
             bytes += withUnsafeBytes(of: UInt64(address).bigEndian, Array.init)
         }
         bytes.append(0)
-        guard let sample = try? Backtrace.capture(limit: 1) else { return nil }
         let json: [String: String] = [
-            "architecture": sample.architecture, "backtrace": Data(bytes).base64EncodedString(),
+            "architecture": architecture, "backtrace": Data(bytes).base64EncodedString(),
         ]
         guard let data = try? JSONEncoder().encode(json) else { return nil }
         return try? JSONDecoder().decode(Backtrace.self, from: data)

@@ -45,7 +45,8 @@ struct PagesTests {
                 code: \(should)
             """,
             sourceLocation: SourceLocation(
-                fileID: #fileID, filePath: url.path, line: index + 1, column: 1))
+                fileID: "RaceLab/\(url.lastPathComponent)", filePath: url.path, line: index + 1,
+                column: 1))
     }
 
     @Test("every classic is on a page")

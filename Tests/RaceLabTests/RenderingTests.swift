@@ -15,7 +15,7 @@ struct RenderingTests {
             counter.incrementInTwoSteps()
             log.append("notes: 互斥锁 🔒 | a\tb\nc `d` *e*")
         }
-        scenario.thread("二番") { counter.value += 1 /* 長い長い長い長い長い長い長い長い長い長い */ }
+        scenario.thread("二番") { "長い長い長い長い長い長い長い長い長い長い".isEmpty ? () : (counter.value += 1) }
         scenario.thread("third") { for _ in 0..<1 { counter.value = 3 } }
         scenario.state("the value of the counter") { "\(counter.value)" }
         scenario.state("log") { log.entries.joined(separator: " ") }
