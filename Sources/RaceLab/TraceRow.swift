@@ -25,11 +25,14 @@ struct TraceCell {
 }
 
 extension Trace {
-    /// The rows of a table: the state before, the steps, and who waits for what in the end.
+    /// The rows of a table: the state before, if there are columns for it, the steps, and who waits for what in the end.
     var rows: [TraceRow] {
         let home = mostFrequentFile
         var held = threads.map { _ in 0 }
-        var rows = [TraceRow(bars: threads.map { _ in "" }, states: initial)]
+        var rows: [TraceRow] = []
+        if !columns.isEmpty {
+            rows.append(TraceRow(bars: threads.map { _ in "" }, states: initial))
+        }
         for (index, step) in steps.enumerated() {
             let before = held[step.thread]
             held[step.thread] = step.locksHeld

@@ -49,8 +49,8 @@ struct RenderingTests {
     func bars() throws {
         let trace = try replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         let rows = trace.rows
-        #expect(rows.map { $0.bars[0] } == ["", "┌", "└", "", ""])
-        #expect(rows.map { $0.bars[1] } == ["", "", "", "┌", "└"])
+        #expect(rows.map { $0.bars[0] } == ["┌", "└", "", ""])
+        #expect(rows.map { $0.bars[1] } == ["", "", "┌", "└"])
         #expect(trace.steps.map(\.locksHeld) == [1, 0, 1, 0])
     }
 
