@@ -145,7 +145,7 @@ struct SoundnessTests {
     @Test(
         "the same report, table and counts twenty times",
         arguments: [
-            Classic.lostUpdate, .stackABA, .petersonWithoutTurn, .threePhilosophers,
+            Classic.lostUpdate, .ticketLockInTwoSteps, .petersonWithoutTurn, .threePhilosophers,
         ])
     func isDeterministic(_ classic: Classic) throws {
         var texts: Set<String> = []
