@@ -12,6 +12,10 @@ let visibleAtomics: [SwiftSetting] = [
 let package = Package(
     name: "AWPromise",
     platforms: [.macOS("26.0")],
+    products: [
+        .library(name: "RaceLab", targets: ["RaceLab"]),
+        .executable(name: "promise-lab", targets: ["promise-lab"]),
+    ],
     targets: [
         // The three stages. They know nobody.
         .target(name: "Stage1Naive", swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -22,6 +26,33 @@ let package = Package(
         .target(name: "CRaceLab"),
         .target(
             name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics", "JSON.md"]),
-        .testTarget(name: "RaceLabTests", dependencies: ["RaceLab", "CRaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"], swiftSettings: visibleAtomics),
+
+        // The hazards: one catalogue for the tests, the command and the graders.
+        .target(
+            name: "SharedSuite",
+            dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
+            path: "Tests/SharedSuite"),
+        .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
+
+        // The tests: each stage against the catalogue, then the lab itself.
+        .target(
+            name: "StageTesting", dependencies: ["RaceLab", "SharedSuite"],
+            path: "Tests/StageTesting"),
+        .testTarget(
+            name: "Stage1NaiveTests", dependencies: ["SharedSuite", "Stage1Naive", "StageTesting"]),
+        .testTarget(
+            name: "Stage2HandlersTests",
+            dependencies: ["SharedSuite", "Stage2Handlers", "StageTesting"]),
+        .testTarget(
+            name: "Stage3ThreadSafeTests",
+            dependencies: ["SharedSuite", "Stage3ThreadSafe", "StageTesting"]),
+        // What the documents say, and what the command prints.
+        .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
+        .testTarget(
+            name: "RaceLabTests",
+            dependencies: [
+                "RaceLab", "CRaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe",
+            ],
+            swiftSettings: visibleAtomics),
     ]
 )

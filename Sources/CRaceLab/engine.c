@@ -311,10 +311,9 @@ static void check_access(int me_index, thread *t, cell *c, uint32_t step) {
         race.first_kind = c->write_kind;
         race.first_step = c->write_step;
         race.first_pc = c->write_pc;
-        // Since its last step this thread has stood where it stands now, ready to modify. The
-        // other one modified meanwhile: both could have been in the middle of it.
-        race.overlap = t->kind == RL_MODIFY && c->write_kind == RL_MODIFY &&
-                       (int64_t)c->write_step > (int64_t)t->last_step;
+        // Where nothing orders two modifications, nothing keeps both threads from being in the
+        // middle of theirs at the same time.
+        race.overlap = t->kind == RL_MODIFY;
         note_race(race);
     }
     if (t->kind == RL_READ) {

@@ -72,7 +72,7 @@ public struct Misfit: Error, Hashable, Sendable, CustomStringConvertible {
 /// One exploration: the Swift side of the engine in CRaceLab, which calls back to set up each
 /// run, to run the bodies and to judge what came of them.
 final class Explorer {
-    private let options: Options
+    private var options: Options
     private let describe: (Scenario) -> Void
     private var scenario = Scenario()
     private var uncaught: [(thread: Int, error: any Error)] = []
@@ -375,13 +375,39 @@ final class Explorer {
         return trace
     }
 
+    /// The interleaving with the fewest switches that shows what `finding` says; of those, the
+    /// shortest. The search goes through all interleavings in order of forced switches, so it can
+    /// end as soon as it comes to those with more.
+    func shortest(showing finding: Finding) -> Schedule {
+        options.reduction = false
+        options.maximumInterleavings = 20_000
+        var best = (forced: Int.max, switches: Int.max, steps: Int.max)
+        var shortest = finding.schedule
+        judge = { run in
+            let forced = run.forcedSwitches
+            guard forced <= best.forced else { return false }
+            let shows = self.keys(of: run).contains {
+                $0.kind == finding.kind && self.reason(for: $0) == finding.reason
+            }
+            let schedule = self.schedule(of: run)
+            let size = (forced, schedule.switches, schedule.choices.count)
+            if shows, size < best {
+                (best, shortest) = (size, schedule)
+            }
+            return true
+        }
+        _ = run()
+        return shortest
+    }
+
     /// The first step of a failing interleaving after which every way on fails: shows something
     /// of this kind, or of a more telling one.
     func pointOfNoReturn(of schedule: Schedule, _ kind: Finding.Kind) -> Int? {
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             judge = { run in
-                let keys = run.status == RL_COMPLETE || run.status == RL_DEADLOCK
+                let keys =
+                    run.status == RL_COMPLETE || run.status == RL_DEADLOCK
                     ? self.keys(of: run) : []
                 survivor = !keys.contains {
                     $0.kind <= kind && self.options.judging.contains($0.kind)
@@ -402,13 +428,15 @@ final class Explorer {
         let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
         let reason: String
         if step >= schedule.choices.count {
-            reason = "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
+            reason =
+                "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
                 + " did not come to an end"
         } else if couldGo.isEmpty {
             reason = "the schedule goes on, but every thread has come to its end"
         } else {
             let name = names[schedule.choices[step]]
-            reason = waiting[schedule.choices[step]].finished
+            reason =
+                waiting[schedule.choices[step]].finished
                 ? "it is the turn of '\(name)', but that thread has come to its end"
                 : "it is the turn of '\(name)', but that thread cannot go on"
         }
@@ -417,7 +445,8 @@ final class Explorer {
 
     private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
         let steps = run.allSteps
-        let sites = Symbols.sites(of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        let sites = Symbols.sites(
+            of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
         let keys = keys(of: run)
         var result = Trace(
             threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title),
@@ -436,7 +465,8 @@ final class Explorer {
                     schedule: schedule(of: run))
             },
             waiting: Trace.Waiting.all(of: run, threads: scenario.threads.count))
-        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace) {
+        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)
+        {
             let word = race.overlap ? "overlaps" : "races"
             result.mark(
                 step: Int(race.second_step), "\(word) with step \(race.first_step + 1)")
@@ -552,6 +582,14 @@ extension rl_run {
     var allFrames: [UInt] {
         withUnsafeBytes(of: frames) {
             Array($0.bindMemory(to: UInt.self).prefix(Int(frame_count)))
+        }
+    }
+
+    /// How often somebody else went on although the one before could have.
+    var forcedSwitches: Int {
+        let steps = allSteps
+        return zip(steps, steps.dropFirst()).count { before, step in
+            before.thread != step.thread && step.enabled >> before.thread & 1 == 1
         }
     }
 

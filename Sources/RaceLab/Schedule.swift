@@ -63,7 +63,8 @@ public struct Schedule: Hashable, Sendable {
     /// The letter of each thread.
     public static func letters(for threads: [String]) -> [Character] {
         let initials = threads.map { Character(($0.first ?? "?").uppercased()) }
-        let areTellingApart = Set(initials).count == threads.count && initials.allSatisfy(\.isLetter)
+        let areTellingApart =
+            Set(initials).count == threads.count && initials.allSatisfy(\.isLetter)
         return areTellingApart ? initials : Array("ABCDEFGH".prefix(threads.count))
     }
 

@@ -74,15 +74,17 @@ public struct Trace: Sendable {
 extension Report {
     /// The shortest interleaving that shows the most telling finding, marked at the step after
     /// which every way on fails; `nil` if nothing was found.
+    ///
+    /// - Parameter finding: the one to show, instead of the most telling.
     public func counterexample(
-        options: Options = Options(), _ describe: @escaping (Scenario) -> Void
+        showing finding: Finding? = nil, options: Options = Options(),
+        _ describe: @escaping (Scenario) -> Void
     ) throws -> Trace? {
-        guard let finding = findings.first else { return nil }
-        var trace = try Explorer(options, describe).trace(of: finding.schedule)
+        guard let finding = finding ?? findings.first else { return nil }
+        let schedule = Explorer(options, describe).shortest(showing: finding)
+        var trace = try Explorer(options, describe).trace(of: schedule)
         guard ![.overlap, .dataRace].contains(finding.kind) else { return trace }
-        if let step = Explorer(options, describe).pointOfNoReturn(
-            of: finding.schedule, finding.kind)
-        {
+        if let step = Explorer(options, describe).pointOfNoReturn(of: schedule, finding.kind) {
             trace.clearMarks()
             trace.mark(step: step, "from here on every way fails")
         }

@@ -22,10 +22,13 @@ public final class AWPromise<Value> {
 
     private var state = State.pending
 
-    /// Who waits for the outcome, in order of registration. Empty again as
-    /// soon as everybody has been called: a promise may live on for long, and
-    /// what its handlers captured should not.
+    /// Who waits for the outcome, in order of registration. Nobody stays here
+    /// after being called: a promise may live on for long, and what its
+    /// handlers have captured should not.
     private var handlers: [Handler] = []
+
+    /// Whether handlers are being called, further up on this very stack.
+    private var isCallingHandlers = false
 
     /// What the promise ended with; `nil` as long as it is pending.
     public var result: Outcome? {
@@ -64,22 +67,23 @@ public final class AWPromise<Value> {
         case .success(let value): state = .fulfilled(value)
         case .failure(let error): state = .rejected(error)
         }
-        // A handler may register another one. That one joins the list behind
-        // those who came first, and this loop gets to it in its turn.
-        var next = 0
-        while next < handlers.count {
-            handlers[next](outcome)
-            next += 1
+        isCallingHandlers = true
+        // A handler may register another one. That one waits until those who
+        // came before it have been called, and has its turn in the next round.
+        while !handlers.isEmpty {
+            let round = handlers
+            handlers = []
+            for handler in round { handler(outcome) }
         }
-        handlers = []
+        isCallingHandlers = false
     }
 
     /// It is observed: `handler` is called with the outcome, exactly once.
     private func observe(_ handler: @escaping Handler) {
-        if let outcome = result, handlers.isEmpty {
+        if let outcome = result, !isCallingHandlers {
             handler(outcome)
         } else {
-            // Still pending, or settled a moment ago and others are before us.
+            // Still pending; or settled just now, and others come first.
             handlers.append(handler)
         }
     }

@@ -54,7 +54,7 @@ typedef struct {
     uintptr_t address;
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
-    bool overlap;           // both modify, and each could have been in the middle of it
+    bool overlap;           // both modify: each can be in the middle of it
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;

@@ -1,0 +1,179 @@
+import Foundation
+import SharedSuite
+
+/// Plants faults in a copy of the sources and looks whether the matrix notices: the check of the
+/// checks.
+enum MutantsCommand {
+    /// A fault: in one file of the package, one text in place of another.
+    private struct Mutant {
+        let name: String
+        let file: String
+        let edits: [(text: String, replacement: String)]
+        /// The rows that have to come out otherwise than documented, and the reason for which.
+        let noticedBy: [(row: String, reason: String)]
+    }
+
+    static func run() throws {
+        let package = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: package.appending(path: "Package.swift").path)
+        else {
+            throw Failure(
+                description: "the sources are needed, and they are not at \(package.path)")
+        }
+        let copy = FileManager.default.temporaryDirectory
+            .appending(path: "promise-lab-mutants-\(ProcessInfo.processInfo.processIdentifier)")
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: copy) }
+        for name in ["Package.swift", "Sources", "Tests"] {
+            try FileManager.default.copyItem(
+                at: package.appending(path: name), to: copy.appending(path: name))
+        }
+        print("Each fault is planted in a copy of the package; the matrix has to notice it.\n")
+        var unnoticed = 0
+        for mutant in mutants where !(try isNoticed(mutant, in: copy)) { unnoticed += 1 }
+        guard unnoticed == 0 else {
+            throw Failure(description: "\(unnoticed) faults went unnoticed")
+        }
+        print("\nEvery fault was noticed, by the rows and for the reasons named.")
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static func isNoticed(_ mutant: Mutant, in copy: URL) throws -> Bool {
+        let file = copy.appending(path: mutant.file)
+        let original = try String(contentsOf: file, encoding: .utf8)
+        defer { try? original.write(to: file, atomically: true, encoding: .utf8) }
+        var source = original
+        for (text, replacement) in mutant.edits {
+            guard source.contains(text) else {
+                throw Failure(
+                    description: "\(mutant.name): \(mutant.file) has no '\(text)' any more; "
+                        + "adapt the mutant in \(#fileID)")
+            }
+            source = source.replacingOccurrences(of: text, with: replacement)
+        }
+        try source.write(to: file, atomically: true, encoding: .utf8)
+        let build = try start(["swift", "build", "--product", "promise-lab"], in: copy)
+        guard build.status == 0 else {
+            throw Failure(description: "\(mutant.name): it does not compile\n\(build.output)")
+        }
+        let run = try start([copy.appending(path: ".build/debug/promise-lab").path], in: copy)
+        let lines = run.output.split(separator: "\n").map(String.init)
+        let missing = mutant.noticedBy.filter { row, reason in
+            !lines.contains { $0.hasPrefix("promise-lab: \(row)") && $0.contains(reason) }
+        }
+        let rows = mutant.noticedBy.map { "\($0.row): \($0.reason)" }
+        if missing.isEmpty, run.status == 1 {
+            print(Terminal.painted("✓ ", .green) + mutant.name)
+            print(Terminal.wrapped(rows.joined(separator: "; "), indentation: "    "))
+            return true
+        }
+        print(
+            Terminal.painted("✗ ", .red) + "\(mutant.name): not noticed by "
+                + missing.map { "\($0.row) (\($0.reason))" }.joined(separator: ", "))
+        print(run.output)
+        return false
+    }
+
+    private static func start(
+        _ words: [String], in folder: URL
+    ) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = words
+        process.currentDirectoryURL = folder
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
+
+    private static let stage1 = "Sources/Stage1Naive/AWPromise.swift"
+    private static let stage2 = "Sources/Stage2Handlers/AWPromise.swift"
+    private static let stage3 = "Sources/Stage3ThreadSafe/AWPromise.swift"
+
+    private static let mutants = [
+        Mutant(
+            name: "Stage 3 without its lock", file: stage3,
+            edits: [
+                ("private let state = Mutex(State())", "private let state = Unlocked(State())"),
+                (
+                    "/// What a promise itself can have to complain of.",
+                    """
+                    private final class Unlocked<Value>: @unchecked Sendable {
+                        var value: Value
+                        init(_ value: Value) { self.value = value }
+                        func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+                            body(&value)
+                        }
+                    }
+
+                    /// What a promise itself can have to complain of.
+                    """
+                ),
+            ],
+            noticedBy: ["R01", "R02", "R03", "R04", "R05", "R18"].map {
+                ("\($0) on Stage 3", "overlapping modification")
+            }),
+        Mutant(
+            name: "Stage 3 calls handlers under its lock", file: stage3,
+            edits: [
+                (
+                    "while let turn = state.withLock({ $0.nextTurn() }) {",
+                    "state.withLock { state in while let turn = state.nextTurn() {"
+                ),
+                (
+                    """
+                                    handler(turn.outcome, &agenda)
+                                }
+                            }
+                    """,
+                    """
+                                    handler(turn.outcome, &agenda)
+                                }
+                            }}
+                    """
+                ),
+            ],
+            noticedBy: [("H08 on Stage 3", "deadlock")]),
+        Mutant(
+            name: "Stage 3 calls handlers in the wrong order", file: stage3,
+            edits: [("return (outcome, waiting)", "return (outcome, waiting.reversed())")],
+            noticedBy: [("H08 on Stage 3", "order"), ("H09 on Stage 3", "order")]),
+        Mutant(
+            name: "Stage 3 settles more than once", file: stage3,
+            edits: [
+                (
+                    "guard case .pending = phase else { return false }",
+                    "if case .calling = phase { return false }"
+                )
+            ],
+            noticedBy: [("H04 on Stage 3", "documented to survive"), ("R03 on Stage 3", "survive")]),
+        Mutant(
+            name: "Stage 3 lets go of a promise in silence",
+            file: "Sources/Stage3ThreadSafe/Resolver.swift",
+            edits: [("promise.settle(.failure(PromiseError.abandoned))", "_ = promise.result")],
+            noticedBy: [("H15 on Stage 3", "hears nothing at all")]),
+        Mutant(
+            name: "Stage 2 without settle-once", file: stage2,
+            edits: [("guard case .pending = state else { return }", "")],
+            noticedBy: [("H05 on Stage 2", "documented to survive")]),
+        Mutant(
+            name: "Stage 1 with a list instead of a slot", file: stage1,
+            edits: [
+                (
+                    "private var f_then: ResolveFunction?",
+                    "private var f_then: [ResolveFunction] = []"
+                ),
+                ("f_then?(value)", "for handler in f_then { handler(value) }"),
+                ("f_then = handler", "f_then.append(handler)"),
+            ],
+            noticedBy: [("H02 on Stage 1", "documented to fail, but survives")]),
+    ]
+}

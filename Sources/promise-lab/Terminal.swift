@@ -1,0 +1,114 @@
+import Foundation
+import Synchronization
+
+/// How to write to people: colour where it can be seen, plain text everywhere else.
+enum Terminal {
+    enum Colour: String {
+        case green = "32"
+        case red = "31"
+        case grey = "90"
+        case bold = "1"
+    }
+
+    /// No line of the command's output is longer.
+    static let width = 100
+
+    private static let usesColour =
+        isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+        && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+
+    static func painted(_ text: String, _ colour: Colour) -> String {
+        usesColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    static func complain(_ text: String) {
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+    }
+
+    /// Breaks a text into lines that begin with `indentation`.
+    static func wrapped(_ text: String, indentation: String = "") -> String {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, indentation.count + line.count + 1 + word.count > width {
+                lines.append(indentation + line)
+                line = ""
+            }
+            line += line.isEmpty ? String(word) : " \(word)"
+        }
+        lines.append(indentation + line)
+        return lines.joined(separator: "\n")
+    }
+
+    /// Two texts at the two ends of a line, or on two lines if they do not fit.
+    static func spread(_ left: String, _ right: String) -> String {
+        let gap = width - left.count - right.count
+        guard gap >= 2 else { return "\(left)\n\(wrapped(right, indentation: "  "))" }
+        return left + String(repeating: " ", count: gap) + right
+    }
+}
+
+/// Says on standard error what is being done, once that takes longer than a second.
+final class Progress: Sendable {
+    private struct State {
+        var label = ""
+        var isOver = false
+        var shown = 0
+    }
+
+    private let state = Mutex(State())
+    private let rewrites = isatty(STDERR_FILENO) == 1
+
+    init() {
+        let thread = Thread { [self] in
+            Thread.sleep(forTimeInterval: 1)
+            while let label = state.withLock({ $0.isOver ? nil : $0.label }) {
+                show(label)
+                Thread.sleep(forTimeInterval: rewrites ? 0.2 : 5)
+            }
+        }
+        thread.start()
+    }
+
+    func now(_ label: String) {
+        state.withLock { $0.label = label }
+    }
+
+    func end() {
+        state.withLock { state in
+            state.isOver = true
+            if rewrites, state.shown > 0 { clear() }
+        }
+    }
+
+    private func show(_ label: String) {
+        state.withLock { state in
+            guard !state.isOver else { return }
+            if rewrites, state.shown > 0 { clear() }
+            FileHandle.standardError.write(Data("… \(label)\(rewrites ? "" : "\n")".utf8))
+            state.shown += 1
+        }
+    }
+
+    private func clear() {
+        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}
+
+extension Int {
+    /// With a comma at every third digit.
+    var grouped: String {
+        var text = ""
+        for (index, digit) in String(self).reversed().enumerated() {
+            if index > 0, index.isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return String(text.reversed())
+    }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+/// The command, as its users see it.
+@Suite("promise-lab")
+struct CommandTests {
+    @Test(
+        "mistyped commands are explained on standard error, with status 2",
+        arguments: [
+            ("show R99 --stage 1", "there is no hazard 'R99'"),
+            ("show R01 --stage 4", "there is no stage '4'; there are 1, 2 and 3"),
+            ("show R01 --stage one", "there is no stage 'one'"),
+            ("show R01", "--stage is missing"),
+            ("show --stage 1", "a word is missing: the id of a hazard"),
+            ("show R01 --stage", "--stage wants a stage"),
+            ("show R01 --stage 1 --loud", "there is no option '--loud'"),
+            ("show R01 R02 --stage 1", "'R02' is one word too many"),
+            ("--loud", "there is no option '--loud'"),
+            ("dance", "there is no command 'dance'"),
+            ("help dance", "there is no command 'dance'"),
+            ("replay R01 --stage 1 --schedule X", "'X' in the schedule X stands for no thread"),
+            ("replay R01 --stage 1 --schedule S0", "is no number of steps"),
+            ("replay R01 --stage 1 --schedule SSS", "step 4: the schedule ends after 3 steps"),
+            ("replay R01 --stage 1 --schedule SSSSRRRR", "step 4: it is the turn of 'subscriber'"),
+            ("replay R01 --stage 1 --schedule SRRRSSS", "step 7: the schedule goes on"),
+            ("replay H01 --stage 1 --schedule S", "nothing to schedule"),
+            ("replay R01 --stage 1", "--schedule is missing"),
+            ("trial juggled --stage 1", "there is no trial 'juggled'"),
+        ])
+    func mistakes(command: String, complaint: String) throws {
+        let result = try Commands.promiseLab(command.split(separator: " ").map(String.init))
+        #expect(result.status == 2)
+        #expect(result.output == "")
+        #expect(result.errors.hasPrefix("promise-lab: "))
+        #expect(result.errors.contains(complaint), "it says: \(result.errors)")
+        #expect(result.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test("help is there for each command", arguments: ["", "matrix", "show", "replay", "list"])
+    func help(command: String) throws {
+        let words = command.isEmpty ? ["--help"] : [command, "--help"]
+        let result = try Commands.promiseLab(words)
+        #expect(result.status == 0)
+        #expect(result.output.contains("usage: promise-lab"))
+        #expect(result.output.contains(command))
+    }
+
+    @Test("every race can be shown on every stage, in 100 columns, and always the same")
+    func show() throws {
+        for race in ["R01", "R02", "R03", "R04", "R05", "R18"] {
+            for stage in ["1", "2", "3"] {
+                let first = try Commands.promiseLab(["show", race, "--stage", stage])
+                #expect(first.status == 0 && first.errors == "")
+                #expect(
+                    first.output.contains("replay: promise-lab replay \(race) --stage \(stage)"))
+                #expect(first.lines.allSatisfy { $0.count <= 100 })
+                let second = try Commands.promiseLab(["show", race, "--stage", stage])
+                #expect(first.output == second.output)
+            }
+        }
+    }
+
+    @Test("the schedule under a table reproduces the table")
+    func replay() throws {
+        let shown = try Commands.promiseLab(["show", "R01", "--stage", "1"])
+        let line = try #require(shown.lines.last { $0.hasPrefix("replay: promise-lab ") })
+        let words = line.dropFirst("replay: promise-lab ".count).split(separator: " ")
+        let replayed = try Commands.promiseLab(words.map(String.init))
+        #expect(replayed.status == 0)
+        let steps = { (lines: [String]) in
+            lines.filter { $0.contains(#/^ ?\d+  /#) }.map { $0.split(separator: "←")[0] }
+        }
+        #expect(!steps(replayed.lines).isEmpty)
+        #expect(steps(shown.lines).count == steps(replayed.lines).count)
+        for (one, other) in zip(steps(shown.lines), steps(replayed.lines)) {
+            #expect(one.trimmedAtEnd == other.trimmedAtEnd)
+        }
+    }
+
+    @Test("plain text when piped")
+    func colour() throws {
+        let result = try Commands.promiseLab(["show", "H02", "--stage", "1"])
+        #expect(!result.output.contains("\u{1B}"))
+    }
+}
+
+extension Substring {
+    var trimmedAtEnd: Substring {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// Runs the commands that documents show, in a process of their own.
+enum Commands {
+    struct Result {
+        let status: Int32
+        let output: String
+        let errors: String
+
+        /// What it printed, line by line, without what differs from run to run. (Swift Testing
+        /// reports on standard error.)
+        var lines: [String] {
+            var lines = (output.isEmpty ? errors : output).components(separatedBy: "\n").map {
+                $0.replacing(/after \d+\.\d+ seconds/, with: "after 0.0 seconds")
+            }
+            while lines.last == "" { lines.removeLast() }
+            return lines
+        }
+    }
+
+    /// The folder of the package.
+    static let package = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    /// The folder with what has been built: that in which this test stands.
+    private static let products: URL = {
+        let executable = URL(filePath: CommandLine.arguments[0])
+        let isBundle = executable.pathComponents.contains("MacOS")
+        return isBundle
+            ? executable.deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().deletingLastPathComponent()
+            : executable.deletingLastPathComponent()
+    }()
+
+    static func promiseLab(_ words: [String]) throws -> Result {
+        try run(products.appending(path: "promise-lab"), words)
+    }
+
+    /// Runs what stands behind `$ ` in a document, if it is a command that can be checked.
+    static func run(documented command: String) throws -> Result? {
+        let words = command.split(separator: " ").map(String.init)
+        if words.starts(with: ["swift", "run", "promise-lab"]) {
+            return try promiseLab(Array(words.dropFirst(3)))
+        }
+        if words.starts(with: ["swift", "test", "--filter"]), words.count == 4 {
+            return try tests(filter: words[3])
+        }
+        return nil
+    }
+
+    /// The tests are this very program: it is started once more, for one stage.
+    private static func tests(filter: String) throws -> Result {
+        try run(
+            URL(filePath: CommandLine.arguments[0]),
+            ["--testing-library", "swift-testing", "--filter", filter])
+    }
+
+    private static func run(_ executable: URL, _ words: [String]) throws -> Result {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = words
+        process.currentDirectoryURL = package
+        process.environment = ProcessInfo.processInfo.environment.merging(["NO_COLOR": "1"]) { $1 }
+        let output = Pipe()
+        let errors = FileManager.default.temporaryDirectory
+            .appending(path: "documentation-tests-\(UUID().uuidString)")
+        try Data().write(to: errors)
+        defer { try? FileManager.default.removeItem(at: errors) }
+        process.standardOutput = output
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let printed = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus,
+            output: String(decoding: printed, as: UTF8.self),
+            errors: (try? String(contentsOf: errors, encoding: .utf8)) ?? "")
+    }
+}

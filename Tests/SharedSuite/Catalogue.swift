@@ -1,0 +1,17 @@
+/// Every hazard, in the order of the matrix.
+public enum Catalogue {
+    /// Those that one thread is enough for.
+    public static let oneThread: [any Hazard] = [
+        H01(), H02(), H03(), H04(), H05(), H06(), H07(), H08(), H09(), H10(), H11(), H12(), H13(),
+        H14(), H15(), H16(), H17(),
+    ]
+
+    /// Those that need several threads, and are run under every interleaving.
+    public static let races: [any Race] = [R01(), R02(), R03(), R04(), R05(), R18()]
+
+    public static let all: [any Hazard] = oneThread + races
+
+    public static func hazard(_ id: String) -> (any Hazard)? {
+        all.first { $0.id == id.uppercased() }
+    }
+}

@@ -1,0 +1,183 @@
+// What registering several handlers, early, late or inside one another, does to a promise.
+
+import Dispatch
+import Stage3ThreadSafe
+
+struct H02: OneThreadHazard {
+    let id = "H02"
+    let name = "two `then`s on one promise"
+    let story = "Two handlers are registered on one promise. Both have to hear the value."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .naive ? .fails(.replaced) : .survives
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        let heard = try listen(P.self, to: ["first", "second"])
+        try require(
+            Set(heard) == ["first", "second"], or: .replaced,
+            "only \(heard.joined(separator: ", ")) was called")
+        return "both handlers were called"
+    }
+}
+
+struct H03: OneThreadHazard {
+    let id = "H03"
+    let name = "`then`, and `error` beside it"
+    let story =
+        "A chain is attached with `then`, and `error` is called on the same promise. When "
+        + "it is rejected, the end of the chain has to hear of it as well."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .naive ? .fails(.linkLost) : .survives
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var heard: [String] = []
+        let (promise, _, reject) = P.pending()
+        promise.mapping { $0 }.ending { _ in heard.append("end of the chain") }
+        promise.ending { _ in heard.append("error on the promise") }
+        reject(Sent("broken"))
+        try require(
+            heard.contains("end of the chain"), or: .linkLost,
+            "only \(heard.joined(separator: ", ")) heard of the rejection")
+        return "both heard of the rejection: \(heard.joined(separator: ", "))"
+    }
+}
+
+struct H08: OneThreadHazard {
+    let id = "H08"
+    let name = "registering inside a handler"
+    let story =
+        "Two handlers are registered, and the first one, when called, registers a third on "
+        + "the same promise. The third has to be called after the second, which came before it."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .naive ? .cannotExpress("has room for one handler") : .survives
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var heard: [String] = []
+        let (promise, resolve, _) = P.pending()
+        promise.mapping { value in
+            heard.append("first")
+            promise.mapping {
+                heard.append("third")
+                return $0
+            }
+            return value
+        }
+        promise.mapping {
+            heard.append("second")
+            return $0
+        }
+        resolve(1)
+        try requireOrder(heard, ["first", "second", "third"])
+        return "called in the order \(heard.joined(separator: ", "))"
+    }
+}
+
+struct H09: OneThreadHazard {
+    let id = "H09"
+    let name = "handlers are called in order"
+    let story =
+        "Five handlers are registered, three before the promise is fulfilled and two "
+        + "after. They have to be called in the order of registration."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .naive ? .cannotExpress("has room for one handler") : .survives
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        let names = ["first", "second", "third", "fourth", "fifth"]
+        let heard = try listen(P.self, to: names, early: 3)
+        try requireOrder(heard, names)
+        return "called in the order \(heard.joined(separator: ", "))"
+    }
+}
+
+struct H10: Hazard {
+    let id = "H10"
+    let name = "handler before `then` returns"
+    let story =
+        "`then` is called on a promise that is fulfilled already. Whether its handler runs "
+        + "before or after the next line must not depend on how fast the work was."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .threadSafe ? .survives : .fails(.tooEarly)
+    }
+
+    func run(on stage: Stage) -> Verdict {
+        switch stage {
+        case .naive: verdict { try play(Naive.self) }
+        case .handlers: verdict { try play(Handlers.self) }
+        case .threadSafe: verdict { try judge(playOnQueue()) }
+        }
+    }
+
+    private func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var seen: [String] = []
+        let promise = P.working { resolve, _ in resolve(1) }
+        promise.mapping {
+            seen.append("handler")
+            return $0
+        }
+        seen.append("next line")
+        return try judge(seen)
+    }
+
+    /// With a queue, from a piece of work on that very queue: so nothing but the promise can
+    /// decide who comes first, and the queue's next piece of work comes after both.
+    private func playOnQueue() -> [String] {
+        let queue = DispatchQueue(label: "H10")
+        let seen = Seen()
+        queue.sync {
+            let promise = AWPromise<Int> { resolve, _ in resolve(1) }
+            promise.then(on: queue) { _ in seen.append("handler") }
+            seen.append("next line")
+        }
+        return queue.sync { seen.entries }
+    }
+
+    private func judge(_ seen: [String]) throws -> String {
+        try require(seen.count == 2, or: .lost, "seen: \(seen.joined(separator: ", "))")
+        try require(
+            seen == ["next line", "handler"], or: .tooEarly, "the handler ran before the next line")
+        return "the next line ran first, then the handler"
+    }
+
+    /// Touched from one queue only.
+    private final class Seen: @unchecked Sendable {
+        private(set) var entries: [String] = []
+        func append(_ entry: String) { entries.append(entry) }
+    }
+}
+
+/// Registers a handler for each name, fulfils the promise after `early` of them, and returns who
+/// was called.
+private func listen<P: PromiseUnderTest>(
+    _ promise: P.Type, to names: [String], early: Int? = nil
+) throws -> [String] {
+    var heard: [String] = []
+    let (promise, resolve, _) = P.pending()
+    for (index, name) in names.enumerated() {
+        if index == early { resolve(1) }
+        promise.mapping {
+            heard.append(name)
+            return $0
+        }
+    }
+    if early == nil { resolve(1) }
+    return heard
+}
+
+/// Each exactly once, in this order.
+func requireOrder(_ heard: [String], _ expected: [String]) throws {
+    let said = heard.isEmpty ? "nobody" : heard.joined(separator: ", ")
+    for name in expected {
+        let count = heard.count { $0 == name }
+        try require(count > 0, or: .lost, "'\(name)' was never called; called: \(said)")
+        try require(count < 2, or: .twice, "'\(name)' was called twice; called: \(said)")
+    }
+    try require(heard == expected, or: .outOfOrder, "called in the order \(said)")
+}

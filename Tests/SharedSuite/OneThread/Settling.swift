@@ -1,0 +1,100 @@
+// What settling a promise once, twice or before anybody listens does to it.
+
+struct H01: OneThreadHazard {
+    let id = "H01"
+    let name = "settled before `then` is called"
+    let story =
+        "The work is done at once, so the promise is settled when `then` is called. "
+        + "The handler still has to hear the value, once."
+
+    func expectation(on stage: Stage) -> Expectation { .survives }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var heard: [Int] = []
+        let promise = P.working { resolve, _ in resolve(1) }
+        promise.mapping {
+            heard.append($0)
+            return $0
+        }
+        try require(heard.count < 2, or: .twice, "the handler heard \(heard)")
+        try require(heard == [1], or: .lost, "the handler was never called")
+        return "the handler heard 1, once"
+    }
+}
+
+struct H04: OneThreadHazard {
+    let id = "H04"
+    let name = "resolved twice"
+    let story =
+        "resolve(1), then resolve(2). The first call settles the promise; the second "
+        + "must change nothing and call nobody."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .naive ? .fails(.settledTwice) : .survives
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var heard: [Int] = []
+        let (promise, resolve, _) = P.pending()
+        promise.mapping {
+            heard.append($0)
+            return $0
+        }
+        resolve(1)
+        resolve(2)
+        try require(
+            heard == [1] && describe(promise.outcome) == "fulfilled 1", or: .settledTwice,
+            "the handler heard \(heard), and the promise is \(describe(promise.outcome))")
+        return "the handler heard 1, once, and the promise stays fulfilled with 1"
+    }
+}
+
+struct H05: OneThreadHazard {
+    let id = "H05"
+    let name = "resolved, then rejected"
+    let story =
+        "resolve(1), then reject('late'). The promise is fulfilled and must stay so; "
+        + "nobody must hear of the error."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .naive ? .fails(.settledTwice) : .survives
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var heard: [String] = []
+        let (promise, resolve, reject) = P.pending()
+        promise.mapping {
+            heard.append("value \($0)")
+            return $0
+        }
+        .ending { heard.append("error \($0)") }
+        resolve(1)
+        reject(Sent("late"))
+        try require(
+            heard == ["value 1"] && describe(promise.outcome) == "fulfilled 1", or: .settledTwice,
+            "the chain heard \(heard.joined(separator: ", ")), and the promise is "
+                + describe(promise.outcome))
+        return "the chain heard the value only, and the promise stays fulfilled"
+    }
+}
+
+struct H15: OneThreadHazard {
+    let id = "H15"
+    let name = "nobody left who could settle it"
+    let story =
+        "Both functions that settle the promise are dropped, and neither was called. "
+        + "Whoever waits at the end of the chain has to learn that the promise is abandoned."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .threadSafe ? .survives : .fails(.silence)
+    }
+
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+        var heard: [String] = []
+        let promise = P.working { _, _ in }
+        promise.mapping { $0 }.ending { heard.append("\($0)") }
+        try require(!heard.isEmpty, or: .silence, "the end of the chain hears nothing at all")
+        try require(heard == ["abandoned"], or: .wrongValue, "the chain heard \(heard)")
+        return "the end of the chain hears 'abandoned'"
+    }
+}

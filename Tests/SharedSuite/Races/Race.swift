@@ -1,0 +1,132 @@
+import RaceLab
+
+/// A hazard that needs several threads, to be explored by the lab.
+public protocol Race: Hazard {
+    /// The kinds of finding that count as a failure.
+    var judging: Set<Finding.Kind> { get }
+
+    /// The scenario, for one type of promise.
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type)
+}
+
+extension Race {
+    public var judging: Set<Finding.Kind> { [.failedCheck, .uncaughtError, .deadlock, .overlap] }
+
+    public var options: Options {
+        var options = Options()
+        options.judging = judging
+        options.reduction = true
+        return options
+    }
+
+    /// The scenario on one stage.
+    public func scenario(on stage: Stage) -> (Scenario) -> Void {
+        switch stage {
+        case .naive: { describe($0, Naive.self) }
+        case .handlers: { describe($0, Handlers.self) }
+        case .threadSafe: { describe($0, ThreadSafe.self) }
+        }
+    }
+
+    public func report(on stage: Stage) -> Report {
+        explore(options: options, scenario(on: stage))
+    }
+
+    public func run(on stage: Stage) -> Verdict {
+        if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
+        return verdict([report(on: stage)])
+    }
+
+    func verdict(_ reports: [Report]) -> Verdict {
+        if let obstacle = reports.compactMap(\.obstacle).first {
+            return .unknown(obstacle.description)
+        }
+        let explored = reports.reduce(0) { $0 + $1.explored }
+        let failing = reports.reduce(0) { $0 + $1.failing }
+        let findings = reports.flatMap(\.findings)
+        guard !findings.isEmpty else {
+            return .survives(explored: explored, detail: "in every one of \(explored)")
+        }
+        let reasons = findings.compactMap(Reason.init)
+        guard reasons.count == findings.count else {
+            return .unknown(findings.map(\.description).joined(separator: "; "))
+        }
+        var seen: Set<Reason> = []
+        return .fails(
+            reasons.filter { seen.insert($0).inserted }, failing: failing, explored: explored,
+            detail: findings[0].description)
+    }
+}
+
+extension Race {
+    /// What was found, beginning with what is documented first.
+    public func findings(of report: Report, on stage: Stage) -> [Finding] {
+        guard case .fails(let first, _) = expectation(on: stage) else { return report.findings }
+        let isFirst = { (finding: Finding) in Reason(finding) == first }
+        return report.findings.filter(isFirst) + report.findings.filter { !isFirst($0) }
+    }
+}
+
+extension Reason {
+    /// The reason for which a scenario's check has failed, or the kind of what the lab has found.
+    init?(_ finding: Finding) {
+        switch finding.kind {
+        case .overlap: self = .overlap
+        case .dataRace: self = .dataRace
+        case .deadlock: self = .deadlock
+        default:
+            guard let reason = Reason(sentence: finding.reason) else { return nil }
+            self = reason
+        }
+    }
+
+    private init?(sentence: String) {
+        let all: [Reason] = [
+            .replaced, .linkLost, .settledTwice, .tooEarly, .keptAlive, .silence, .lost, .twice,
+            .bothKinds, .disagrees, .outOfOrder, .wrongValue, .waitsForEver,
+        ]
+        guard let reason = all.first(where: { $0.sentence == sentence }) else { return nil }
+        self = reason
+    }
+}
+
+/// For checks: fails with the sentence of a reason.
+func require(_ condition: Bool, or reason: Reason) throws {
+    try RaceLab.require(condition, reason.sentence)
+}
+
+/// What the handlers of a scenario were told.
+struct Call: Equatable, CustomStringConvertible {
+    let who: String
+    let what: String
+    var description: String { "\(who) hears \(what)" }
+}
+
+extension PromiseUnderTest {
+    /// Registers a handler that writes down each value it is called with.
+    func listen(_ who: String, _ log: Log<Call>) {
+        mapping {
+            log.append(Call(who: who, what: "\($0)"))
+            return $0
+        }
+    }
+}
+
+extension Scenario {
+    /// Shows the fields of a promise as columns.
+    func show(_ promise: some PromiseUnderTest) {
+        for (index, field) in promise.fields.enumerated() {
+            state(field.title) { promise.fields[index].value }
+        }
+    }
+}
+
+extension Log<Call> {
+    func count(_ who: String) -> Int { entries.count { $0.who == who } }
+
+    /// Each of these was called, and called once.
+    func requireOnce(_ names: String...) throws {
+        for name in names { try require(count(name) > 0, or: .lost) }
+        for name in names { try require(count(name) < 2, or: .twice) }
+    }
+}

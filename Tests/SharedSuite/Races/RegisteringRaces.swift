@@ -1,0 +1,79 @@
+import RaceLab
+
+struct R04: Race {
+    let id = "R04"
+    let name = "then ∥ then"
+    let story =
+        "Two threads each register a handler; then the promise is fulfilled. Both handlers "
+        + "have to be called, once."
+
+    func expectation(on stage: Stage) -> Expectation {
+        switch stage {
+        // The slot is taken twice, whether the threads meet or not.
+        case .naive: .fails(.lost, and: [.overlap])
+        // Each step on its own keeps both handlers. But appending to an array is no single step
+        // of the machine, and nothing keeps the two threads from being in the middle of it.
+        case .handlers: .fails(.overlap)
+        case .threadSafe: .survives
+        }
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, _) = P.pending()
+        let log = Log<Call>()
+        scenario.thread("first") { promise.listen("first handler", log) }
+        scenario.thread("second") { promise.listen("second handler", log) }
+        scenario.check {
+            resolve(1)
+            try log.requireOnce("first handler", "second handler")
+        }
+        scenario.show(promise)
+    }
+}
+
+struct R05: Race {
+    let id = "R05"
+    let name = "then ∥ then ∥ resolve"
+    let story =
+        "Two threads each register a handler while a third one fulfils the promise. Both "
+        + "handlers have to be called, once."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .threadSafe ? .survives : .fails(.lost, and: [.overlap])
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, _) = P.pending()
+        let log = Log<Call>()
+        scenario.thread("first") { promise.listen("first handler", log) }
+        scenario.thread("second") { promise.listen("second handler", log) }
+        scenario.thread("resolver") { resolve(1) }
+        scenario.check { try log.requireOnce("first handler", "second handler") }
+        scenario.show(promise)
+    }
+}
+
+/// Not a scenario of its own: the others, looked at in another way.
+struct R18: Race {
+    let id = "R18"
+    let name = "data races in R01 to R05"
+    let story =
+        "Two accesses to the same memory, at least one of them a modification, with "
+        + "nothing to order them: in any of the scenarios above, whatever came of it."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .threadSafe ? .survives : .fails(.dataRace, and: [.overlap])
+    }
+
+    var judging: Set<Finding.Kind> { [.dataRace, .overlap] }
+
+    /// The first of them, to have one to show.
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        R01().describe(scenario, promise)
+    }
+
+    func run(on stage: Stage) -> Verdict {
+        let races: [any Race] = [R01(), R02(), R03(), R04(), R05()]
+        return verdict(races.map { explore(options: options, $0.scenario(on: stage)) })
+    }
+}

@@ -1,0 +1,98 @@
+import RaceLab
+
+struct R01: Race {
+    let id = "R01"
+    let name = "then ∥ resolve"
+    let story =
+        "One thread registers a handler while another one fulfils the promise. Whoever "
+        + "comes first, the handler has to be called, once."
+
+    func expectation(on stage: Stage) -> Expectation {
+        switch stage {
+        case .naive: .fails(.lost)
+        // Where the handler is not lost, one thread may append to the list while the other one
+        // empties it.
+        case .handlers: .fails(.lost, and: [.overlap])
+        case .threadSafe: .survives
+        }
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, _) = P.pending()
+        let log = Log<Call>()
+        scenario.thread("subscriber") { promise.listen("handler", log) }
+        scenario.thread("resolver") { resolve(1) }
+        scenario.check { try log.requireOnce("handler") }
+        scenario.show(promise)
+    }
+}
+
+struct R02: Race {
+    let id = "R02"
+    let name = "resolve ∥ resolve"
+    let story =
+        "Two threads fulfil the promise, with 1 and with 2. One of them wins: the handler "
+        + "hears one value, once, and that is the value the promise keeps."
+
+    func expectation(on stage: Stage) -> Expectation {
+        switch stage {
+        // Without settle-once it happens even if the two threads never meet.
+        case .naive: .fails(.twice, and: [.overlap])
+        // Or the handler hears one value, and the promise keeps the other.
+        case .handlers: .fails(.twice, and: [.disagrees, .overlap])
+        case .threadSafe: .survives
+        }
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, _) = P.pending()
+        let log = Log<Call>()
+        promise.listen("handler", log)
+        scenario.thread("first") { resolve(1) }
+        scenario.thread("second") { resolve(2) }
+        scenario.check {
+            try log.requireOnce("handler")
+            let kept = SharedSuite.describe(promise.outcome)
+            try require(kept == "fulfilled \(log.entries[0].what)", or: .disagrees)
+        }
+        scenario.show(promise)
+    }
+}
+
+struct R03: Race {
+    let id = "R03"
+    let name = "resolve ∥ reject"
+    let story =
+        "One thread fulfils the promise while another one rejects it. One of them wins: "
+        + "the chain hears the value or the error, not both, and the promise keeps that."
+
+    func expectation(on stage: Stage) -> Expectation {
+        switch stage {
+        case .naive: .fails(.bothKinds, and: [.overlap])
+        // Or the chain hears one thing, and the promise keeps the other.
+        case .handlers: .fails(.bothKinds, and: [.disagrees, .overlap])
+        case .threadSafe: .survives
+        }
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, reject) = P.pending()
+        let log = Log<Call>()
+        promise.mapping {
+            log.append(Call(who: "handler", what: "\($0)"))
+            return $0
+        }
+        .ending { log.append(Call(who: "end of the chain", what: "\($0)")) }
+        scenario.thread("fulfiller") { resolve(1) }
+        scenario.thread("rejecter") { reject(Sent("no")) }
+        scenario.check {
+            let (values, errors) = (log.count("handler"), log.count("end of the chain"))
+            try require(values + errors > 0, or: .lost)
+            try require(values < 2 && errors < 2, or: .twice)
+            try require(values + errors == 1, or: .bothKinds)
+            let kept = SharedSuite.describe(promise.outcome)
+            try require(kept == (values == 1 ? "fulfilled 1" : "rejected 'no'"), or: .disagrees)
+        }
+        scenario.show(promise)
+    }
+}

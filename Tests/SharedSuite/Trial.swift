@@ -1,0 +1,112 @@
+import Foundation
+import RaceLab
+import Synchronization
+
+/// A hazard that can end the process is tried out in a process of its own.
+public enum Trial {
+    /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. To be set by
+    /// whoever knows, before such a hazard is run.
+    public static var command: (executable: URL, arguments: @Sendable (String, Stage) -> [String])?
+    {
+        get { stored.withLock { $0 } }
+        set { stored.withLock { $0 = newValue } }
+    }
+
+    private static let stored = Mutex<
+        (executable: URL, arguments: @Sendable (String, Stage) -> [String])?
+    >(nil)
+
+    private static let marker = "verdict of the trial: "
+
+    /// Starts a process for each part, all at the same time.
+    static func run(_ parts: [String], on stage: Stage) -> Verdict {
+        guard let command else {
+            return .unknown("it takes another process, and nobody said how to start one")
+        }
+        let started = parts.map { part -> (Process, Pipe)? in
+            let process = Process()
+            process.executableURL = command.executable
+            process.arguments = command.arguments(part, stage)
+            // A stack overflow is what we came for: nobody needs a report of it.
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+            let pipe = Pipe()
+            process.standardError = pipe
+            process.standardOutput = FileHandle.nullDevice
+            process.standardInput = FileHandle.nullDevice
+            return (try? process.run()) == nil ? nil : (process, pipe)
+        }
+        let said = zip(parts, started).map { part, started in
+            guard let (process, pipe) = started else {
+                return (name: part, said: "could not start \(command.executable.path)")
+            }
+            let data = pipe.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (name: part, said: String(decoding: data, as: UTF8.self))
+        }
+        return verdict(of: said)
+    }
+
+    /// What the parts together have shown, from what each process wrote to standard error.
+    public static func verdict(of parts: [(name: String, said: String)]) -> Verdict {
+        var lost: [String] = []
+        var reasons: [Reason] = []
+        for part in parts {
+            switch verdict(from: part.said) {
+            case .survives, .cannotExpress: break
+            case .unknown(let why): return .unknown("\(part.name): \(why)")
+            case .fails(let found, _, _, _):
+                lost.append(part.name)
+                reasons += found.filter { !reasons.contains($0) }
+            }
+        }
+        guard lost.isEmpty else {
+            return .fails(
+                reasons, failing: nil, explored: nil,
+                detail: "the process was lost when the chain was \(lost.joined(separator: ", "))")
+        }
+        return .survives(
+            explored: nil, detail: "fulfilled, rejected and dropped, with all its links")
+    }
+
+    /// What a process that called ``runInThisProcess(_:on:)`` has found out.
+    static func verdict(from standardError: String) -> Verdict {
+        guard let range = standardError.range(of: marker) else {
+            return .unknown("the process came to an end without a verdict: \(standardError)")
+        }
+        let line = standardError[range.upperBound...].prefix { $0 != "\n" }
+        let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
+        let detail = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
+        if parts.first == "survives" { return .survives(explored: nil, detail: detail) }
+        guard let word = parts.first, let reason = Reason(rawValue: word) else {
+            return .unknown("the process for this trial said: \(line)")
+        }
+        return .fails([reason], failing: nil, explored: nil, detail: detail)
+    }
+
+    /// The parts of H12, by name.
+    public static let parts = H12.Part.allCases.map(\.rawValue)
+
+    /// Tries out a part of H12 here, on a thread with a stack of 8 MB, says on standard error what
+    /// came of it and ends the process. `nil` if there is no such part.
+    public static func runInThisProcess(_ name: String, on stage: Stage) -> Never? {
+        guard let part = H12.Part(rawValue: name) else { return nil }
+        let thread = Thread {
+            reportStackOverflow(
+                "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
+            switch SharedSuite.verdict({ try H12().play(part, on: stage) }) {
+            case .survives(_, let detail): write("survives: \(detail)")
+            case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")
+            case .cannotExpress(let why), .unknown(let why): write("unknown: \(why)")
+            }
+            exit(0)
+        }
+        thread.stackSize = 8 << 20
+        thread.start()
+        while true { pause() }
+    }
+
+    private static func write(_ verdict: String) {
+        FileHandle.standardError.write(Data("\(marker)\(verdict)\n".utf8))
+    }
+}
