@@ -41,7 +41,7 @@ struct CommandTests {
         let result = try Commands.promiseLab(words)
         #expect(result.status == 0)
         #expect(result.output.contains("usage: promise-lab"))
-        #expect(result.output.contains(command))
+        #expect(command.isEmpty || result.output.contains(command))
     }
 
     @Test("every race can be shown on every stage, in 100 columns, and always the same")

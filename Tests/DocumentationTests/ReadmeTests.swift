@@ -37,12 +37,14 @@ struct ReadmeTests {
         if Self.updates { try updated.write(to: Self.file, atomically: true, encoding: .utf8) }
     }
 
-    /// Of the report of a stage's tests the README shows the results, not the beginnings.
+    /// Of the report of a stage's tests the README shows the results of the rows, which come in
+    /// the order of the catalogue.
     private static func excerpt(_ lines: [String], for block: ConsoleBlock) -> [String] {
         guard block.command.hasPrefix("swift test") else { return lines }
         return lines.filter { line in
-            ["✔", "━", "✘"].contains { line.hasPrefix($0) }
-                && !line.contains("recorded a known issue")
+            let isResult = ["✔", "━", "✘"].contains { line.hasPrefix($0) }
+            let isOfARow = line.contains(" · ") || line.contains(" Test run ")
+            return isResult && isOfARow && !line.contains("recorded a known issue")
         }
     }
 
