@@ -24,7 +24,8 @@ let package = Package(
 
         // The interleaving explorer, of use for any Swift code.
         .target(name: "CRaceLab"),
-        .target(name: "RaceLab", dependencies: ["CRaceLab"]),
+        .target(
+            name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics", "JSON.md"]),
 
         // The hazards: one catalogue for the tests, the command and the graders.
         .target(
@@ -49,7 +50,9 @@ let package = Package(
         .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
         .testTarget(
             name: "RaceLabTests",
-            dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
+            dependencies: [
+                "RaceLab", "CRaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe",
+            ],
             swiftSettings: visibleAtomics),
     ]
 )

@@ -24,10 +24,6 @@
 
 struct laboratory lab;
 
-unsigned rl_faults;
-
-void rl_plant_fault(unsigned fault) { rl_faults = fault; }
-
 _Thread_local worker *me;
 static _Thread_local int listening, ignoring;
 _Thread_local int rl_active;
@@ -204,11 +200,13 @@ int rl_decide(void) {
     bool time_is_up = !enabled && (enabled = those_who(can_stop_waiting));
     uint32_t step = lab.step_count;
     make_room_for_step();
-    lab.fingerprints[step] =
-        step == 0 ? 0
-                  : (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
-                     (uint64_t)lab.steps[step - 1].thread << 56 ^
-                     (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
+    // Who can go is part of it: a thread that ends earlier than it did is not the same.
+    lab.fingerprints[step] = (uint64_t)enabled << 40 | 1;
+    if (step > 0)
+        lab.fingerprints[step] ^=
+            (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
+             (uint64_t)lab.steps[step - 1].thread << 56 ^
+             (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
     int choice = prescribed(step);
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
@@ -224,6 +222,8 @@ int rl_decide(void) {
 
     if (misfits(choice, enabled))
         lab.status = RL_MISFIT;
+    else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
+        lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
         lab.status = unfinished ? RL_DEADLOCK : RL_COMPLETE;
     else if ((choice != NOBODY && !has(enabled, choice)) ||
@@ -349,6 +349,13 @@ static bool carry_out(int index, thread *t, uint32_t step) {
     return true;
 }
 
+/// A holder releases its lock at the end of some step of its own: doing that step later than an
+/// attempt that failed is not the same as doing it before.
+static void wake_holders(const lock *l) {
+    if (l->owner != NOBODY) lab.sleeping &= (uint8_t)~(1u << l->owner);
+    lab.sleeping &= (uint8_t)~l->sharers;
+}
+
 static uint32_t point(rl_kind kind, const void *address, rl_place place, bool timed) {
     if (me->fate != STAYS) rl_give_up();
     atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
@@ -375,6 +382,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     record->pc = t->pc;
     bool done = carry_out(index, t, step);
     record->failed = !done || t->timed_out;
+    if (record->failed && t->waits_for) wake_holders(t->waits_for);
     t->asleep = false;
     if (kind != RL_NOTE) t->accesses++;
     t->last_step = (int32_t)step;

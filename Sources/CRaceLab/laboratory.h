@@ -204,7 +204,6 @@ struct laboratory {
 };
 
 extern struct laboratory lab;
-extern unsigned rl_faults;
 extern _Thread_local worker *me;
 
 // The lab's own memory never goes through the `free` of listen.c.

@@ -79,7 +79,7 @@ bool rl_is_available(const thread *t) {
     switch (t->kind) {
         case RL_LOCK:
         case RL_TRY_LOCK:
-            if (rl_faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
+            if (lab.scenario->faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
             return l->owner == NOBODY && l->sharers == 0;
         case RL_SHARED_LOCK:
         case RL_TRY_SHARED_LOCK:
@@ -168,7 +168,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         // Some kinds of lock may be released by somebody else than who took it.
         no_longer_holds(&lab.threads[l->owner], address);
         l->owner = NOBODY;
-        if (!(rl_faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
+        if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
     } else if (has(l->sharers, index)) {
         if (--l->shared_depth[index] > 0) return;
         l->sharers &= (uint8_t)~(1u << index);

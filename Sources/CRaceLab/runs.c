@@ -171,7 +171,6 @@ void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
 bool rl_lock_is_held(void) { return false; }
 uint64_t rl_heard(void) { return 0; }
-void rl_plant_fault(unsigned fault) { (void)fault; }
 
 const char *rl_unavailable(void) {
     return "this build runs under ThreadSanitizer, which listens where the lab would: "

@@ -52,7 +52,7 @@ void rl_add_branches(void) {
         const rl_step *step = &lab.steps[k];
         int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
         uint8_t others = step->enabled & (uint8_t)~step->sleeping & (uint8_t)~(1u << step->thread);
-        if ((rl_faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
+        if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
             others &= (uint8_t)~(0x80u >> (__builtin_clz(others) - 24));
         uint8_t sleeping = step->sleeping | (uint8_t)(1u << step->thread);
         for (int i = 0; i < lab.thread_count; i++) {

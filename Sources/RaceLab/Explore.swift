@@ -16,6 +16,8 @@ public struct Options: Sendable {
     /// the counts become smaller. Not used together with `maximumSwitches`, where it would leave
     /// out too much.
     public var reduction = false
+    /// Breaks the lab itself: RL_FAULT_… of CRaceLab. For the lab's own tests.
+    @_spi(Testing) public var faults: UInt32 = 0
 
     public init() {}
 }
@@ -87,6 +89,7 @@ final class Explorer {
     private enum Key: Hashable {
         case failedCheck(String)
         case uncaughtError(String)
+        case forbiddenOutcome(String)
         case deadlock(String)
         case race(first: UInt, second: UInt, overlap: Bool)
 
@@ -94,6 +97,7 @@ final class Explorer {
             switch self {
             case .failedCheck: .failedCheck
             case .uncaughtError: .uncaughtError
+            case .forbiddenOutcome: .forbiddenOutcome
             case .deadlock: .deadlock
             case .race(_, _, let overlap): overlap ? .overlap : .dataRace
             }
@@ -107,6 +111,15 @@ final class Explorer {
         let firstSeen: Int
     }
 
+    /// All that must be the same when an interleaving is run again.
+    private struct Recording: Equatable {
+        let status: UInt32
+        let schedule: Schedule
+        let places: [UInt]
+        let keys: [Key]
+        let outcome: String?
+    }
+
     private var tallies: [Key: Tally] = [:]
     private var failing = 0
     private var outcomes: [String: Int] = [:]
@@ -114,6 +127,9 @@ final class Explorer {
     private var accesses: [UInt32] = []
     /// How many threads a run has had at most.
     private var threadCount = 0
+    /// What the run that was looked at last ended in.
+    private var outcome: String?
+    private var first: Recording?
     private var obstacle: Obstacle?
     /// Looks at a run, and says whether to go on with the next.
     private var judge: (rl_run) -> Bool = { _ in true }
@@ -129,6 +145,7 @@ final class Explorer {
         if obstacle == nil {
             obstacle = obstacle(after: summary)
         }
+        if obstacle == nil, !firstCanBeRepeated() { obstacle = .notDeterministic }
         let findings = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
         }.map { key, tally in
@@ -149,7 +166,29 @@ final class Explorer {
             extent: extent, failing: failing,
             findings: findings.filter { options.judging.contains($0.kind) },
             remarks: findings.filter { !options.judging.contains($0.kind) },
-            outcomes: outcomes, surviving: surviving, obstacle: obstacle)
+            outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
+            obstacle: obstacle)
+    }
+
+    /// Runs the first interleaving once more: now it shows if the runs since have left something
+    /// behind.
+    private func firstCanBeRepeated() -> Bool {
+        guard let first else { return true }
+        let counted = outcomes
+        defer { outcomes = counted }
+        var again: Recording?
+        judge = { run in
+            again = self.recording(of: run, keys: self.keys(of: run))
+            return false
+        }
+        _ = run(first.schedule)
+        return again == first
+    }
+
+    private func recording(of run: rl_run, keys: [Key]) -> Recording {
+        Recording(
+            status: run.status.rawValue, schedule: schedule(of: run),
+            places: run.allSteps.map { UInt($0.pc) }, keys: keys, outcome: outcome)
     }
 
     private func obstacle(after summary: rl_summary) -> Obstacle? {
@@ -188,6 +227,7 @@ final class Explorer {
             accesses[thread] = max(accesses[thread], run.accesses(of: thread))
         }
         let keys = keys(of: run)
+        if first == nil { first = recording(of: run, keys: keys) }
         for key in keys {
             var tally = tallies[key] ?? Tally(firstSeen: tallies.count)
             tally.count += 1
@@ -210,6 +250,7 @@ final class Explorer {
     /// Everything that is wrong with a run, each thing once.
     private func keys(of run: rl_run) -> [Key] {
         var keys: [Key] = []
+        outcome = nil
         if run.status == RL_DEADLOCK {
             keys.append(.deadlock(deadlock(run)))
         }
@@ -220,7 +261,11 @@ final class Explorer {
             if let failure = failedCheck() {
                 keys.append(.failedCheck(failure))
             } else if let outcome = scenario.readOutcome?() {
+                self.outcome = outcome
                 outcomes[outcome, default: 0] += 1
+                if let reason = scenario.objection(to: outcome) {
+                    keys.append(.forbiddenOutcome(reason))
+                }
             }
         }
         for race in run.allRaces {
@@ -250,7 +295,8 @@ final class Explorer {
 
     private func reason(for key: Key) -> String {
         switch key {
-        case .failedCheck(let reason), .uncaughtError(let reason), .deadlock(let reason):
+        case .failedCheck(let reason), .uncaughtError(let reason), .forbiddenOutcome(let reason),
+            .deadlock(let reason):
             return reason
         case .race(let first, let second, let overlap):
             let sites = Symbols.sites(of: [first, second])
@@ -330,7 +376,11 @@ final class Explorer {
         var states: [Int: [String]] = [:]
         var trace: Trace?
         var misfit: Misfit?
-        wasSetUp = { initial = self.scenario.columns.map { $0.read() } }
+        wasSetUp = {
+            // Here, not earlier: now the lab is ours, and no other exploration writes notes.
+            Notes.start()
+            initial = self.scenario.columns.map { $0.read() }
+        }
         stepped = { step in
             if !rl_lock_is_held() { states[step] = self.scenario.columns.map { $0.read() } }
         }
@@ -345,15 +395,13 @@ final class Explorer {
             default:
                 trace = self.trace(run, initial: initial, states: states)
             }
+            trace?.add(notes: Notes.stop())
             return false
         }
-        Notes.start()
         let summary = run(schedule)
-        let notes = Notes.stop()
         if let obstacle { throw obstacle }
         if let misfit { throw misfit }
-        guard var trace else { throw self.obstacle(after: summary) ?? .noThreads }
-        trace.add(notes: notes)
+        guard let trace else { throw self.obstacle(after: summary) ?? .noThreads }
         return trace
     }
 
@@ -382,19 +430,23 @@ final class Explorer {
         return shortest
     }
 
-    /// The first step of a failing interleaving after which every way on fails.
-    func pointOfNoReturn(of schedule: Schedule) -> Int? {
+    /// The first step of a failing interleaving after which every way on fails: shows something
+    /// of this kind, or of a more telling one.
+    func pointOfNoReturn(of schedule: Schedule, _ kind: Finding.Kind) -> Int? {
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             judge = { run in
                 let keys =
                     run.status == RL_COMPLETE || run.status == RL_DEADLOCK
                     ? self.keys(of: run) : []
-                survivor = !keys.contains { self.options.judging.contains($0.kind) }
+                survivor = !keys.contains {
+                    $0.kind <= kind && self.options.judging.contains($0.kind)
+                }
                 return !survivor
             }
-            _ = run(Schedule(Array(schedule.choices.prefix(length))), andBeyond: true)
+            let summary = run(Schedule(Array(schedule.choices.prefix(length))), andBeyond: true)
             if survivor { return length }
+            if summary.run_bound_reached || summary.preemption_bound_reached { return nil }
         }
         return nil
     }
@@ -436,13 +488,15 @@ final class Explorer {
                 return Trace.Step(
                     thread: Int(step.thread), kind: Trace.Step.Kind(step), site: site,
                     text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
+                    failed: step.failed, locksHeld: Int(step.locks_held),
                     states: states[index])
             },
             findings: keys.map { key in
                 Finding(
                     kind: key.kind, reason: reason(for: key), count: 1,
                     schedule: schedule(of: run))
-            })
+            },
+            waiting: Trace.Waiting.all(of: run))
         for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)
         {
             let word = race.overlap ? "overlaps" : "races"
@@ -477,6 +531,7 @@ final class Explorer {
         configuration.max_preemptions = Int32(options.maximumSwitches ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
         configuration.max_steps = UInt32(max(1, options.maximumSteps))
+        configuration.faults = options.faults
         let choices = (schedule?.choices ?? []).map { UInt8($0) }
         let neverEmpty: [UInt8] = choices + [0]
         return neverEmpty.withUnsafeBufferPointer { buffer in

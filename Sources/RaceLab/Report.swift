@@ -7,6 +7,8 @@ public struct Finding: Sendable, CustomStringConvertible {
         case failedCheck = "failed check"
         /// The body of a thread threw an error.
         case uncaughtError = "uncaught error"
+        /// An interleaving ended in an outcome that the scenario forbids, or does not know.
+        case forbiddenOutcome = "forbidden outcome"
         /// Some threads did not come to their end, and none of them could go on.
         case deadlock
         /// Two threads were in the middle of modifying the same thing: what one of them writes
@@ -118,6 +120,8 @@ public struct Report: Sendable {
     public let remarks: [Finding]
     /// How many of the interleavings in which all checks held ended in each outcome.
     public let outcomes: [String: Int]
+    /// The outcomes that the scenario declares, in the order in which it does.
+    public let expectations: [ExpectedOutcome]
     /// The first interleaving in which nothing was found, if there is one.
     public let surviving: Schedule?
     /// Why the exploration says nothing about the scenario, if so.
@@ -132,7 +136,7 @@ public struct Report: Sendable {
         guard let finding = findings.first else {
             return "survives \(extent) (\(explored))"
         }
-        return
-            "fails in \(failing) of \(explored) interleavings; in \(finding.count) of them: \(finding)"
+        return "fails in \(failing) of \(explored) interleavings; "
+            + "in \(finding.count) of them: \(finding)"
     }
 }

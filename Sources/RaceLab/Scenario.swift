@@ -36,7 +36,7 @@ import Synchronization
 ///   concurrent queue is a lock for many readers, `.barrier` the one writer. Waiting for a queue
 ///   from its own work is a deadlock. Work for the main queue, too, runs on the calling thread;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
-///   thread of the interleaving, called `thread 3` if it is the third;
+///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
 ///
 /// A wait that ends at a given time (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) goes on
@@ -73,6 +73,7 @@ public final class Scenario {
     private(set) var checks: [() throws -> Void] = []
     private(set) var columns: [Column] = []
     private(set) var readOutcome: (() -> String)?
+    var expectations: [ExpectedOutcome] = []
 
     init() {}
 

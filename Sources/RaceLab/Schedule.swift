@@ -80,7 +80,7 @@ public struct Schedule: Hashable, Sendable {
 
 /// The names of threads that no scenario has named.
 enum StartedThreads {
-    static func name(_ index: Int) -> String { "thread \(index + 1)" }
+    static func name(_ index: Int) -> String { "started thread \(index + 1)" }
 
     /// The names of all threads of a run, of which a scenario has named the first ones.
     static func names(after named: [String], upTo count: Int) -> [String] {

@@ -7,6 +7,8 @@ import Synchronization
 public struct Site: Hashable, Sendable {
     public let path: String
     public let line: Int
+    /// The column in which the access stands; 0 if the compiler does not say.
+    public let column: Int
     public let function: String
 
     /// The name of the file, without its folders.
@@ -43,31 +45,74 @@ enum Symbols {
         return sites
     }
 
-    /// The compiler gives some calls the line 0, among them those of `x += 1`. The instructions
-    /// around such a call prepare it or use what it gives, and have the line of the statement.
+    /// The compiler gives some accesses the line 0. The instructions around prepare or use them,
+    /// and have a line: for `x += 1` that of the same statement. But of `let seen = x` nothing at
+    /// all may have a line, and what comes next is another statement. Then the lines between those
+    /// of the instructions before and after are where it must be.
     private static func nearestSite(
         to address: UInt, in function: SymbolicatedBacktrace.Symbol
     ) -> Site? {
-        let probes = stride(from: UInt(4), through: 200, by: 4).flatMap {
-            [address &+ $0, address &- $0]
+        let distances = Array(stride(from: UInt(4), through: 240, by: 4))
+        let after = firstSite(in: function, distances.map { address &+ $0 })
+        let before = firstSite(in: function, distances.map { address &- $0 })
+        guard let after, let before else { return (after ?? before)?.site }
+        let declarations =
+            before.site.path == after.site.path && before.site.line < after.site.line
+            ? (before.site.line..<after.site.line).dropFirst()
+                .filter { isDeclaration(SourceText.line($0, of: after.site.path) ?? "") } : []
+        guard !declarations.isEmpty else { return after.site }
+        // If they are several, they take about the same number of instructions each.
+        let gone = before.index * declarations.count / (before.index + after.index + 1)
+        return Site(
+            path: after.site.path, line: declarations[gone], column: 0,
+            function: after.site.function)
+    }
+
+    private static func isDeclaration(_ line: String) -> Bool {
+        (line.hasPrefix("let ") || line.hasPrefix("var ")) && line.contains(" = ")
+    }
+
+    /// The first of the addresses that has a line in this function, and which one it is.
+    private static func firstSite(
+        in function: SymbolicatedBacktrace.Symbol, _ addresses: [UInt]
+    ) -> (index: Int, site: Site)? {
+        for (index, symbol) in symbols(at: addresses).enumerated() {
+            guard let symbol, symbol.name == function.name, let site = site(of: symbol) else {
+                continue
+            }
+            return (index, site)
         }
-        return symbols(at: probes).lazy.compactMap { $0 }
-            .filter { $0.name == function.name }.compactMap(site).first
+        return nil
     }
 
     private static func site(of symbol: SymbolicatedBacktrace.Symbol) -> Site? {
         guard let location = symbol.sourceLocation, location.line > 0 else { return nil }
-        return Site(path: location.path, line: location.line, function: symbol.name)
+        return Site(
+            path: location.path, line: location.line, column: location.column,
+            function: symbol.name)
     }
 
+    /// The program and its libraries, looked up once. To do so the runtime reads whatever is mapped
+    /// into memory, and crashes if another thread takes some of it away at that moment: files that
+    /// are read, and the symbols that are looked up here, come and go.
+    private static let images = ImageMap.capture()
+    private static let oneAtATime = Mutex(())
+
     private static func symbols(at addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
-        guard
-            let symbols = backtrace(of: addresses)?.symbolicated(
-                with: ImageMap.capture(), options: [.showSourceLocations, .useSymbolCache])
-        else { return [] }
+        let symbols = oneAtATime.withLock { _ in
+            backtrace(of: addresses)?.symbolicated(
+                with: images, options: [.showSourceLocations, .useSymbolCache])
+        }
+        guard let symbols else { return [] }
         let found = symbols.frames.map(\.symbol)
         return found.count == addresses.count ? found : []
     }
+
+    #if arch(x86_64)
+        private static let architecture = "x86_64"
+    #else
+        private static let architecture = "arm64"
+    #endif
 
     /// A backtrace made of addresses of our choice. `Backtrace` can be captured or decoded, and
     /// only decoding takes addresses: a header byte for 64-bit words, then each address behind an
@@ -79,12 +124,39 @@ enum Symbols {
             bytes += withUnsafeBytes(of: UInt64(address).bigEndian, Array.init)
         }
         bytes.append(0)
-        guard let sample = try? Backtrace.capture(limit: 1) else { return nil }
         let json: [String: String] = [
-            "architecture": sample.architecture, "backtrace": Data(bytes).base64EncodedString(),
+            "architecture": architecture, "backtrace": Data(bytes).base64EncodedString(),
         ]
         guard let data = try? JSONEncoder().encode(json) else { return nil }
         return try? JSONDecoder().decode(Backtrace.self, from: data)
+    }
+}
+
+extension Site {
+    private static let roots = Mutex<[String: String]>([:])
+
+    /// The path of the file within its package: from the folder on in which Package.swift lies.
+    /// The name alone if there is no such folder any more.
+    public var packagePath: String {
+        let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+            .joined(separator: "/")
+        let root = Site.roots.withLock { roots in
+            if let root = roots[folder] { return root }
+            let root = Site.packageRoot(above: folder) ?? folder
+            roots[folder] = root
+            return root
+        }
+        return String(path.dropFirst(root.count + 1))
+    }
+
+    private static func packageRoot(above folder: String) -> String? {
+        var folder = Substring(folder)
+        while !folder.isEmpty {
+            if FileReadable.check("\(folder)/Package.swift") { return String(folder) }
+            guard let slash = folder.lastIndex(of: "/") else { return nil }
+            folder = folder[..<slash]
+        }
+        return nil
     }
 }
 
@@ -93,6 +165,10 @@ enum SourceText {
     private static let files = Mutex<[String: [String]]>([:])
 
     static func line(_ line: Int, of path: String) -> String? {
+        untrimmed(line, of: path)?.trimmingCharacters(in: .whitespaces)
+    }
+
+    private static func untrimmed(_ line: Int, of path: String) -> String? {
         let lines = files.withLock { files in
             if let lines = files[path] { return lines }
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -102,6 +178,12 @@ enum SourceText {
             return lines
         }
         guard line >= 1, line <= lines.count else { return nil }
-        return lines[line - 1].trimmingCharacters(in: .whitespaces)
+        return lines[line - 1]
+    }
+
+    /// How many characters of white space the line begins with.
+    static func indentation(_ line: Int, of path: String) -> Int? {
+        guard let text = untrimmed(line, of: path) else { return nil }
+        return text.prefix { $0.isWhitespace }.count
     }
 }

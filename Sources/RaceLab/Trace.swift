@@ -41,6 +41,10 @@ public struct Trace: Sendable {
         public let site: Site?
         /// The line of source, or what was noted.
         public internal(set) var text: String
+        /// Whether it is a try for a lock, or a compare-and-exchange, that did not succeed.
+        public let failed: Bool
+        /// How many locks this thread holds when it is about to make its next step.
+        public let locksHeld: Int
         /// The state after the step, one text for each of ``Trace/columns``; `nil` while somebody
         /// holds a lock, when nobody can look.
         public let states: [String]?
@@ -56,6 +60,8 @@ public struct Trace: Sendable {
     public internal(set) var steps: [Step]
     /// What is wrong with this interleaving, the most telling first; empty if nothing is.
     public let findings: [Finding]
+    /// What keeps threads from going on at the end; empty if every thread came to its end.
+    public let waiting: [Waiting]
 
     public var schedule: Schedule { Schedule(steps.map(\.thread)) }
 
@@ -66,6 +72,10 @@ public struct Trace: Sendable {
         for index in steps.indices where steps[index].kind == .note {
             steps[index].text = notes[index] ?? ""
         }
+    }
+
+    mutating func clearMarks() {
+        for index in steps.indices { steps[index].mark = nil }
     }
 
     mutating func mark(step: Int, _ text: String) {
@@ -87,7 +97,8 @@ extension Report {
         let schedule = Explorer(options, describe).shortest(showing: finding)
         var trace = try Explorer(options, describe).trace(of: schedule)
         guard ![.overlap, .dataRace].contains(finding.kind) else { return trace }
-        if let step = Explorer(options, describe).pointOfNoReturn(of: schedule) {
+        if let step = Explorer(options, describe).pointOfNoReturn(of: schedule, finding.kind) {
+            trace.clearMarks()
             trace.mark(step: step, "from here on every way fails")
         }
         return trace

@@ -1,124 +1,120 @@
-/// An interleaving as text: a column for each thread, a row for each step.
+/// An interleaving as text for terminals: a column for each thread, a row for each step.
+///
+/// ```
+///     first                           second                           counter
+///                                                                      0
+///  1  let seen = counter.value :16                                     0
+///  2                                  let seen = counter.value :16     0
+/// ```
+///
+/// A line of source stands in the column of the thread that runs it, with its number, and with
+/// its file if that is not the file of most others. After it comes the state after the step.
+/// While a thread holds a lock there is a bar in its column: `┌` where it takes the lock, `└` at
+/// its last step before it releases it, `║` while it holds more than one. `╶` stands for a lock
+/// that is taken and released within the step. In a deadlock the last rows, numbered `–`, say
+/// what each thread waits for. `←` marks where it goes wrong.
 extension Trace {
-    /// - Parameter width: no line is longer than this; longer source lines are cut.
+    /// - Parameter width: no line is wider than this many columns. What does not fit is cut, and
+    ///   an ellipsis says so.
     public func table(width: Int = 100) -> String {
-        Table(self, width: width).text
+        Table(self, width: max(8, width)).text
     }
 
     private struct Table {
         let trace: Trace
+        let rows: [TraceRow]
         let width: Int
-        let stateWidths: [Int]
+        let numberWidth: Int
+        let barWidths: [Int]
         let threadWidths: [Int]
-        let mainFile: String?
+        let stateWidths: [Int]
 
         init(_ trace: Trace, width: Int) {
             self.trace = trace
             self.width = width
-            mainFile = Table.mostFrequent(trace.steps.compactMap { $0.site?.file })
-            stateWidths = trace.columns.indices.map { column in
-                let texts =
-                    [trace.columns[column], trace.initial[column]]
-                    + trace.steps.compactMap { $0.states?[column] }
-                return min(texts.map(\.count).max() ?? 0, 22)
+            let rows = trace.rows
+            self.rows = rows
+            numberWidth = max(2, String(trace.steps.count).count)
+            barWidths = trace.threads.indices.map { thread in
+                rows.contains { !$0.bars[thread].isEmpty } ? 2 : 0
             }
-            // Each thread gets what its longest line needs, as long as there is room for all.
-            let gutter = 2
-            let taken = 4 + stateWidths.reduce(0) { $0 + $1 + gutter }
-            let room = max(width - taken - gutter * trace.threads.count, 12 * trace.threads.count)
-            let main = mainFile
-            let needs = trace.threads.indices.map { thread in
-                let cells = trace.steps.filter { $0.thread == thread }
-                    .map { Table.cell($0, mainFile: main).count }
-                return max(trace.threads[thread].count, cells.max() ?? 0)
+            let threadNeeds = trace.threads.indices.map { thread in
+                let cells = rows.filter { $0.thread == thread }.map(\.cell)
+                let widest = cells.map { $0.text.columns + $0.place.columns }.max() ?? 0
+                return max(trace.threads[thread].columns, widest)
             }
-            threadWidths = Table.share(room, among: needs)
-        }
-
-        private static func mostFrequent(_ texts: [String]) -> String? {
-            Dictionary(grouping: texts, by: \.self)
-                .max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key
-        }
-
-        /// Gives each what it needs, and where that is too much, everyone the same at most.
-        private static func share(_ room: Int, among needs: [Int]) -> [Int] {
-            var most = needs.max() ?? 0
-            while most > 12, needs.reduce(0, { $0 + min($1, most) }) > room { most -= 1 }
-            return needs.map { min($0, most) }
-        }
-
-        /// What stands in the cell of a step, before it is cut: the text, and where it is from.
-        private static func cell(_ step: Step, mainFile: String?) -> (
-            text: String, place: String, count: Int
-        ) {
-            guard let site = step.site else {
-                let text = step.kind == .note ? "» \(step.text)" : "?"
-                return (text, "", text.count)
+            let stateNeeds = trace.columns.indices.map { column in
+                let widest = rows.compactMap { $0.states?[column].columns }.max() ?? 0
+                return max(trace.columns[column].columns, widest)
             }
-            let file =
-                site.file == mainFile
-                ? "" : site.file.replacingOccurrences(of: ".swift", with: "")
-            let place = " \(file):\(site.line)"
-            return (step.text, place, step.text.count + place.count)
+            let gaps = 2 * (trace.threads.count + trace.columns.count)
+            let room = width - numberWidth - gaps - barWidths.reduce(0, +)
+            // Where not everything fits, the source comes first.
+            let fits = (threadNeeds + stateNeeds).reduce(0, +) <= room
+            let forThreads = min(threadNeeds.reduce(0, +), 12 * trace.threads.count)
+            stateWidths =
+                fits
+                ? stateNeeds
+                : share(max(room - forThreads, room / 3), among: stateNeeds.map { min($0, 22) })
+            threadWidths = share(room - stateWidths.reduce(0, +), among: threadNeeds)
         }
 
         var text: String {
-            var lines: [String] = []
-            let titles =
-                zip(trace.threads, threadWidths).map { $0.cut(to: $1).padded(to: $1) }
-                + zip(trace.columns, stateWidths).map { $0.cut(to: $1).padded(to: $1) }
-            lines.append("    " + titles.joined(separator: "  "))
-            let blank = threadWidths.map { String(repeating: " ", count: $0) }
-            lines.append("    " + (blank + states(trace.initial)).joined(separator: "  "))
-            for (index, step) in trace.steps.enumerated() {
-                var cells = blank
-                let (source, place, _) = Table.cell(step, mainFile: mainFile)
-                let room = threadWidths[step.thread]
-                cells[step.thread] =
-                    (source.cut(to: room - place.count).padded(to: room - place.count) + place)
-                let number = String(index + 1).leftPadded(to: 2)
-                var line = "\(number)  " + (cells + states(step.states)).joined(separator: "  ")
-                if let mark = step.mark {
-                    line = line.trimmedAtEnd
-                    let remark = "  ← \(mark)"
-                    if line.count + remark.count <= width {
-                        line += remark
-                    } else {
-                        lines.append(line)
-                        line = String(repeating: " ", count: max(4, width - remark.count)) + remark
-                    }
-                }
-                lines.append(line)
-            }
-            return lines.map(\.trimmedAtEnd).joined(separator: "\n")
+            ([titles] + rows.flatMap(lines)).map { $0.cut(to: width).trimmedAtEnd }
+                .joined(separator: "\n")
         }
 
-        private func states(_ states: [String]?) -> [String] {
-            stateWidths.indices.map { column in
-                (states?[column] ?? "(locked)").cut(to: stateWidths[column])
-                    .padded(to: stateWidths[column])
+        private var titles: String {
+            let bars = barWidths.map { String(repeating: " ", count: $0) }
+            let threads = zip(bars, zip(trace.threads, threadWidths)).map { bar, title in
+                bar + Table.fit(title.0.onOneLine, title.1)
             }
+            let states = zip(trace.columns, stateWidths).map { Table.fit($0.onOneLine, $1) }
+            return joined("", threads + states)
+        }
+
+        private func lines(_ row: TraceRow) -> [String] {
+            let threads = trace.threads.indices.map { thread in
+                row.bars[thread].padded(to: barWidths[thread])
+                    + (row.thread == thread ? row.cell : TraceCell())
+                    .fitted(to: threadWidths[thread])
+            }
+            let states = stateWidths.indices.map {
+                Table.fit(row.states?[$0].onOneLine ?? "", stateWidths[$0])
+            }
+            return marked(joined(row.number, threads + states).trimmedAtEnd, row.mark)
+        }
+
+        /// The mark stands behind the row if there is room, and below it otherwise.
+        private func marked(_ line: String, _ mark: String?) -> [String] {
+            guard let mark = mark?.onOneLine else { return [line] }
+            let remark = "  ← \(mark)"
+            if line.columns + remark.columns <= width { return [line + remark] }
+            let margin = numberWidth + 2
+            let pieces = mark.wrapped(to: width - margin - 4)
+            let widest = pieces.map(\.columns).max() ?? 0
+            let indentation = max(margin, width - widest - 4)
+            return [line]
+                + pieces.enumerated().map { index, piece in
+                    String(repeating: " ", count: indentation) + (index == 0 ? "  ← " : "    ")
+                        + piece
+                }
+        }
+
+        private func joined(_ number: String, _ cells: [String]) -> String {
+            number.leftPadded(to: numberWidth) + "  " + cells.joined(separator: "  ")
+        }
+
+        private static func fit(_ text: String, _ width: Int) -> String {
+            text.cut(to: width).padded(to: width)
         }
     }
 }
 
-extension String {
-    /// The text, shortened to `width` characters with an ellipsis if it is longer.
-    func cut(to width: Int) -> String {
-        count <= width ? self : String(prefix(max(0, width - 1))) + "…"
-    }
-
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
-    }
-
-    func leftPadded(to width: Int) -> String {
-        String(repeating: " ", count: max(0, width - count)) + self
-    }
-
-    var trimmedAtEnd: String {
-        var text = Substring(self)
-        while text.last == " " { text.removeLast() }
-        return String(text)
+extension TraceCell {
+    func fitted(to width: Int) -> String {
+        let room = width - place.columns
+        guard room > 3 else { return (text + place).cut(to: width).padded(to: width) }
+        return text.cut(to: room, around: isCode ? access : 0).padded(to: room) + place
     }
 }

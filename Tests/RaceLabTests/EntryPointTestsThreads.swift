@@ -83,7 +83,7 @@ struct ThreadEntryPointTests {
             }
             scenario.check { try require(shared.value == 2, "an increment was lost") }
         }
-        #expect(report.threads == ["first", "second", "thread 3", "thread 4"])
+        #expect(report.threads == ["first", "second", "started thread 3", "started thread 4"])
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
 

@@ -122,6 +122,7 @@ typedef struct {
     const uint8_t *schedule;    // if not NULL: run this one only …
     uint32_t schedule_length;
     bool beyond;                // … or every interleaving that begins like this
+    unsigned faults;            // RL_FAULT_…, or 0
 } rl_scenario;
 
 typedef struct {
@@ -169,13 +170,12 @@ uint64_t rl_heard(void);
 /// NULL if the lab can work in this build; otherwise a sentence that says why not.
 const char *rl_unavailable(void);
 
-/// Makes the planted faults of the lab's own tests: RL_FAULT_… or 0.
+/// Faults that the lab's own tests plant, to see whether they would be noticed.
 enum {
     RL_FAULT_NO_EDGE_FROM_UNLOCK = 1,
     RL_FAULT_LOCKS_ALWAYS_FREE = 2,
     RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
 };
-void rl_plant_fault(unsigned fault);
 
 /// From now on a stack overflow ends this process with `status`, after writing `message` to
 /// standard error, instead of with a signal. For child processes that are about to try.

@@ -1,0 +1,42 @@
+/// What Markdown needs so that a text comes out on the page as it is.
+extension String {
+    /// The text as code, also inside of a table: a backtick gets a longer fence, a bar a
+    /// backslash. Empty if there is nothing to show.
+    var markdownCode: String {
+        let text = onOneLine.replacing("|", with: "\\|")
+        guard text.contains(where: { $0 != " " }) else { return "" }
+        var longest = 0
+        var run = 0
+        for character in text {
+            run = character == "`" ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        let fence = String(repeating: "`", count: longest + 1)
+        let gap = text.hasPrefix("`") || text.hasSuffix("`") ? " " : ""
+        return fence + gap + text + gap + fence
+    }
+
+    /// The text as text.
+    var markdownText: String {
+        var escaped = ""
+        for character in onOneLine {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case "\\", "`", "*", "_", "{", "}", "[", "]", "#", "|", "~", "!", ">", "$":
+                escaped += "\\\(character)"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}
+
+enum Markdown {
+    static func table(titles: [String], alignRight: Set<Int> = [], rows: [[String]]) -> String {
+        let rule = titles.indices.map { alignRight.contains($0) ? "---:" : "---" }
+        return ([titles, rule] + rows).map { cells in
+            "| " + cells.joined(separator: " | ") + " |"
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,115 @@
+/// What came of an exploration, for people.
+extension Report {
+    /// The report for terminals: the verdict, how much was explored, what was found with the
+    /// schedule that shows it, and the outcomes.
+    ///
+    /// - Parameter width: no line is wider than this many columns; sentences are broken.
+    public func text(width: Int = 100) -> String {
+        var blocks = [
+            ([verdict] + (obstacle == nil ? [exploredText] : []))
+                .flatMap { $0.wrapped(to: max(20, width)) }.joined(separator: "\n")
+        ]
+        let table = TextTable(width: max(20, width))
+        if !findings.isEmpty { blocks.append(table.text(findingRows("found", findings))) }
+        if !remarks.isEmpty { blocks.append(table.text(findingRows("not judged", remarks))) }
+        if !allOutcomes.isEmpty { blocks.append(outcomeTable(width: width)) }
+        return blocks.joined(separator: "\n\n") + "\n"
+    }
+
+    /// All outcomes, how often each was reached, and what the scenario says of it.
+    public func outcomeTable(width: Int = 100) -> String {
+        TextTable(width: max(20, width)).text(
+            [["outcome", "reached", "declared", ""]]
+                + allOutcomes.map { [$0.outcome, String($0.count), word($0), sentence($0)] })
+    }
+
+    /// The report for documents, as GitHub renders it.
+    public var markdown: String {
+        var blocks = ["**\(verdict.markdownText)**"]
+        if obstacle == nil { blocks.append(exploredText.markdownText) }
+        for (title, findings) in [("found", findings), ("not judged", remarks)]
+        where !findings.isEmpty {
+            let rows = findings.map { finding in
+                [
+                    "\(finding.kind.rawValue): \(finding.reason)".markdownText,
+                    String(finding.count),
+                    finding.schedule.text(threads: threads).markdownCode,
+                ]
+            }
+            blocks.append(
+                Markdown.table(
+                    titles: [title, "interleavings", "replay"], alignRight: [1], rows: rows))
+        }
+        if !allOutcomes.isEmpty {
+            let rows = allOutcomes.map {
+                [$0.outcome.markdownCode, String($0.count), word($0), sentence($0).markdownText]
+            }
+            blocks.append(
+                Markdown.table(
+                    titles: ["outcome", "reached", "declared", ""], alignRight: [1], rows: rows))
+        }
+        return blocks.joined(separator: "\n\n") + "\n"
+    }
+
+    private var verdict: String {
+        if let obstacle { return "no verdict: \(obstacle)" }
+        return failing == 0 ? "survives" : "fails in \(failing) of \(explored) interleavings"
+    }
+
+    private var exploredText: String {
+        let leftOut =
+            redundant == 0
+            ? "" : "; \(redundant) more were begun and found to be like one of them"
+        return "explored: \(extent) (\(explored)\(leftOut))"
+    }
+
+    private func findingRows(_ title: String, _ findings: [Finding]) -> [[String]] {
+        [[title, "in", "replay", ""]]
+            + findings.map {
+                [
+                    $0.kind.rawValue, String($0.count), $0.schedule.text(threads: threads),
+                    $0.reason,
+                ]
+            }
+    }
+
+    private func word(_ outcome: Outcome) -> String {
+        outcome.expected?.verdict.rawValue ?? (expectations.isEmpty ? "" : "not declared")
+    }
+
+    private func sentence(_ outcome: Outcome) -> String {
+        guard let expected = outcome.expected else { return "" }
+        let remark =
+            unreached.contains(expected)
+            ? " (never reached: are the threads kept apart more than need be?)" : ""
+        return expected.meaning + remark
+    }
+}
+
+/// A table whose second column holds numbers and whose last one holds sentences, which are broken
+/// to what room there is.
+private struct TextTable {
+    let width: Int
+
+    func text(_ rows: [[String]]) -> String {
+        let rows = rows.map { $0.map(\.onOneLine) }
+        let last = rows[0].count - 1
+        let needs = (0..<last).map { column in rows.map { $0[column].columns }.max() ?? 0 }
+        let sentences = rows.map { $0[last].columns }.max() ?? 0
+        let room = width - 2 * last - min(sentences, max(12, width / 3))
+        let widths = share(room, among: needs)
+        let left = width - 2 * last - widths.reduce(0, +)
+        return rows.flatMap { row -> [String] in
+            let cells = (0..<last).map { column in
+                let cell = row[column].cut(to: widths[column])
+                return column == 1
+                    ? cell.leftPadded(to: widths[column]) : cell.padded(to: widths[column])
+            }
+            let pieces = row[last].wrapped(to: max(1, left))
+            let margin = String(repeating: " ", count: width - left)
+            return pieces.enumerated().map { index, piece in
+                index == 0 ? (cells + [piece]).joined(separator: "  ") : margin + piece
+            }
+        }.map { $0.cut(to: width).trimmedAtEnd }.joined(separator: "\n")
+    }
+}

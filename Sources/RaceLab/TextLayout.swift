@@ -1,0 +1,88 @@
+/// Text in columns of a terminal.
+extension Character {
+    /// How many columns it takes: two for the wide characters of East Asia and for emoji.
+    var columns: Int {
+        guard let first = unicodeScalars.first else { return 0 }
+        if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
+        switch first.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3,
+            0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,
+            0x20000...0x3FFFD:
+            return 2
+        default:
+            return 1
+        }
+    }
+}
+
+extension StringProtocol {
+    var columns: Int { reduce(0) { $0 + $1.columns } }
+
+    /// As much of the beginning as fits into `width` columns.
+    func fitting(_ width: Int) -> String {
+        var text = ""
+        var room = width
+        for character in self {
+            room -= character.columns
+            if room < 0 { break }
+            text.append(character)
+        }
+        return text
+    }
+}
+
+extension String {
+    /// The text, shortened to `width` columns with an ellipsis if it is longer.
+    func cut(to width: Int) -> String {
+        if columns <= width { return self }
+        return width < 1 ? "" : fitting(width - 1) + "…"
+    }
+
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - columns))
+    }
+
+    func leftPadded(to width: Int) -> String {
+        String(repeating: " ", count: max(0, width - columns)) + self
+    }
+
+    var trimmedAtEnd: String {
+        var text = Substring(self)
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+
+    /// The text on one line: what would move the cursor elsewhere becomes a space.
+    var onOneLine: String {
+        String(map { $0.isNewline || $0 == "\t" || $0.isControl ? " " : $0 })
+    }
+
+    /// The words of the text on as many lines as are needed.
+    func wrapped(to width: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in onOneLine.split(separator: " ") {
+            let longer = line.isEmpty ? String(word) : line + " " + word
+            if longer.columns <= width || line.isEmpty {
+                line = longer
+            } else {
+                lines.append(line)
+                line = String(word)
+            }
+        }
+        return (lines + [line]).map { $0.cut(to: width) }
+    }
+}
+
+extension Character {
+    fileprivate var isControl: Bool {
+        unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+/// Gives each column what it needs, and where that is too much, all the same at most.
+func share(_ room: Int, among needs: [Int]) -> [Int] {
+    var most = needs.max() ?? 0
+    while most > 1, needs.reduce(0, { $0 + min($1, most) }) > room { most -= 1 }
+    return needs.map { min($0, most) }
+}

@@ -1,0 +1,26 @@
+extension Trace {
+    /// The interleaving as a table for documents, as GitHub renders it, and the schedule that
+    /// reproduces it. The bars beside locks are those of ``table(width:)``; nothing is cut.
+    public var markdown: String {
+        let marks = rows.contains { $0.mark != nil }
+        let titles = [""] + threads + columns + (marks ? [""] : [])
+        let body = rows.map { row in
+            let cells = threads.indices.map { thread in
+                let cell = row.thread == thread ? row.cell.markdown : ""
+                return [row.bars[thread], cell].filter { !$0.isEmpty }.joined(separator: " ")
+            }
+            let states = columns.indices.map { (row.states?[$0] ?? "").markdownCode }
+            let mark = marks ? [row.mark.map { "← " + $0.markdownText } ?? ""] : []
+            return [row.number] + cells + states + mark
+        }
+        return Markdown.table(
+            titles: titles.map(\.markdownText), alignRight: [0], rows: body)
+            + "\n\nReplay: \(scheduleText.markdownCode)\n"
+    }
+}
+
+extension TraceCell {
+    var markdown: String {
+        (isCode ? text.markdownCode : text.markdownText) + place.markdownText
+    }
+}

@@ -1,0 +1,171 @@
+/// One row of a table that shows an interleaving: what the table for terminals and the one for
+/// documents have in common.
+struct TraceRow {
+    /// The number of the step; "–" for a thread that waits at the end; empty for the state before
+    /// the first step.
+    var number = ""
+    var thread: Int?
+    var cell = TraceCell()
+    /// For each thread, a bar beside what it does while it holds a lock.
+    var bars: [String]
+    /// `nil`: there is nothing to show.
+    var states: [String]?
+    var mark: String?
+}
+
+/// What a thread does in a step.
+struct TraceCell {
+    var text = ""
+    /// Whether the text is source code.
+    var isCode = false
+    /// Where in the text the access stands.
+    var access = 0
+    /// File and line, and whether it failed.
+    var place = ""
+}
+
+extension Trace {
+    /// The rows of a table: the state before, if there are columns for it, the steps, and who waits for what in the end.
+    var rows: [TraceRow] {
+        let home = mostFrequentFile
+        var held = threads.map { _ in 0 }
+        var rows: [TraceRow] = []
+        if !columns.isEmpty {
+            rows.append(TraceRow(bars: threads.map { _ in "" }, states: initial))
+        }
+        for (index, step) in steps.enumerated() {
+            let before = held[step.thread]
+            held[step.thread] = step.locksHeld
+            var bars = held.map(Trace.bar)
+            bars[step.thread] = Trace.bar(before: before, after: step.locksHeld, step)
+            rows.append(
+                TraceRow(
+                    number: String(index + 1), thread: step.thread, cell: cell(step, home: home),
+                    bars: bars,
+                    states: step.states ?? columns.indices.map { $0 == 0 ? "(locked)" : "" },
+                    mark: step.mark))
+        }
+        for wait in waiting {
+            rows.append(
+                TraceRow(
+                    number: "–", thread: wait.thread, cell: cell(wait, home: home),
+                    bars: held.map(Trace.bar), mark: wait.sentence(threads: threads)))
+        }
+        return rows
+    }
+
+    /// The file in which most steps happen. It goes without saying in the table.
+    private var mostFrequentFile: String? {
+        Dictionary(grouping: steps.compactMap { $0.site?.file }, by: \.self)
+            .max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key
+    }
+
+    private static func bar(_ locks: Int) -> String {
+        locks == 0 ? "" : locks == 1 ? "│" : "║"
+    }
+
+    private static func bar(before: Int, after: Int, _ step: Step) -> String {
+        switch (before, after) {
+        case (0, 0):
+            let isLock = [.lock, .tryLock, .sharedLock, .trySharedLock].contains(step.kind)
+            return isLock && !step.failed ? "╶" : ""
+        case (0, _): return "┌"
+        case (_, 0): return "└"
+        default: return bar(after)
+        }
+    }
+
+    private func cell(_ step: Step, home: String?) -> TraceCell {
+        if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
+        var cell = cell(step.text, at: step.site, of: step.thread, home: home)
+        if cell.text.isEmpty { cell.text = "(\(step.kind.word))" }
+        if step.failed { cell.place += " fails" }
+        return cell
+    }
+
+    private func cell(_ wait: Waiting, home: String?) -> TraceCell {
+        cell(wait.text, at: wait.site, of: wait.thread, home: home)
+    }
+
+    private func cell(_ text: String, at site: Site?, of thread: Int, home: String?) -> TraceCell {
+        guard let site else { return TraceCell() }
+        let file = site.file == home ? "" : site.file.replacing(".swift", with: "")
+        let column = SourceText.indentation(site.line, of: site.path).map { site.column - 1 - $0 }
+        let (shown, dropped) = text.onOneLine.withoutOpening(of: threads[thread])
+        return TraceCell(
+            text: shown, isCode: true, access: max(0, (column ?? 0) - dropped),
+            place: " \(file):\(site.line)")
+    }
+}
+
+extension Trace.Step.Kind {
+    /// What is done, for steps of which there is no source.
+    var word: String {
+        switch self {
+        case .read: "reads"
+        case .modify: "modifies"
+        case .lock: "locks"
+        case .tryLock: "tries to lock"
+        case .atomicRead: "reads an atomic"
+        case .atomicWrite: "writes an atomic"
+        case .exchange: "compares and exchanges"
+        case .note: "notes"
+        case .sharedLock: "locks for reading"
+        case .trySharedLock: "tries to lock for reading"
+        case .wait: "waits to be woken"
+        case .wake: "wakes whoever waits"
+        case .acquire: "takes from a semaphore"
+        case .tryAcquire: "tries to take from a semaphore"
+        case .signal: "signals a semaphore"
+        case .start: "starts a thread"
+        case .join: "waits for the end of a thread"
+        case .send: "sends work to a queue"
+        case .receive: "takes work from its queue"
+        }
+    }
+}
+
+extension String {
+    /// The line without `scenario.thread("name") {`, if that is what it begins with and this is
+    /// the column of that very thread, whose title says the same; and without the brace that
+    /// closes it. Nothing else is ever left out without an ellipsis in its place.
+    func withoutOpening(of thread: String) -> (text: String, dropped: Int) {
+        let opening = ".thread(\"\(thread)\") {"
+        guard let range = firstRange(of: opening),
+            self[..<range.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
+        else { return (self, 0) }
+        var body = self[range.upperBound...].drop { $0 == " " }
+        guard body.contains(where: { $0 != "}" && $0 != " " }) else { return (self, 0) }
+        let dropped = count - body.count
+        let opened = body.count { $0 == "{" }
+        if body.last == "}", body.count(where: { $0 == "}" }) == opened + 1 {
+            body = body.dropLast()
+        }
+        return (String(body).trimmedAtEnd, dropped)
+    }
+
+    /// The line, cut to `width` columns so that what stands at `access` can be seen. An ellipsis
+    /// stands for whatever is left out.
+    func cut(to width: Int, around access: Int) -> String {
+        if columns <= width || width < 4 { return cut(to: width) }
+        if let value = withoutAssignment, value.columns < width, access >= count - value.count {
+            return "…" + value
+        }
+        let room = 8  // for what is looked for, which is often a name
+        if prefix(access + room).columns < width { return cut(to: width) }
+        // From the beginning of the word in which it stands, unless that is far away.
+        let word = prefix(access).reversed().prefix { $0 != " " }.count
+        let start = word <= width - room ? access - word : access - (width - room) / 2
+        return start == 0 ? cut(to: width) : "…" + String(dropFirst(start)).cut(to: width - 1)
+    }
+
+    /// What is assigned, if the line begins with `let name = ` or `var name = `.
+    private var withoutAssignment: String? {
+        guard hasPrefix("let ") || hasPrefix("var "), let range = firstRange(of: " = ") else {
+            return nil
+        }
+        let name = self[..<range.lowerBound].dropFirst(4)
+        guard name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return nil }
+        return String(self[range.upperBound...])
+    }
+}

@@ -1,0 +1,89 @@
+import CRaceLab
+
+extension Trace {
+    /// What keeps a thread from going on, at the end of an interleaving that did not complete.
+    public struct Waiting: Sendable {
+        public enum Cause: Hashable, Sendable {
+            /// A lock that somebody holds: the index of that thread, and the index of the step in
+            /// which it took the lock. `nil` if the lab does not know.
+            case lock(holder: Int?, takenInStep: Int?)
+            /// A change to what it reads again and again, and that nobody makes.
+            case change
+            /// A signal of the condition on which it sleeps.
+            case wakeUp
+            /// A semaphore that nobody signals.
+            case semaphore
+            /// The end of another thread.
+            case end(of: Int)
+            /// Work for the queue whose worker it is.
+            case work
+            /// Something else.
+            case other
+        }
+
+        /// The index of the thread that waits.
+        public let thread: Int
+        public let cause: Cause
+        /// Where it waits.
+        public let site: Site?
+        /// The line of source that it would go on with.
+        public let text: String
+        /// Where the holder took the lock.
+        public let taken: Site?
+    }
+}
+
+extension Trace.Waiting {
+    static func all(of run: rl_run) -> [Trace.Waiting] {
+        guard run.status == RL_DEADLOCK else { return [] }
+        let waiting = run.allWaiting
+        let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
+        let sites = Symbols.sites(of: addresses)
+        return waiting.enumerated().filter { !$1.finished }.map { thread, waiting in
+            let site = sites[UInt(waiting.pc)]
+            return Trace.Waiting(
+                thread: thread, cause: cause(waiting, run), site: site,
+                text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
+                taken: waiting.holder < 0 ? nil : sites[UInt(waiting.holder_pc)])
+        }
+    }
+
+    private static func cause(_ waiting: rl_waiting, _ run: rl_run) -> Cause {
+        if waiting.spinning { return .change }
+        switch rl_kind(UInt32(waiting.kind)) {
+        case RL_LOCK, RL_SHARED_LOCK: return lock(waiting, run)
+        case RL_WAIT: return .wakeUp
+        case RL_ACQUIRE: return .semaphore
+        case RL_JOIN where waiting.holder >= 0: return .end(of: Int(waiting.holder))
+        case RL_RECEIVE: return .work
+        default: return .other
+        }
+    }
+
+    private static func lock(_ waiting: rl_waiting, _ run: rl_run) -> Cause {
+        let taking = [RL_LOCK, RL_TRY_LOCK, RL_SHARED_LOCK, RL_TRY_SHARED_LOCK].map(\.rawValue)
+        guard waiting.holder >= 0 else { return .lock(holder: nil, takenInStep: nil) }
+        let taken = run.allSteps.lastIndex {
+            taking.contains(UInt32($0.kind)) && !$0.failed && $0.address == waiting.address && Int($0.thread) == Int(waiting.holder)
+        }
+        return .lock(holder: Int(waiting.holder), takenInStep: taken)
+    }
+
+    /// For what it waits, in words that go with the row of a table.
+    func sentence(threads: [String]) -> String {
+        switch cause {
+        case .lock(let holder?, let step):
+            let which = step.map { " in step \($0 + 1)" } ?? ""
+            return holder == thread
+                ? "waits for the lock that it took itself\(which)"
+                : "waits for the lock that '\(threads[holder])' took\(which)"
+        case .lock(nil, _): return "waits for a lock"
+        case .change: return "waits for a change that nobody makes"
+        case .wakeUp: return "waits to be woken by a signal"
+        case .semaphore: return "waits for a semaphore to be signalled"
+        case .end(let other): return "waits for '\(threads[other])' to end"
+        case .work: return "waits for work"
+        case .other: return "waits"
+        }
+    }
+}

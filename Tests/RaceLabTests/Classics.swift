@@ -1,0 +1,56 @@
+import RaceLab
+import Testing
+
+/// A scenario whose result is known: from the literature, or because it can be counted by hand.
+struct Classic: Sendable, CustomTestStringConvertible {
+    enum Result: Equatable {
+        case survives
+        /// What its most telling finding is.
+        case fails(Finding.Kind)
+    }
+
+    let name: String
+    let expected: Result
+    let describe: @Sendable (Scenario) -> Void
+
+    init(
+        _ name: String, _ expected: Result, _ describe: @escaping @Sendable (Scenario) -> Void
+    ) {
+        self.name = name
+        self.expected = expected
+        self.describe = describe
+    }
+
+    var testDescription: String { name }
+
+    func report(_ change: (inout Options) -> Void = { _ in }) -> Report {
+        var options = Options()
+        change(&options)
+        return explore(options: options, describe)
+    }
+
+    static let all =
+        counters + buffers + messages + lazies + petersons + dekkers + tickets + readersWriters
+        + philosophers + stacks
+
+    static func named(_ name: String) -> Classic? {
+        all.first { $0.name == name }
+    }
+}
+
+@Suite("Classics")
+struct ClassicsTests {
+    @Test("has the result that is known of it", arguments: Classic.all)
+    func result(of classic: Classic) {
+        let report = classic.report()
+        #expect(report.obstacle == nil)
+        #expect(report.extent == .all)
+        let kind = report.findings.first?.kind
+        #expect((kind.map { .fails($0) } ?? .survives) == classic.expected, "\(report.text())")
+    }
+
+    @Test("no two have the same name")
+    func names() {
+        #expect(Set(Classic.all.map(\.name)).count == Classic.all.count)
+    }
+}

@@ -1,0 +1,180 @@
+import RaceLab
+import Synchronization
+
+// MARK: - Store buffering
+
+final class StoreBuffering: Sendable {
+    let x = Atomic(0)
+    let y = Atomic(0)
+
+    func left() -> Int {
+        x.store(1, ordering: .relaxed)
+        return y.load(ordering: .relaxed)
+    }
+
+    func right() -> Int {
+        y.store(1, ordering: .relaxed)
+        return x.load(ordering: .relaxed)
+    }
+}
+
+extension Classic {
+    static let buffers = [storeBuffering]
+
+    static let storeBuffering = Classic("store buffering", .survives) { scenario in
+        let memory = StoreBuffering()
+        var (left, right) = (0, 0)
+        scenario.thread("left") { left = memory.left() }
+        scenario.thread("right") { right = memory.right() }
+        scenario.outcome { "\(left), \(right)" }
+        scenario.expect("0, 1", .acceptable, "left was done before right began to write")
+        scenario.expect("1, 0", .acceptable, "right was done before left began to write")
+        scenario.expect("1, 1", .acceptable, "both wrote before either read")
+        scenario.expect(
+            "0, 0", .interesting, "each write was still in a buffer when the other thread read")
+    }
+}
+
+// MARK: - Message passing
+
+final class Letter {
+    var text = "an empty page"
+    var isPosted = false
+
+    func post() {
+        text = "hello"
+        isPosted = true
+    }
+
+    func collect() -> String {
+        isPosted ? text : "nothing"
+    }
+}
+
+final class AtomicLetter {
+    var text = "an empty page"
+    let isPosted = Atomic(false)
+
+    func post() {
+        text = "hello"
+        isPosted.store(true, ordering: .releasing)
+    }
+
+    func collect() -> String {
+        isPosted.load(ordering: .acquiring) ? text : "nothing"
+    }
+}
+
+final class RelaxedLetter {
+    var text = "an empty page"
+    let isPosted = Atomic(false)
+
+    func post() {
+        text = "hello"
+        isPosted.store(true, ordering: .relaxed)
+    }
+
+    func collect() -> String {
+        isPosted.load(ordering: .relaxed) ? text : "nothing"
+    }
+}
+
+extension Classic {
+    static let messages = [message, atomicMessage, relaxedMessage]
+
+    static let message = Classic("message passing", .fails(.dataRace)) { scenario in
+        let letter = Letter()
+        var collected = ""
+        scenario.thread("writer") { letter.post() }
+        scenario.thread("reader") { collected = letter.collect() }
+        scenario.state("text") { letter.text }
+        scenario.outcome { collected }
+        expectLetter(scenario)
+    }
+
+    static let atomicMessage = Classic("message passing, atomic", .survives) { scenario in
+        let letter = AtomicLetter()
+        var collected = ""
+        scenario.thread("writer") { letter.post() }
+        scenario.thread("reader") { collected = letter.collect() }
+        scenario.outcome { collected }
+        expectLetter(scenario)
+    }
+
+    static let relaxedMessage = Classic("message passing, relaxed", .survives) { scenario in
+        let letter = RelaxedLetter()
+        var collected = ""
+        scenario.thread("writer") { letter.post() }
+        scenario.thread("reader") { collected = letter.collect() }
+        scenario.outcome { collected }
+        expectLetter(scenario)
+    }
+
+    private static func expectLetter(_ scenario: Scenario) {
+        scenario.expect("nothing", .acceptable, "the reader came too early")
+        scenario.expect("hello", .acceptable, "the reader found the letter")
+        scenario.expect("an empty page", .forbidden, "it was posted before it was written")
+    }
+}
+
+// MARK: - Double-checked initialisation
+
+final class Settings: Sendable {
+    let answer = 42
+}
+
+final class DoubleChecked {
+    private var made: Settings?
+    private let lock = Mutex(())
+
+    var settings: Settings {
+        if let made { return made }
+        return lock.withLock { _ in
+            if let made { return made }
+            let fresh = Settings()
+            made = fresh
+            return fresh
+        }
+    }
+}
+
+final class AtomicallyDoubleChecked {
+    private var made: Settings?
+    private let isMade = Atomic(false)
+    private let lock = Mutex(())
+
+    var settings: Settings {
+        if isMade.load(ordering: .acquiring) { return made! }
+        return lock.withLock { _ in
+            if let made { return made }
+            let fresh = Settings()
+            made = fresh
+            isMade.store(true, ordering: .releasing)
+            return fresh
+        }
+    }
+}
+
+extension Classic {
+    static let lazies = [doubleChecked, atomicallyDoubleChecked]
+
+    static let doubleChecked = Classic(
+        "double-checked initialisation", .fails(.dataRace)
+    ) { scenario in
+        let owner = DoubleChecked()
+        var (first, second): (Settings?, Settings?)
+        scenario.thread("first") { first = owner.settings }
+        scenario.thread("second") { second = owner.settings }
+        scenario.check { try require(first === second, "it was made twice") }
+    }
+
+    static let atomicallyDoubleChecked = Classic(
+        "double-checked initialisation, atomic", .survives
+    ) { scenario in
+        let owner = AtomicallyDoubleChecked()
+        var (first, second): (Settings?, Settings?)
+        scenario.thread("first") { first = owner.settings }
+        scenario.thread("second") { second = owner.settings }
+        scenario.check { try require(first === second, "it was made twice") }
+    }
+}

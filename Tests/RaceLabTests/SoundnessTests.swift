@@ -1,0 +1,305 @@
+import CRaceLab
+@_spi(Testing) import RaceLab
+import Synchronization
+import Testing
+
+/// What the lab says has to be true of itself.
+@Suite("The lab is sound")
+struct SoundnessTests {
+    // MARK: Reduction
+
+    @Test("reduction loses no outcome and no verdict", arguments: Classic.all + reducible)
+    func reduction(of classic: Classic) {
+        let full = classic.report()
+        let reduced = classic.report { $0.reduction = true }
+        #expect(reduced.extent == .all && full.extent == .all)
+        #expect(reduced.explored <= full.explored)
+        #expect(Set(reduced.outcomes.keys) == Set(full.outcomes.keys))
+        #expect(findings(reduced) == findings(full))
+        #expect(reduced.survives == full.survives)
+    }
+
+    private func findings(_ report: Report) -> Set<String> {
+        Set(report.findings.map(\.description))
+    }
+
+    @Test("reduction leaves out what only permutes independent steps")
+    func reductionReduces() {
+        let independent = Classic("independent", .survives) { scenario in
+            let (left, right) = (Counter(), Counter())
+            scenario.thread("left") { for _ in 0..<3 { left.value = 1 } }
+            scenario.thread("right") { for _ in 0..<3 { right.value = 1 } }
+        }
+        #expect(independent.report().explored == 20)
+        #expect(independent.report { $0.reduction = true }.explored == 1)
+    }
+
+    /// Shapes on which a reduction could go wrong, and that are in no classic.
+    static let reducible: [Classic] = [
+        Classic("a step before the overlap, on one side", .fails(.overlap)) { scenario in
+            let (shared, own) = (Counter(), Counter())
+            scenario.thread("first") { shared.increment() }
+            scenario.thread("second") {
+                own.increment()
+                shared.increment()
+            }
+        },
+        Classic("steps before the overlap", .fails(.overlap)) { scenario in
+            let (shared, first, second) = (Counter(), Counter(), Counter())
+            scenario.thread("first") {
+                first.increment()
+                shared.increment()
+            }
+            scenario.thread("second") {
+                second.increment()
+                shared.increment()
+            }
+        },
+        Classic("a lock that is tried", .survives) { scenario in
+            let (lock, log) = (Box(Mutex(0)), Log<String>())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    let done: Void? = lock.value.withLockIfAvailable { value in
+                        log.append(name)
+                        value += 1
+                    }
+                    if done == nil { log.append("\(name) not") }
+                }
+            }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        },
+        Classic("three threads, one variable", .fails(.overlap)) { scenario in
+            let shared = Counter()
+            let log = Log<Int>()
+            for name in ["first", "second", "third"] {
+                scenario.thread(name) {
+                    shared.increment()
+                    log.append(shared.value)
+                }
+            }
+            scenario.outcome { "\(log.entries)" }
+        },
+        Classic("exchanges that fail", .survives) { scenario in
+            let (word, log) = (Box(Atomic(0)), Log<String>())
+            for (number, name) in ["first", "second", "third"].enumerated() {
+                scenario.thread(name) {
+                    let (done, seen) = word.value.compareExchange(
+                        expected: number, desired: number + 1, ordering: .relaxed)
+                    log.append("\(name) \(done ? "did" : "saw \(seen)")")
+                }
+            }
+            scenario.outcome { log.entries.sorted().joined(separator: ", ") }
+        },
+    ]
+
+    // MARK: Faults of the lab
+
+    /// Each is a check that the healthy lab passes; on a lab with the fault it must not.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let fault: UInt32
+        let holds: @Sendable (_ fault: UInt32) -> Bool
+    }
+
+    static let faults: [Fault] = [
+        Fault(
+            testDescription: "no happens-before from unlock to lock",
+            fault: UInt32(RL_FAULT_NO_EDGE_FROM_UNLOCK)
+        ) { fault in
+            lockedObject.report { $0.faults = fault }.survives
+        },
+        Fault(
+            testDescription: "every lock is free",
+            fault: UInt32(RL_FAULT_LOCKS_ALWAYS_FREE)
+        ) { fault in
+            let report = Classic.twoPhilosophers.report { $0.faults = fault }
+            return report.findings.map(\.kind) == [.deadlock] && report.failing == 2
+        },
+        Fault(
+            testDescription: "the last alternative is skipped",
+            fault: UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE)
+        ) { fault in
+            let report = Classic.atomicLostUpdate.report { $0.faults = fault }
+            return report.explored == 6 && report.outcomes == ["1": 4, "2": 2]
+        },
+    ]
+
+    /// An object that is changed under a lock only.
+    static let lockedObject = Classic("locked object", .survives) { scenario in
+        let (lock, counter) = (Box(Mutex(())), Counter())
+        for name in ["first", "second"] {
+            scenario.thread(name) { lock.value.withLock { _ in counter.increment() } }
+        }
+    }
+
+    @Test("a fault in the lab would be noticed", arguments: faults)
+    func notices(_ fault: Fault) async {
+        #expect(fault.holds(0))
+        #expect(!fault.holds(fault.fault))
+        // And the next exploration is healthy again.
+        #expect(fault.holds(0))
+    }
+
+    // MARK: Determinism
+
+    @Test(
+        "the same report, table and counts twenty times",
+        arguments: [
+            Classic.lostUpdate, .ticketLockInTwoSteps, .petersonWithoutTurn, .threePhilosophers,
+        ])
+    func isDeterministic(_ classic: Classic) throws {
+        var texts: Set<String> = []
+        for _ in 0..<20 {
+            let report = classic.report()
+            let trace = try report.counterexample(classic.describe)
+            texts.insert(report.text() + report.json + (trace.map { $0.table() + $0.json } ?? ""))
+        }
+        #expect(texts.count == 1)
+    }
+
+    @Test("what an exploration finds can be replayed", arguments: Classic.all)
+    func replays(_ classic: Classic) throws {
+        let report = classic.report()
+        for finding in report.findings {
+            let text = finding.schedule.text(threads: report.threads)
+            let trace = try replay(text, classic.describe)
+            #expect(trace.schedule == finding.schedule)
+            #expect(
+                trace.findings.contains { $0.kind == finding.kind && $0.reason == finding.reason })
+        }
+    }
+
+    // MARK: What it refuses
+
+    @Test(
+        "a malformed schedule is refused, and why",
+        arguments: [
+            ("", "is empty"), ("F?S", "'?'"), ("F0S", "'F0'"), ("3F", "'3'"), ("F-1", "'-'"),
+            ("F99999999999999999999", "no number"),
+        ])
+    func malformed(schedule: String, words: String) {
+        let error = #expect(throws: Schedule.Malformed.self) {
+            try replay(schedule, Classic.lostUpdate.describe)
+        }
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(
+        "a schedule that does not fit is refused with the step",
+        arguments: [
+            ("FSS", 4, "ends after 3 steps"),
+            ("FFF", 3, "'first', but that thread has come to its end"),
+            ("FFSSS", 5, "every thread has come to its end"),
+        ])
+    func misfit(schedule: String, step: Int, words: String) {
+        let error = #expect(throws: Misfit.self) {
+            try replay(schedule, Classic.lostUpdate.describe)
+        }
+        #expect(error?.step == step)
+        #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
+    }
+
+    @Test("a schedule that goes through a lock is refused with the step")
+    func misfitAtLock() {
+        let error = #expect(throws: Misfit.self) {
+            try replay("PPZ", Classic.twoOrderedPhilosophers.describe)
+        }
+        #expect(error?.step == 2 || error?.step == 3, "\(error?.description ?? "")")
+    }
+
+    // MARK: Scenarios that are no good
+
+    @Test("a scenario that ends differently from run to run is recognised")
+    func differentOutcome() {
+        let runs = Mutex(0)
+        let report = explore { scenario in
+            let run = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            let counter = Counter()
+            scenario.thread("first") { counter.value = 1 }
+            scenario.thread("second") { counter.value = 2 }
+            scenario.outcome { "\(run)" }
+        }
+        #expect(report.obstacle == .notDeterministic)
+    }
+
+    @Test(
+        "a scenario that depends on what an earlier run left behind is recognised",
+        arguments: [1, 2, 3, 4, 100])
+    func notDeterministic(period: Int) {
+        let isDeterministic = period == 1
+        let runs = Mutex(0)
+        let report = explore { scenario in
+            let run = runs.withLock { runs in
+                runs += 1
+                return runs
+            }
+            let counter = Counter()
+            scenario.thread("first") { for _ in 0..<(2 + run % period) { counter.value = 1 } }
+            scenario.thread("second") { for _ in 0..<2 { counter.value = 2 } }
+        }
+        #expect(report.obstacle == (isDeterministic ? nil : .notDeterministic))
+        #expect(!report.survives)
+    }
+
+    @Test("a loop without an end is reported")
+    func endlessLoop() {
+        let report = explore { scenario in
+            let counter = Counter()
+            scenario.thread("first") { while counter.value >= 0 { counter.value = 1 } }
+            scenario.thread("second") { counter.value = 2 }
+        }
+        guard case .tooLong(steps: 2_000, _) = report.obstacle else {
+            Issue.record("\(String(describing: report.obstacle))")
+            return
+        }
+    }
+
+    @Test("a thread that spins for a change nobody makes is in a deadlock")
+    func spinning() throws {
+        let classic = Classic("spinning", .fails(.deadlock)) { scenario in
+            let word = Box(Atomic(0))
+            scenario.thread("waits") { while word.value.load(ordering: .relaxed) != 2 {} }
+            scenario.thread("writes") { word.value.store(1, ordering: .relaxed) }
+        }
+        let report = classic.report()
+        #expect(report.findings.map(\.kind) == [.deadlock])
+        #expect(report.findings.first?.count == report.explored)
+        let trace = try #require(try report.counterexample(classic.describe))
+        #expect(trace.waiting.map(\.thread) == [0])
+        #expect(trace.waiting.map(\.cause) == [.change])
+    }
+
+    @Test("an uncaught error is a finding with its words")
+    func uncaughtError() {
+        let report = explore { scenario in
+            let counter = Counter()
+            scenario.thread("first") {
+                counter.increment()
+                throw CheckFailure("enough")
+            }
+            scenario.thread("second") { counter.increment() }
+        }
+        #expect(report.findings.first?.kind == .uncaughtError)
+        #expect(report.findings.first?.reason == "'first' threw enough")
+        #expect(report.findings.first?.count == report.explored)
+    }
+
+    @Test("a thread that touches nothing makes the exploration worth nothing")
+    func vacuous() {
+        let report = explore { scenario in
+            let counter = Counter()
+            scenario.thread("first") { counter.increment() }
+            scenario.thread("idle") {}
+        }
+        #expect(report.obstacle == .sawNothing(thread: "idle"))
+        #expect(!report.survives)
+    }
+
+    @Test("a scenario without threads says so")
+    func noThreads() {
+        #expect(explore { _ in }.obstacle == .noThreads)
+    }
+}
