@@ -64,7 +64,8 @@ extension Trace.Waiting {
         let taking = [RL_LOCK, RL_TRY_LOCK, RL_SHARED_LOCK, RL_TRY_SHARED_LOCK].map(\.rawValue)
         guard waiting.holder >= 0 else { return .lock(holder: nil, takenInStep: nil) }
         let taken = run.allSteps.lastIndex {
-            taking.contains(UInt32($0.kind)) && !$0.failed && $0.address == waiting.address && Int($0.thread) == Int(waiting.holder)
+            taking.contains(UInt32($0.kind)) && !$0.failed && $0.address == waiting.address
+                && Int($0.thread) == Int(waiting.holder)
         }
         return .lock(holder: Int(waiting.holder), takenInStep: taken)
     }

@@ -15,9 +15,9 @@ enum Matrix {
 
     static func command() throws {
         if let unavailable { throw Unavailable(description: unavailable) }
-        let (oneThread, races) = run()
-        print(text(oneThread, races), terminator: "")
-        let differences = (oneThread + races).flatMap(differences)
+        let rows = run()
+        print(text(rows), terminator: "")
+        let differences = rows.flatMap(differences)
         guard differences.isEmpty else {
             // Standard output first, or a pipe would show the two in any order.
             fflush(nil)
@@ -32,7 +32,7 @@ enum Matrix {
 
     // MARK: Running
 
-    private static func run() -> (oneThread: [Row], races: [Row]) {
+    private static func run() -> [Row] {
         let progress = Progress()
         defer { progress.end() }
         let rows = Catalogue.all.map { hazard in
@@ -50,11 +50,9 @@ enum Matrix {
         let inOtherProcesses = Background { stage in Catalogue.hazard("H12")!.run(on: stage) }
         progress.now("H12 \(Catalogue.hazard("H12")!.name): still linking")
         let awaited = inOtherProcesses.verdicts
-        let complete = rows.map {
+        return rows.map {
             $0.hazard.id == "H12" ? Row(hazard: $0.hazard, verdicts: awaited) : $0
         }
-        let count = Catalogue.oneThread.count
-        return (Array(complete.prefix(count)), Array(complete.dropFirst(count)))
     }
 
     /// Work on all stages at a time, each on a thread of its own.
@@ -81,13 +79,16 @@ enum Matrix {
 
     // MARK: Writing
 
-    private static func text(_ oneThread: [Row], _ races: [Row]) -> String {
-        var text = header("One thread") + "\n"
-        for row in oneThread { text += line(row) + "\n" }
-        text += "\n" + header("Several threads, every interleaving") + "\n"
-        for row in races { text += line(row) + "\n" }
-        text += "\n" + legend + "\n\n"
-        return text + summary(oneThread + races) + "\n"
+    private static func text(_ rows: [Row]) -> String {
+        var text = ""
+        for (title, hazards) in Catalogue.groups {
+            text += header(title) + "\n"
+            for row in rows where hazards.contains(where: { $0.id == row.hazard.id }) {
+                text += line(row) + "\n"
+            }
+            text += "\n"
+        }
+        return text + legend + "\n\n" + summary(rows) + "\n"
     }
 
     private static func header(_ title: String) -> String {

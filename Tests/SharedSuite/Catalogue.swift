@@ -7,9 +7,21 @@ public enum Catalogue {
     ]
 
     /// Those that need several threads, and are run under every interleaving.
-    public static let races: [any Race] = [R01(), R02(), R03(), R04(), R05(), R18()]
+    public static let races: [any Race] = [
+        R01(), R02(), R03(), R04(), R05(), R06(), R07(), R08(), R09(), R10(), R11(), R12(), R18(),
+    ]
 
-    public static let all: [any Hazard] = oneThread + races
+    /// Those that need no run: the compiler is asked.
+    public static let compiler: [any Hazard] = [C01()]
+
+    /// The parts of the matrix.
+    public static let groups: [(title: String, hazards: [any Hazard])] = [
+        ("One thread", oneThread),
+        ("Several threads, every interleaving", races),
+        ("The compiler", compiler),
+    ]
+
+    public static let all: [any Hazard] = groups.flatMap(\.hazards)
 
     public static func hazard(_ id: String) -> (any Hazard)? {
         all.first { $0.id == id.uppercased() }

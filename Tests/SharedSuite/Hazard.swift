@@ -19,6 +19,7 @@ public enum Reason: String, Sendable, Hashable {
     case wrongValue = "wrong value"
     case waitsForEver = "waits for ever"
     case deadlock = "deadlock"
+    case refused = "refused"
 
     /// The same as a sentence about the promise.
     public var sentence: String {
@@ -40,6 +41,7 @@ public enum Reason: String, Sendable, Hashable {
         case .wrongValue: "a value or an error arrives that nobody sent"
         case .waitsForEver: "a promise waits for itself"
         case .deadlock: "no thread can go on"
+        case .refused: "the compiler does not let two threads share it"
         }
     }
 }

@@ -94,8 +94,40 @@ struct Stage2HandlersTests {
         try examine("R05", on: .handlers)
     }
 
+    @Test("R06 · order across a settle", .needsTheLab) func r06() throws {
+        try examine("R06", on: .handlers)
+    }
+
+    @Test("R07 · then, error ∥ reject", .needsTheLab) func r07() throws {
+        try examine("R07", on: .handlers)
+    }
+
+    @Test("R08 · look ∥ resolve", .needsTheLab) func r08() throws {
+        try examine("R08", on: .handlers)
+    }
+
+    @Test("R09 · a handler that waits", .needsTheLab) func r09() throws {
+        try examine("R09", on: .handlers)
+    }
+
+    @Test("R10 · two promises, crosswise", .needsTheLab) func r10() throws {
+        try examine("R10", on: .handlers)
+    }
+
+    @Test("R11 · drop ∥ resolve", .needsTheLab) func r11() throws {
+        try examine("R11", on: .handlers)
+    }
+
+    @Test("R12 · adopt ∥ settle the inner one", .needsTheLab) func r12() throws {
+        try examine("R12", on: .handlers)
+    }
+
     @Test("R18 · data races in R01 to R05", .needsTheLab) func r18() throws {
         try examine("R18", on: .handlers)
+    }
+
+    @Test("C01 · sharing it, in Swift 6 mode") func c01() throws {
+        try examine("C01", on: .handlers)
     }
 
     @Test("every hazard of the catalogue has its row") func complete() throws {

@@ -94,8 +94,40 @@ struct Stage3ThreadSafeTests {
         try examine("R05", on: .threadSafe)
     }
 
+    @Test("R06 · order across a settle", .needsTheLab) func r06() throws {
+        try examine("R06", on: .threadSafe)
+    }
+
+    @Test("R07 · then, error ∥ reject", .needsTheLab) func r07() throws {
+        try examine("R07", on: .threadSafe)
+    }
+
+    @Test("R08 · look ∥ resolve", .needsTheLab) func r08() throws {
+        try examine("R08", on: .threadSafe)
+    }
+
+    @Test("R09 · a handler that waits", .needsTheLab) func r09() throws {
+        try examine("R09", on: .threadSafe)
+    }
+
+    @Test("R10 · two promises, crosswise", .needsTheLab) func r10() throws {
+        try examine("R10", on: .threadSafe)
+    }
+
+    @Test("R11 · drop ∥ resolve", .needsTheLab) func r11() throws {
+        try examine("R11", on: .threadSafe)
+    }
+
+    @Test("R12 · adopt ∥ settle the inner one", .needsTheLab) func r12() throws {
+        try examine("R12", on: .threadSafe)
+    }
+
     @Test("R18 · data races in R01 to R05", .needsTheLab) func r18() throws {
         try examine("R18", on: .threadSafe)
+    }
+
+    @Test("C01 · sharing it, in Swift 6 mode") func c01() throws {
+        try examine("C01", on: .threadSafe)
     }
 
     @Test("every hazard of the catalogue has its row") func complete() throws {

@@ -5,6 +5,9 @@ public protocol Race: Hazard {
     /// The kinds of finding that count as a failure.
     var judging: Set<Finding.Kind> { get }
 
+    /// Whether steps that do not touch the same thing need not be explored in every order.
+    var reduces: Bool { get }
+
     /// The scenario, for one type of promise.
     func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type)
 }
@@ -12,10 +15,12 @@ public protocol Race: Hazard {
 extension Race {
     public var judging: Set<Finding.Kind> { [.failedCheck, .uncaughtError, .deadlock, .overlap] }
 
+    public var reduces: Bool { true }
+
     public var options: Options {
         var options = Options()
         options.judging = judging
-        options.reduction = true
+        options.reduction = reduces
         return options
     }
 

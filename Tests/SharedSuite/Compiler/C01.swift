@@ -1,0 +1,78 @@
+import Foundation
+
+/// The one hazard that needs no run: the compiler is asked.
+struct C01: Hazard {
+    let id = "C01"
+    let name = "sharing it, in Swift 6 mode"
+    let story =
+        "A promise is used by two threads. In the Swift 6 language mode the compiler lets "
+        + "that pass only if it has checked that the class can be shared."
+
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .threadSafe ? .survives : .fails(.refused)
+    }
+
+    private static func source(_ stage: Stage) -> String {
+        """
+        import \(stage.module)
+
+        func onAnotherThread(_ work: @escaping @Sendable () -> Void) {}
+
+        func share(_ promise: AWPromise<Int>) {
+            onAnotherThread { promise.error { _ in } }
+            promise.error { _ in }
+        }
+
+        """
+    }
+
+    func run(on stage: Stage) -> Verdict {
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "C01-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        do {
+            try C01.source(stage).write(to: file, atomically: true, encoding: .utf8)
+            return try verdict(file)
+        } catch {
+            return .unknown("the compiler could not be asked: \(error)")
+        }
+    }
+
+    private func verdict(_ file: URL) throws -> Verdict {
+        guard let modules = C01.modules else {
+            return .unknown(
+                "the folder Modules is not beside the program, where `swift build` puts it")
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = [
+            "swiftc", "-typecheck", "-swift-version", "6", "-I", modules.path, file.path,
+        ]
+        let pipe = Pipe()
+        process.standardError = pipe
+        process.standardOutput = pipe
+        try process.run()
+        let said = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let errors = said.split(separator: "\n").filter { $0.hasPrefix(file.path) }
+            .compactMap { line in
+                line.firstRange(of: "error: ").map { line[$0.upperBound...] }
+            }
+        guard let error = errors.first else {
+            return process.terminationStatus == 0
+                ? .survives(explored: nil, detail: "the compiler has no objection")
+                : .unknown("the compiler failed: \(said)")
+        }
+        let isRefusal = error.contains("Sendable")
+        return isRefusal
+            ? .fails([.refused], failing: nil, explored: nil, detail: "the compiler says: \(error)")
+            : .unknown("the compiler complains of something else: \(error)")
+    }
+
+    /// Where the modules of the stages are.
+    private static let modules: URL? = {
+        guard let program = Bundle.main.executableURL else { return nil }
+        let folder = program.deletingLastPathComponent().appending(path: "Modules")
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }()
+}

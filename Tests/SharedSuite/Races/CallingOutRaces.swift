@@ -1,0 +1,57 @@
+import Dispatch
+import RaceLab
+
+struct R09: Race {
+    let id = "R09"
+    let name = "a handler that waits"
+    let story =
+        "A handler waits until another thread has registered a handler on the same promise. "
+        + "A promise that calls handlers under its lock would keep that thread out for ever."
+
+    func expectation(on stage: Stage) -> Expectation { .survives }
+
+    var judging: Set<Finding.Kind> { [.deadlock, .uncaughtError] }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, _) = P.pending()
+        let registered = DispatchSemaphore(value: 0)
+        promise.mapping {
+            registered.wait()
+            return $0
+        }
+        scenario.thread("resolver") { resolve(1) }
+        scenario.thread("subscriber") {
+            promise.ending { _ in }
+            registered.signal()
+        }
+        scenario.show(promise)
+    }
+}
+
+struct R10: Race {
+    let id = "R10"
+    let name = "two promises, crosswise"
+    let story =
+        "Each of two promises is fulfilled inside a handler of the other, on two threads. If "
+        + "handlers ran under a lock, each thread would hold one lock and wait for the other."
+
+    func expectation(on stage: Stage) -> Expectation { .survives }
+
+    var judging: Set<Finding.Kind> { [.deadlock, .uncaughtError] }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (left, resolveLeft, _) = P.pending()
+        let (right, resolveRight, _) = P.pending()
+        left.mapping {
+            if right.outcome == nil { resolveRight($0) }
+            return $0
+        }
+        right.mapping {
+            if left.outcome == nil { resolveLeft($0) }
+            return $0
+        }
+        scenario.thread("one") { resolveLeft(1) }
+        scenario.thread("other") { resolveRight(2) }
+        scenario.show(left)
+    }
+}

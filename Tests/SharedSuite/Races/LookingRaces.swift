@@ -1,0 +1,75 @@
+import RaceLab
+
+struct R08: Race {
+    let id = "R08"
+    let name = "look ∥ resolve"
+    let story =
+        "One thread looks at the result, twice, while another one fulfils the promise. It "
+        + "may see nothing yet, or the value; never anything else, and never the value first."
+
+    func expectation(on stage: Stage) -> Expectation {
+        // Looked at line by line the answers are right; but nothing orders looking and writing,
+        // and a value of several words can be seen half written.
+        stage == .threadSafe ? .survives : .fails(.dataRace)
+    }
+
+    var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, _) = P.pending()
+        let log = Log<Call>()
+        scenario.thread("reader") {
+            for _ in 1...2 {
+                log.append(Call(who: "reader", what: SharedSuite.describe(promise.outcome)))
+            }
+        }
+        scenario.thread("writer") { resolve(1) }
+        scenario.check {
+            let seen = log.entries.map(\.what)
+            let allowed = [
+                ["pending", "pending"], ["pending", "fulfilled 1"], ["fulfilled 1", "fulfilled 1"],
+            ]
+            try require(allowed.contains(seen), or: .wrongValue)
+        }
+        scenario.show(promise)
+    }
+}
+
+struct R11: Race {
+    let id = "R11"
+    let name = "drop ∥ resolve"
+    let story =
+        "One thread lets go of the last reference to a promise while another one, which can "
+        + "still settle it, does so. The handler has to be called, and everything freed."
+
+    func expectation(on stage: Stage) -> Expectation { .survives }
+
+    /// To let go of something touches nothing that the lab could see, but when it is done decides
+    /// on which thread the promise is freed. So every order counts.
+    var reduces: Bool { false }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let log = Log<Call>()
+        let owner = Owner<P>()
+        weak var freed: P?
+        do {
+            let (promise, resolve, _) = P.pending()
+            promise.listen("handler", log)
+            (owner.promise, owner.resolve, freed) = (promise, resolve, promise)
+        }
+        scenario.thread("owner") { owner.promise = nil }
+        scenario.thread("resolver") {
+            owner.resolve?(1)
+            owner.resolve = nil
+        }
+        scenario.check {
+            try log.requireOnce("handler")
+            try require(freed == nil, or: .keptAlive)
+        }
+    }
+
+    private final class Owner<P: PromiseUnderTest> {
+        var promise: P?
+        var resolve: P.Resolve?
+    }
+}

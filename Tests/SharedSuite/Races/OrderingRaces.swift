@@ -1,0 +1,95 @@
+import RaceLab
+
+struct R06: Race {
+    let id = "R06"
+    let name = "order across a settle"
+    let story =
+        "A handler is registered; then one thread fulfils the promise while another one "
+        + "registers a second handler. The second must not be called before the first."
+
+    func expectation(on stage: Stage) -> Expectation {
+        switch stage {
+        case .naive: .cannotExpress("has room for one handler")
+        case .handlers: .fails(.outOfOrder, and: [.lost, .overlap])
+        case .threadSafe: .survives
+        }
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, resolve, _) = P.pending()
+        let log = Log<Call>()
+        promise.listen("first handler", log)
+        scenario.thread("resolver") { resolve(1) }
+        scenario.thread("subscriber") { promise.listen("second handler", log) }
+        scenario.check {
+            try log.requireOnce("first handler", "second handler")
+            try require(
+                log.entries.map(\.who) == ["first handler", "second handler"], or: .outOfOrder)
+        }
+        scenario.show(promise)
+    }
+}
+
+struct R07: Race {
+    let id = "R07"
+    let name = "then, error ∥ reject"
+    let story =
+        "One thread attaches a chain with `then`, and next calls `error` on the same "
+        + "promise, while another one rejects it. Both have to hear of the error, once."
+
+    func expectation(on stage: Stage) -> Expectation {
+        switch stage {
+        // `error` takes the slot of the link, whether the threads meet or not.
+        case .naive: .fails(.lost)
+        case .handlers: .fails(.lost, and: [.overlap])
+        case .threadSafe: .survives
+        }
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        let (promise, _, reject) = P.pending()
+        let log = Log<Call>()
+        scenario.thread("subscriber") {
+            promise.mapping { $0 }.ending { log.append(Call(who: "chain", what: "\($0)")) }
+            promise.ending { log.append(Call(who: "error", what: "\($0)")) }
+        }
+        scenario.thread("rejecter") { reject(Sent("no")) }
+        scenario.check { try log.requireOnce("chain", "error") }
+        scenario.show(promise)
+    }
+}
+
+struct R12: Race {
+    let id = "R12"
+    let name = "adopt ∥ settle the inner one"
+    let story =
+        "A function passed to `then` returns a promise. While the chain adopts it, another "
+        + "thread fulfils it. The chain has to go on with its value, once."
+
+    func expectation(on stage: Stage) -> Expectation {
+        switch stage {
+        case .naive: .cannotExpress("its `then` yields a promise of a promise")
+        case .handlers: .fails(.lost, and: [.overlap])
+        case .threadSafe: .survives
+        }
+    }
+
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        guard let flattening = promise as? any FlatteningPromise.Type else { return }
+        describe(scenario, flattening: flattening)
+    }
+
+    private func describe<P: FlatteningPromise>(_ scenario: Scenario, flattening: P.Type) {
+        let (outer, resolveOuter, _) = P.pending()
+        let (inner, resolveInner, _) = P.pending()
+        let log = Log<Call>()
+        outer.flatMapping { _ in inner }.listen("chain", log)
+        scenario.thread("outer") { resolveOuter(1) }
+        scenario.thread("inner") { resolveInner(2) }
+        scenario.check {
+            try log.requireOnce("chain")
+            try require(log.entries[0].what == "2", or: .wrongValue)
+        }
+        scenario.show(inner)
+    }
+}
