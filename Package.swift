@@ -22,5 +22,8 @@ let package = Package(
         .target(name: "CRaceLab"),
         .target(name: "RaceLab", dependencies: ["CRaceLab"]),
         .testTarget(name: "RaceLabTests", dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"], swiftSettings: visibleAtomics),
+        .testTarget(
+            name: "Stage3ThreadSafeTests", dependencies: ["Stage3ThreadSafe", "RaceLab"],
+            swiftSettings: visibleAtomics),
     ]
 )
