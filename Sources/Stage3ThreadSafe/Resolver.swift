@@ -1,7 +1,7 @@
 /// The right, and the duty, to settle a promise.
 ///
 /// The first call of `fulfill`, `reject` or `settle` settles it and all later
-/// calls, on whichever thread, change nothing. A resolver that is freed without
+/// calls, on any thread, change nothing. A resolver that is freed without
 /// having settled its promise rejects it with ``PromiseError/abandoned``:
 /// nobody else could do it any more, and whoever waits should learn of that.
 ///

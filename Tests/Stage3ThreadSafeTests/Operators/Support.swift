@@ -1,6 +1,7 @@
 import Foundation
 import RaceLab
 import Stage3ThreadSafe
+import Synchronization
 import Testing
 
 /// Where the handlers of these tests run, unless a test is about something else.
@@ -51,4 +52,19 @@ func expectSurvival(
     #expect(report.extent == .all, sourceLocation: sourceLocation)
     #expect(report.explored > 1, sourceLocation: sourceLocation)
     return report
+}
+
+/// A number that several threads may change.
+final class Number: Sendable {
+    private let number: Mutex<Int>
+
+    init(_ number: Int) {
+        self.number = Mutex(number)
+    }
+
+    var value: Int { number.withLock { $0 } }
+
+    func change(_ change: (inout Int) -> Void) {
+        number.withLock { change(&$0) }
+    }
 }
