@@ -20,7 +20,7 @@ public final class CancellationSource: Sendable {
     /// Cancels. Observers without a queue run inside this call. Calls after the
     /// first do nothing; any thread may make them.
     public func cancel() {
-        token.resolver.settle(.success(true))
+        token.cancel()
     }
 }
 
@@ -32,7 +32,7 @@ public final class CancellationToken: Sendable {
     /// Fulfilled with `true` when work is cancelled, or with `false` when
     /// nobody cares any more.
     let promise: AWPromise<Bool>
-    fileprivate let resolver: Resolver<Bool>
+    private let resolver: Resolver<Bool>
 
     fileprivate init(linkedTo tokens: [CancellationToken]) {
         (promise, resolver) = AWPromise<Bool>.pending()
@@ -45,6 +45,10 @@ public final class CancellationToken: Sendable {
 
     deinit {
         resolver.settle(.success(false))
+    }
+
+    func cancel() {
+        resolver.settle(.success(true))
     }
 
     /// Whether `cancel` has been called. Once `true`, it remains so.

@@ -22,7 +22,11 @@ extension Resolver {
             guard let decision = decide(outcome) else { return }
             self.promise.settle(decision, &agenda)
         }
-        self.promise.observe { _, _ in promise.withdraw(ticket) }
+        // Weak, for the two would otherwise keep each other alive for as long
+        // as nobody settles either.
+        self.promise.observe { [weak promise] _, _ in
+            promise?.withdraw(ticket)
+        }
     }
 
     /// Settles this resolver's promise as `promise` ends, unless somebody else

@@ -85,11 +85,11 @@ struct ChainingTests {
         let value = AWPromise.fulfilled(1).continueWith(on: here) { outcome in
             AWPromise.fulfilled("\(outcome)")
         }
-        #expect(value.value == "success(1)")
+        #expect(value.settledValue == "success(1)")
         let error = AWPromise<Int>.rejected(Trouble.here).continueWith(on: here) { outcome in
             AWPromise.fulfilled((try? outcome.get()) == nil)
         }
-        #expect(error.value == true)
+        #expect(error.settledValue == true)
         let thrown = AWPromise.fulfilled(1).continueWith(on: here) { _ -> AWPromise<Int> in
             throw Trouble.there
         }
@@ -106,9 +106,9 @@ struct ChainingTests {
         let got = promise.get(on: here) { seen.append("get \($0)") }
         let tapped = promise.tap(on: here) { seen.append("tap \($0)") }
         #expect(seen.entries == ["done 7", "get 7", "tap success(7)"])
-        #expect(done.value != nil)
-        #expect(got.value == 7)
-        #expect(tapped.value == 7)
+        #expect(done.settledValue != nil)
+        #expect(got.settledValue == 7)
+        #expect(tapped.settledValue == 7)
     }
 
     @Test("done and get reject with what they throw; tap sees errors, they do not")
@@ -127,21 +127,21 @@ struct ChainingTests {
     @Test("validate lets a good value through, rejects a bad one, and may throw its own error")
     func validation() {
         let promise = AWPromise.fulfilled(7)
-        #expect(promise.validate(on: here) { $0 > 5 }.value == 7)
+        #expect(promise.validate(on: here) { $0 > 5 }.settledValue == 7)
         #expect(words(promise.validate(on: here) { $0 > 9 }.failure) == "invalidValue")
         #expect(promise.validate(on: here) { _ in throw Trouble.here }.trouble == .here)
     }
 
     @Test("compactMap unwraps, and rejects nil")
     func compactMap() {
-        #expect(AWPromise.fulfilled("7").compactMap(on: here) { Int($0) }.value == 7)
+        #expect(AWPromise.fulfilled("7").compactMap(on: here) { Int($0) }.settledValue == 7)
         let none = AWPromise.fulfilled("x").compactMap(on: here) { Int($0) }
         #expect(words(none.failure) == "noValue")
     }
 
     @Test("asVoid keeps the end, and drops the value")
     func asVoid() {
-        #expect(AWPromise.fulfilled(7).asVoid().value != nil)
+        #expect(AWPromise.fulfilled(7).asVoid().settledValue != nil)
         #expect(AWPromise<Int>.rejected(Trouble.here).asVoid().trouble == .here)
     }
 
@@ -156,7 +156,7 @@ struct ChainingTests {
             throw Trouble.there
         }
         #expect(other.trouble == .there)
-        #expect(AWPromise.fulfilled(7).catch(on: here) { _ in seen.append("no") }.value == 7)
+        #expect(AWPromise.fulfilled(7).catch(on: here) { _ in seen.append("no") }.settledValue == 7)
         #expect(seen.entries == ["here"])
     }
 
@@ -175,18 +175,18 @@ struct ChainingTests {
     @Test("recover puts a value, a promise or another error in the place of an error")
     func recovering() {
         let promise = AWPromise<Int>.rejected(Trouble.here)
-        #expect(promise.recover(on: here) { _ in 7 }.value == 7)
-        #expect(promise.recover(on: here) { _ in AWPromise.fulfilled(8) }.value == 8)
+        #expect(promise.recover(on: here) { _ in 7 }.settledValue == 7)
+        #expect(promise.recover(on: here) { _ in AWPromise.fulfilled(8) }.settledValue == 8)
         #expect(promise.recover(on: here) { _ -> Int in throw Trouble.there }.trouble == .there)
-        #expect(AWPromise.fulfilled(9).recover(on: here) { _ in 7 }.value == 9)
+        #expect(AWPromise.fulfilled(9).recover(on: here) { _ in 7 }.settledValue == 9)
     }
 
     @Test("recover from a type leaves other errors alone")
     func recoveringFromSome() {
         let promise = AWPromise<Int>.rejected(Trouble.here)
-        #expect(promise.recover(from: Trouble.self, on: here) { _ in 7 }.value == 7)
+        #expect(promise.recover(from: Trouble.self, on: here) { _ in 7 }.settledValue == 7)
         let eight = promise.recover(from: Trouble.self, on: here) { _ in AWPromise.fulfilled(8) }
-        #expect(eight.value == 8)
+        #expect(eight.settledValue == 8)
         let passed = promise.recover(from: CancellationError.self, on: here) { _ in 7 }
         #expect(passed.trouble == .here)
     }
@@ -198,7 +198,7 @@ struct ChainingTests {
         let seen = Log<String>()
         let value = AWPromise.fulfilled(7)
         let error = AWPromise<Int>.rejected(Trouble.here)
-        #expect(value.always(on: here) { seen.append("value") }.value == 7)
+        #expect(value.always(on: here) { seen.append("value") }.settledValue == 7)
         #expect(error.always(on: here) { seen.append("error") }.trouble == .here)
         value.finally(on: here) { seen.append("value, finally") }
         error.finally(on: here) { seen.append("error, finally") }
@@ -214,7 +214,7 @@ struct ChainingTests {
         #expect(value.result == nil)
         #expect(error.result == nil)
         cleaner.fulfill("tidy")
-        #expect(value.value == 7)
+        #expect(value.settledValue == 7)
         #expect(error.trouble == .here)
     }
 

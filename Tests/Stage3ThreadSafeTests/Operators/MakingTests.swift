@@ -7,7 +7,7 @@ import Testing
 struct MakingTests {
     @Test("promises that are settled from the start")
     func settled() {
-        #expect(AWPromise.fulfilled(7).value == 7)
+        #expect(AWPromise.fulfilled(7).settledValue == 7)
         #expect(AWPromise<Int>.rejected(Trouble.here).trouble == .here)
     }
 
@@ -17,7 +17,7 @@ struct MakingTests {
         #expect(resolver.settle(.success(1)))
         #expect(!resolver.settle(.success(2)))
         #expect(!resolver.settle(.failure(Trouble.here)))
-        #expect(promise.value == 1)
+        #expect(promise.settledValue == 1)
     }
 
     @Test("a block runs on the queue that it is given, and may settle later")
@@ -32,7 +32,7 @@ struct MakingTests {
             }
             promise.finally(on: here) { done.signal() }
             done.wait()
-            return promise.value
+            return promise.settledValue
         }
         #expect(place == .some("ours"))
     }
@@ -45,8 +45,8 @@ struct MakingTests {
 
     @Test("attempt runs at once, and takes a value, a promise, or an error")
     func attempt() {
-        #expect(AWPromise.attempt { 7 }.value == 7)
-        #expect(AWPromise.attempt { AWPromise.fulfilled(8) }.value == 8)
+        #expect(AWPromise.attempt { 7 }.settledValue == 7)
+        #expect(AWPromise.attempt { AWPromise.fulfilled(8) }.settledValue == 8)
         #expect(AWPromise.attempt { () -> Int in throw Trouble.here }.trouble == .here)
     }
 
@@ -57,7 +57,7 @@ struct MakingTests {
         let error = AWPromise<Int>.wrap { (done: Done) in done(nil, Trouble.here) }
         let both = AWPromise<Int>.wrap { (done: Done) in done(7, Trouble.here) }
         let neither = AWPromise<Int>.wrap { (done: Done) in done(nil, nil) }
-        #expect(value.value == 7)
+        #expect(value.settledValue == 7)
         #expect(error.trouble == .here)
         #expect(both.trouble == .here)
         #expect(words(neither.failure) == "neitherValueNorError")
@@ -76,11 +76,11 @@ struct MakingTests {
         @Sendable func save(_ done: @escaping @Sendable ((any Error)?) -> Void) {
             done(Trouble.here)
         }
-        #expect(AWPromise<Int>.wrap { load($0) }.value == 7)
-        #expect(AWPromise<Int>.wrap(load).value == 7)
+        #expect(AWPromise<Int>.wrap { load($0) }.settledValue == 7)
+        #expect(AWPromise<Int>.wrap(load).settledValue == 7)
         #expect(AWPromise<String>.wrap(ask).trouble == .there)
-        #expect(AWPromise<Int>.wrap(count).value == 3)
-        #expect(AWPromise<Void>.wrap(close).value != nil)
+        #expect(AWPromise<Int>.wrap(count).settledValue == 3)
+        #expect(AWPromise<Void>.wrap(close).settledValue != nil)
         #expect(AWPromise<Void>.wrap(save).trouble == .here)
     }
 
@@ -94,7 +94,7 @@ struct MakingTests {
         }
         let never = AWPromise<Int>.wrap { (_: Done) in }
         #expect(thrown.trouble == .here)
-        #expect(twice.value == 7)
+        #expect(twice.settledValue == 7)
         #expect(words(never.failure) == "abandoned")
     }
 }

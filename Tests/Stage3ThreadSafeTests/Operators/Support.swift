@@ -14,7 +14,7 @@ enum Trouble: Error, Hashable {
 
 extension AWPromise {
     /// The value, if the promise is fulfilled.
-    var value: Value? { try? result?.get() }
+    var settledValue: Value? { try? result?.get() }
 
     /// The error, if the promise is rejected.
     var failure: (any Error)? {

@@ -16,7 +16,7 @@ struct TogetherTests {
             #expect(all.result == nil)
             pairs[index].resolver.fulfill(index)
         }
-        #expect(all.value == [0, 1, 2])
+        #expect(all.settledValue == [0, 1, 2])
     }
 
     @Test("all: the first rejection wins, and does not wait for the others")
@@ -32,12 +32,12 @@ struct TogetherTests {
 
     @Test("all: of nothing, of one promise twice, of settled ones")
     func allCorners() {
-        #expect(AWPromise.all([AWPromise<Int>]()).value == [])
+        #expect(AWPromise.all([AWPromise<Int>]()).settledValue == [])
         let (promise, resolver) = AWPromise<Int>.pending()
         let twice = AWPromise.all([promise, promise])
         resolver.fulfill(7)
-        #expect(twice.value == [7, 7])
-        #expect(AWPromise.all([promise, .fulfilled(8)]).value == [7, 8])
+        #expect(twice.settledValue == [7, 7])
+        #expect(AWPromise.all([promise, .fulfilled(8)]).settledValue == [7, 8])
         #expect(AWPromise.all([promise, .rejected(Trouble.here)]).trouble == .here)
     }
 
@@ -48,7 +48,7 @@ struct TogetherTests {
             .then(on: here) { number, word, truth in "\(number) \(word) \(truth)" }
         #expect(together.result == nil)
         resolver.fulfill(7)
-        #expect(together.value == "7 seven true")
+        #expect(together.settledValue == "7 seven true")
         let rejected = AWPromise.all(number, AWPromise<String>.rejected(Trouble.here))
         #expect(rejected.failure as? Trouble == .here)
     }
@@ -59,8 +59,8 @@ struct TogetherTests {
         let settled = AWPromise.allSettled([promise, .rejected(Trouble.here), .fulfilled(3)])
         #expect(settled.result == nil)
         resolver.fulfill(1)
-        #expect(settled.value?.map { try? $0.get() } == [1, nil, 3])
-        #expect(AWPromise.allSettled([AWPromise<Int>]()).value?.isEmpty == true)
+        #expect(settled.settledValue?.map { try? $0.get() } == [1, nil, 3])
+        #expect(AWPromise.allSettled([AWPromise<Int>]()).settledValue?.isEmpty == true)
     }
 
     @Test("all of 10,000, settled from last to first")
@@ -68,7 +68,7 @@ struct TogetherTests {
         let pairs = (0..<10_000).map { _ in AWPromise<Int>.pending() }
         let all = AWPromise.all(pairs.map(\.promise))
         for index in pairs.indices.reversed() { pairs[index].resolver.fulfill(index) }
-        #expect(all.value == Array(0..<10_000))
+        #expect(all.settledValue == Array(0..<10_000))
     }
 
     // MARK: race, any
@@ -81,7 +81,7 @@ struct TogetherTests {
         secondResolver.reject(Trouble.here)
         firstResolver.fulfill(1)
         #expect(race.trouble == .here)
-        #expect(AWPromise.race([.fulfilled(1), .fulfilled(2)]).value == 1)
+        #expect(AWPromise.race([.fulfilled(1), .fulfilled(2)]).settledValue == 1)
     }
 
     @Test("race and any of nothing do not hang")
@@ -107,7 +107,7 @@ struct TogetherTests {
             let (runner, runnerResolver) = AWPromise<Witness>.pending()
             let race = AWPromise.race([longLived, runner])
             runnerResolver.fulfill(Witness(alive))
-            if race.value == nil { Issue.record("the race is not decided") }
+            if race.settledValue == nil { Issue.record("the race is not decided") }
         }
         #expect(alive.value == 0)
         withExtendedLifetime(resolver) {}
@@ -121,7 +121,7 @@ struct TogetherTests {
         secondResolver.reject(Trouble.there)
         #expect(any.result == nil)
         firstResolver.fulfill(1)
-        #expect(any.value == 1)
+        #expect(any.settledValue == 1)
         let none = AWPromise<Int>.any([.rejected(Trouble.here), second])
         guard case OperatorError.allRejected(let errors)? = none.failure else {
             Issue.record("\(words(none.failure))")
@@ -137,12 +137,12 @@ struct TogetherTests {
         let pairs = (0..<3).map { _ in AWPromise<String>.pending() }
         let words = AWPromise.reduce("", pairs.map(\.promise), on: here) { $0 + $1 }
         for index in [2, 1, 0] { pairs[index].resolver.fulfill("\(index)") }
-        #expect(words.value == "012")
+        #expect(words.settledValue == "012")
         let promises = AWPromise.reduce(0, [AWPromise.fulfilled(1), .fulfilled(2)], on: here) {
             AWPromise.fulfilled($0 * 10 + $1)
         }
-        #expect(promises.value == 12)
-        #expect(AWPromise.reduce(7, [AWPromise<Int>](), on: here) { $0 + $1 }.value == 7)
+        #expect(promises.settledValue == 12)
+        #expect(AWPromise.reduce(7, [AWPromise<Int>](), on: here) { $0 + $1 }.settledValue == 7)
         let parts = [AWPromise.fulfilled(1), .rejected(Trouble.here), .fulfilled(2)]
         #expect(AWPromise.reduce(0, parts, on: here) { $0 + $1 }.trouble == .here)
         let thrown = AWPromise.reduce(0, [AWPromise.fulfilled(1)], on: here) { _, _ -> Int in
@@ -157,7 +157,7 @@ struct TogetherTests {
         let promises = [first] + (1..<100_000).map { AWPromise.fulfilled($0) }
         let sum = AWPromise.reduce(0, promises, on: here) { $0 + $1 }
         resolver.fulfill(0)
-        #expect(sum.value == 100_000 * 99_999 / 2)
+        #expect(sum.settledValue == 100_000 * 99_999 / 2)
     }
 
     // MARK: all with a limit
@@ -175,13 +175,13 @@ struct TogetherTests {
             #expect(all.result == nil)
             pairs[done].resolver.fulfill(done * done)
         }
-        #expect(all.value == (0..<10).map { $0 * $0 })
+        #expect(all.settledValue == (0..<10).map { $0 * $0 })
     }
 
     @Test("limit: nothing gives nothing")
     func limitOfNothing() {
         let none = AWPromise.all([Int](), limit: 1, on: here) { AWPromise.fulfilled($0) }
-        #expect(none.value == [])
+        #expect(none.settledValue == [])
     }
 
     @Test("limit: after a rejection nothing more is started, and what is in flight is ignored")
@@ -219,7 +219,7 @@ struct TogetherTests {
     @Test("limit: 100,000 in sequence, done at once, do not deepen the stack")
     func manyInSequence() {
         let all = AWPromise.all(0..<100_000, limit: 1, on: here) { AWPromise.fulfilled($0) }
-        #expect(all.value?.count == 100_000)
+        #expect(all.settledValue?.count == 100_000)
     }
 
     @Test("limit: 1,000 at once, settled on many threads")
@@ -240,7 +240,7 @@ struct TogetherTests {
             all.finally(on: here) { done.signal() }
             done.wait()
             #expect(most.value <= 16)
-            return all.value
+            return all.settledValue
         }
         #expect(values == Array(0..<1_000))
     }
