@@ -3,11 +3,11 @@ import Synchronization
 /// Stage 3: the same promise for any number of threads.
 ///
 /// It may be settled, observed and dropped on any thread at any time. It
-/// settles once. Every handler is called exactly once, in the order in which
-/// they were registered, even when registering and settling meet. All that
-/// changes lives in one state behind one lock, and the lock is held for the
-/// length of a state transition only: no function of yours is ever called, and
-/// nothing that a function of yours has captured is ever freed, under it.
+/// settles once. Every handler is called exactly once, unless it is withdrawn,
+/// in the order in which they were registered, even when registering and
+/// settling meet. All that changes lives in one state behind one lock, and the
+/// lock is held for the length of a state transition only: no function of yours
+/// is ever called, and nothing that it has captured is ever freed, under it.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void

@@ -7,6 +7,13 @@
 // these functions hear of it. PromiseKit's `catch` leaves cancellation out
 // unless it is asked for; but then a chain may end with no handler called at
 // all, which looks like a chain that hangs.
+//
+// There is no promise that cannot fail, such as PromiseKit's `Guarantee`. Some
+// of what a promise here keeps, it keeps by being rejected: whose resolver is
+// dropped is abandoned, whose function returns it has returned itself, and
+// whose task is cancelled throws. A type without errors would have to hang for
+// ever instead, or end the program. (PromiseKit's hangs.) What can be had is a
+// value for every error: that is `recover` with a function that does not throw.
 
 extension AWPromise {
     /// Shows `function` the error. The promise that is returned is rejected

@@ -5,7 +5,8 @@ extension AWPromise {
     ///
     /// Before the second attempt `delay(1)` passes, before the third `delay(2)`
     /// and so on: see ``Backoff``. There is no further attempt if `condition`
-    /// is `false` for the error; unless you say otherwise, it is for cancellation.
+    /// is `false` for the error, as it is for a cancellation unless you say
+    /// otherwise.
     ///
     /// `work` gets the number of the attempt, from 1. It and `condition` run
     /// where `dispatcher` wants them, `work` up to `attempts` times, never
