@@ -13,6 +13,8 @@ extension AWPromise {
     /// twice at a time; what either throws counts as the attempt's error.
     /// `attempts` is at least 1.
     ///
+    /// To stop it, let `work` look at a ``CancellationToken``.
+    ///
     /// In Google's library the number is that of *further* attempts, and a
     /// reader of `retry(attempts: 1)` has to know that it means two.
     public static func retry(

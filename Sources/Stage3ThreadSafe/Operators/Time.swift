@@ -2,8 +2,8 @@
 // calls: a queue of the system's, or the thread that turns a clock by hand.
 
 extension AWPromise where Value == Void {
-    /// A promise that is fulfilled when `delay` has passed. At once never, not
-    /// even for no delay at all. PromiseKit's `after`.
+    /// A promise that is fulfilled when `delay` has passed; never inside this
+    /// call, not even for no delay at all. PromiseKit's `after`.
     public static func after(
         _ delay: Duration, clock: any PromiseClock = SystemClock()
     ) -> AWPromise<Void> {

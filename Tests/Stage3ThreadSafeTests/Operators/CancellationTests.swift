@@ -228,8 +228,8 @@ struct CancellationTests {
 
     @Test("R19 cancel ∥ register a cancellation observer")
     func cancelOrRegister() {
-        _ = expectSurvival(CancellationScenarios.cancelOrRegister)
-        _ = expectSurvival(CancellationScenarios.cancelTwice)
+        expectSurvival(CancellationScenarios.cancelOrRegister)
+        expectSurvival(CancellationScenarios.cancelTwice)
     }
 
     @Test("drop a linked source ∥ cancel its parent")

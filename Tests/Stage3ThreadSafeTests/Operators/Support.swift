@@ -43,10 +43,16 @@ func onOwnThread<Answer: Sendable>(
 }
 
 /// Explores all interleavings, and expects that all of them survive and that there is a choice.
+///
+/// Those that differ only in the order of steps which do not touch the same thing are explored
+/// once: an operator has several promises, and what happens to each multiplies.
+@discardableResult
 func expectSurvival(
-    options: Options = Options(), sourceLocation: SourceLocation = #_sourceLocation,
+    sourceLocation: SourceLocation = #_sourceLocation,
     _ describe: @escaping (Scenario) -> Void
 ) -> Report {
+    var options = Options()
+    options.reduction = true
     let report = explore(options: options, describe)
     #expect(report.survives, "\(report.summary)", sourceLocation: sourceLocation)
     #expect(report.extent == .all, sourceLocation: sourceLocation)

@@ -254,10 +254,8 @@ struct TimeTests {
 
     @Test("R16 timeout ∥ settle")
     func timeoutOrSettle() {
-        var options = Options()
-        options.reduction = true
-        let report = expectSurvival(options: options, TimeScenarios.timeoutOrSettle)
+        let report = expectSurvival(TimeScenarios.timeoutOrSettle)
         #expect(Set(report.outcomes.keys) == ["fulfilled", "timed out"])
-        _ = expectSurvival(options: options, TimeScenarios.timeoutWhileSettling)
+        expectSurvival(TimeScenarios.timeoutWhileSettling)
     }
 }

@@ -222,13 +222,13 @@ struct TogetherTests {
         #expect(all.settledValue?.count == 100_000)
     }
 
-    @Test("limit: 1,000 at once, settled on many threads")
-    func manyAtOnce() async throws {
+    @Test("limit: many at once, settled on many threads", arguments: [16, 1_000])
+    func manyAtOnce(limit: Int) async throws {
         let values = try await onOwnThread {
             let inFlight = Number(0)
             let most = Number(0)
             let done = DispatchSemaphore(value: 0)
-            let all = AWPromise.all(0..<1_000, limit: 16, on: here) { index in
+            let all = AWPromise.all(0..<2_000, limit: limit, on: here) { index in
                 inFlight.change { $0 += 1 }
                 let now = inFlight.value
                 most.change { $0 = max($0, now) }
@@ -239,46 +239,42 @@ struct TogetherTests {
             }
             all.finally(on: here) { done.signal() }
             done.wait()
-            #expect(most.value <= 16)
+            #expect(most.value <= limit)
             return all.settledValue
         }
-        #expect(values == Array(0..<1_000))
+        #expect(values == Array(0..<2_000))
     }
 
     // MARK: where threads meet
 
     @Test("R14 all: two promises settled by two threads")
     func settledByTwo() {
-        _ = expectSurvival(TogetherScenarios.allFulfilled)
-        _ = expectSurvival(TogetherScenarios.tupleFulfilled)
+        expectSurvival(TogetherScenarios.allFulfilled)
+        expectSurvival(TogetherScenarios.tupleFulfilled)
     }
 
     @Test("R15 all: one fulfils ∥ one rejects")
     func oneRejects() {
-        _ = expectSurvival(TogetherScenarios.allRejected)
+        expectSurvival(TogetherScenarios.allRejected)
     }
 
     @Test("R14, R15 with a limit")
     func limited() {
-        var options = Options()
-        options.reduction = true
-        _ = expectSurvival(options: options, TogetherScenarios.limitedRejected)
-        _ = expectSurvival(options: options, TogetherScenarios.limitedFulfilled)
+        expectSurvival(TogetherScenarios.limitedRejected)
+        expectSurvival(TogetherScenarios.limitedFulfilled)
     }
 
     @Test("R16 race ∥, any ∥")
     func raceAndAny() {
         let report = expectSurvival(TogetherScenarios.race)
         #expect(Set(report.outcomes.keys) == ["fulfilled 1", "rejected here"])
-        _ = expectSurvival(TogetherScenarios.anyWithOneValue)
-        _ = expectSurvival(TogetherScenarios.anyWithoutValue)
+        expectSurvival(TogetherScenarios.anyWithOneValue)
+        expectSurvival(TogetherScenarios.anyWithoutValue)
     }
 
     @Test("R17 aggregate settled inside")
     func settledInside() {
-        var options = Options()
-        options.reduction = true
-        let report = expectSurvival(options: options, TogetherScenarios.settledInside)
+        let report = expectSurvival(TogetherScenarios.settledInside)
         #expect(report.outcomes.count > 1)
     }
 }

@@ -25,7 +25,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("wait with a limit gives up, and leaves nothing behind on the promise")
+    @Test("wait with a limit gives up, and the promise goes on")
     func limit() async {
         let (promise, resolver) = AWPromise<Int>.pending()
         let message = await errorMessage { _ = try promise.wait(atMost: .zero) }
