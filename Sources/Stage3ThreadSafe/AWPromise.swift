@@ -69,9 +69,9 @@ extension AWPromise {
     /// It settles while this thread is working through an agenda.
     @discardableResult
     func settle(_ outcome: Outcome, _ agenda: inout Agenda) -> Bool {
-        let ours = state.withLock { $0.settle(outcome) }
-        if ours { agenda.add(self) }
-        return ours
+        let settling = state.withLock { $0.settle(outcome) }
+        if settling == .handlersWait { agenda.add(self) }
+        return settling != .tooLate
     }
 
     /// It is observed: `handler` is called with the outcome, exactly once,
@@ -120,7 +120,8 @@ extension AWPromise {
     /// says what is to be done about it after the lock is released.
     private struct State {
         enum Phase {
-            /// Will become `calling` when the promise settles, once.
+            /// Will become `calling` when the promise settles, once, or
+            /// `settled` if nobody waits.
             case pending
             /// Settled, and one thread is calling handlers. Will become
             /// `settled` when that thread finds that nobody waits.
@@ -128,6 +129,10 @@ extension AWPromise {
             /// Settled, and nobody waits. Will become `calling` for a while
             /// when somebody registers late.
             case settled(Outcome)
+        }
+
+        enum Settling {
+            case tooLate, nobodyWaits, handlersWait
         }
 
         private var phase = Phase.pending
@@ -146,14 +151,18 @@ extension AWPromise {
             }
         }
 
-        /// Returns whether it is ours, the caller's, to call the handlers.
-        mutating func settle(_ outcome: Outcome) -> Bool {
-            guard case .pending = phase else { return false }
-            phase = .calling(outcome)
+        /// If it returns `.handlersWait`, it is for the caller to call them.
+        mutating func settle(_ outcome: Outcome) -> Settling {
+            guard case .pending = phase else { return .tooLate }
             if !isObserved, case .failure(let error) = outcome {
                 alarm = UnhandledRejectionAlarm(error)
             }
-            return true
+            if waiting.isEmpty {
+                phase = .settled(outcome)
+                return .nobodyWaits
+            }
+            phase = .calling(outcome)
+            return .handlersWait
         }
 
         /// Returns whether it is ours, the caller's, to call the handlers.
