@@ -45,7 +45,8 @@ let package = Package(
             dependencies: ["SharedSuite", "Stage2Handlers", "StageTesting"]),
         .testTarget(
             name: "Stage3ThreadSafeTests",
-            dependencies: ["SharedSuite", "Stage3ThreadSafe", "StageTesting"]),
+            dependencies: ["RaceLab", "SharedSuite", "Stage3ThreadSafe", "StageTesting"],
+            swiftSettings: visibleAtomics),
         // What the documents say, and what the command prints.
         .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
         .testTarget(

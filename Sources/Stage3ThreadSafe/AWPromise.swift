@@ -3,11 +3,11 @@ import Synchronization
 /// Stage 3: the same promise for any number of threads.
 ///
 /// It may be settled, observed and dropped on any thread at any time. It
-/// settles once. Every handler is called exactly once, in the order in which
-/// they were registered, even when registering and settling meet. All that
-/// changes lives in one state behind one lock, and the lock is held for the
-/// length of a state transition only: no function of yours is ever called, and
-/// nothing that a function of yours has captured is ever freed, under it.
+/// settles once. Every handler is called exactly once, unless it is withdrawn,
+/// in the order in which they were registered, even when registering and
+/// settling meet. All that changes lives in one state behind one lock, and the
+/// lock is held for the length of a state transition only: no function of yours
+/// is ever called, and nothing that it has captured is ever freed, under it.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -57,30 +57,46 @@ public final class AWPromise<Value: Sendable>: Sendable {
 // MARK: - Two things can happen to a promise
 
 extension AWPromise {
-    /// It settles. Nothing happens if it is settled already.
-    func settle(_ outcome: Outcome) {
+    /// It settles. Nothing happens if it is settled already; the answer says
+    /// whether this call was the one that did it.
+    @discardableResult
+    func settle(_ outcome: Outcome) -> Bool {
         var agenda = Agenda()
-        settle(outcome, &agenda)
-        agenda.workThrough()
+        defer { agenda.workThrough() }
+        return settle(outcome, &agenda)
     }
 
     /// It settles while this thread is working through an agenda.
-    func settle(_ outcome: Outcome, _ agenda: inout Agenda) {
-        let ours = state.withLock { $0.settle(outcome) }
-        if ours { agenda.add(self) }
+    @discardableResult
+    func settle(_ outcome: Outcome, _ agenda: inout Agenda) -> Bool {
+        let settling = state.withLock { $0.settle(outcome) }
+        if settling == .handlersWait { agenda.add(self) }
+        return settling != .tooLate
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once.
-    func observe(_ handler: @escaping Handler) {
+    /// It is observed: `handler` is called with the outcome, exactly once,
+    /// unless it is withdrawn before. The answer is the ticket for that.
+    @discardableResult
+    func observe(_ handler: @escaping Handler) -> Ticket {
         var agenda = Agenda()
-        observe(&agenda, handler)
-        agenda.workThrough()
+        defer { agenda.workThrough() }
+        return observe(&agenda, handler)
     }
 
     /// It is observed while this thread is working through an agenda.
-    func observe(_ agenda: inout Agenda, _ handler: @escaping Handler) {
-        let ours = state.withLock { $0.register(handler) }
+    @discardableResult
+    func observe(
+        _ agenda: inout Agenda, _ handler: @escaping Handler
+    ) -> Ticket {
+        let (ticket, ours) = state.withLock { $0.register(handler) }
         if ours { agenda.add(self) }
+        return ticket
+    }
+
+    /// Forgets a handler, if it has not been called and is not about to be.
+    func withdraw(_ ticket: Ticket) {
+        // The handler leaves the lock alive, and is freed here.
+        _ = state.withLock { $0.withdraw(ticket) }
     }
 }
 
@@ -90,8 +106,8 @@ extension AWPromise: HandlerCaller {
     /// handlers never overtake one another.
     func callHandlers(_ agenda: inout Agenda) {
         while let turn = state.withLock({ $0.nextTurn() }) {
-            for handler in turn.handlers {
-                handler(turn.outcome, &agenda)
+            for place in turn.places {
+                place.handler?(turn.outcome, &agenda)
             }
         }
     }
@@ -104,7 +120,8 @@ extension AWPromise {
     /// says what is to be done about it after the lock is released.
     private struct State {
         enum Phase {
-            /// Will become `calling` when the promise settles, once.
+            /// Will become `calling` when the promise settles, once, or
+            /// `settled` if nobody waits.
             case pending
             /// Settled, and one thread is calling handlers. Will become
             /// `settled` when that thread finds that nobody waits.
@@ -114,10 +131,18 @@ extension AWPromise {
             case settled(Outcome)
         }
 
-        private var phase = Phase.pending
+        enum Settling {
+            case tooLate, nobodyWaits, handlersWait
+        }
 
-        /// Who has not been called yet, in order of registration.
-        private var waiting: [Handler] = []
+        private var phase = Phase.pending
+        private var waiting = WaitingList<Handler>()
+
+        /// Whether anybody has ever registered, withdrawn or not.
+        private var isObserved = false
+
+        /// Rings when the promise is freed, unless somebody registers before.
+        private var alarm: UnhandledRejectionAlarm?
 
         var outcome: Outcome? {
             switch phase {
@@ -126,24 +151,44 @@ extension AWPromise {
             }
         }
 
-        /// Returns whether it is ours, the caller's, to call the handlers.
-        mutating func settle(_ outcome: Outcome) -> Bool {
-            guard case .pending = phase else { return false }
+        /// If it returns `.handlersWait`, it is for the caller to call them.
+        mutating func settle(_ outcome: Outcome) -> Settling {
+            guard case .pending = phase else { return .tooLate }
+            if !isObserved, case .failure(let error) = outcome {
+                alarm = UnhandledRejectionAlarm(error)
+            }
+            if waiting.isEmpty {
+                phase = .settled(outcome)
+                return .nobodyWaits
+            }
             phase = .calling(outcome)
-            return true
+            return .handlersWait
         }
 
         /// Returns whether it is ours, the caller's, to call the handlers.
-        mutating func register(_ handler: @escaping Handler) -> Bool {
-            waiting.append(handler)
-            guard case .settled(let outcome) = phase else { return false }
+        mutating func register(
+            _ handler: @escaping Handler
+        ) -> (ticket: Ticket, ours: Bool) {
+            isObserved = true
+            alarm?.turnOff()
+            let ticket = waiting.append(handler)
+            guard case .settled(let outcome) = phase else {
+                return (ticket, false)
+            }
             phase = .calling(outcome)
-            return true
+            return (ticket, true)
+        }
+
+        /// Returns the handler, so that it is not freed in here.
+        mutating func withdraw(_ ticket: Ticket) -> Handler? {
+            waiting.withdraw(ticket)
         }
 
         /// Returns who is to be called now, or `nil` if all have been: from
         /// then on the next one who registers calls for himself.
-        mutating func nextTurn() -> (outcome: Outcome, handlers: [Handler])? {
+        mutating func nextTurn() -> (
+            outcome: Outcome, places: [WaitingList<Handler>.Place]
+        )? {
             guard case .calling(let outcome) = phase else {
                 preconditionFailure("only the caller of handlers takes turns")
             }
@@ -151,8 +196,7 @@ extension AWPromise {
                 phase = .settled(outcome)
                 return nil
             }
-            defer { waiting = [] }
-            return (outcome, waiting)
+            return (outcome, waiting.takeAll())
         }
     }
 }

@@ -66,8 +66,24 @@ extension AWPromise {
         }
     }
 
+    /// Calls `function` with the outcome, whichever it is, unless the returned
+    /// observation is withdrawn before. An observer stands outside of the
+    /// chain: it changes nothing, and nothing waits for it.
+    ///
+    /// `function` runs once at most, where `dispatcher` wants it.
+    @discardableResult
+    public func observe(
+        on dispatcher: any Dispatcher = DefaultDispatcher.current,
+        _ function: @escaping @Sendable (Outcome) -> Void
+    ) -> Observation {
+        let ticket = observe { outcome, agenda in
+            dispatcher.perform(&agenda) { _ in function(outcome) }
+        }
+        return Observation { self.withdraw(ticket) }
+    }
+
     /// Ends as the promise ends that a function has returned, if it did.
-    private func adopt(
+    func adopt(
         _ returned: Result<AWPromise<Value>, any Error>,
         _ agenda: inout Agenda
     ) {
@@ -81,5 +97,18 @@ extension AWPromise {
         case .failure(let error):
             settle(.failure(error), &agenda)
         }
+    }
+}
+
+/// What ``AWPromise/observe(on:_:)`` returns. It may be dropped.
+public struct Observation: Sendable {
+    let withdrawal: @Sendable () -> Void
+
+    /// Makes the promise forget the function, and all that it captured. Does
+    /// nothing if the promise is settled, or settling on another thread: then
+    /// the function has been called or will be. May be called on any thread,
+    /// and more than once. The cost does not depend on how many others wait.
+    public func withdraw() {
+        withdrawal()
     }
 }

@@ -130,12 +130,12 @@ enum MutantsCommand {
                 ),
                 (
                     """
-                                    handler(turn.outcome, &agenda)
+                                    place.handler?(turn.outcome, &agenda)
                                 }
                             }
                     """,
                     """
-                                    handler(turn.outcome, &agenda)
+                                    place.handler?(turn.outcome, &agenda)
                                 }
                             }}
                     """
@@ -144,21 +144,26 @@ enum MutantsCommand {
             noticedBy: [("H08 on Stage 3", "deadlock")]),
         Mutant(
             name: "Stage 3 calls handlers in the wrong order", file: stage3,
-            edits: [("return (outcome, waiting)", "return (outcome, waiting.reversed())")],
+            edits: [
+                (
+                    "return (outcome, waiting.takeAll())",
+                    "return (outcome, waiting.takeAll().reversed())"
+                )
+            ],
             noticedBy: [("H08 on Stage 3", "order"), ("H09 on Stage 3", "order")]),
         Mutant(
             name: "Stage 3 settles more than once", file: stage3,
             edits: [
                 (
-                    "guard case .pending = phase else { return false }",
-                    "if case .calling = phase { return false }"
+                    "guard case .pending = phase else { return .tooLate }",
+                    "if case .calling = phase { return .tooLate }"
                 )
             ],
             noticedBy: [("H04 on Stage 3", "documented to survive"), ("R03 on Stage 3", "survive")]),
         Mutant(
             name: "Stage 3 lets go of a promise in silence",
             file: "Sources/Stage3ThreadSafe/Resolver.swift",
-            edits: [("promise.settle(.failure(PromiseError.abandoned))", "_ = promise.result")],
+            edits: [("promise.settle(.failure(PromiseError.abandoned))", "promise.result == nil")],
             noticedBy: [("H15 on Stage 3", "hears nothing at all")]),
         Mutant(
             name: "Stage 2 without settle-once", file: stage2,

@@ -1,0 +1,42 @@
+extension AWPromise {
+    /// Calls `function` with the outcome, whichever it is, and returns a
+    /// promise that ends as the one ends that `function` returns. If it throws,
+    /// the promise is rejected.
+    ///
+    /// `function` runs once, where `dispatcher` wants it. A `function` that
+    /// returns the promise which this call has returned rejects that promise
+    /// with ``PromiseError/returnedItself``.
+    ///
+    /// This is the `continueWith` of Bolts, from which everything else there is
+    /// made, and the operators of a single chain are made from it here as well.
+    /// (In Bolts the function gets the promise itself and asks how it ended.)
+    @discardableResult
+    public func continueWith<Next>(
+        on dispatcher: any Dispatcher = DefaultDispatcher.current,
+        _ function: @escaping @Sendable (Outcome) throws -> AWPromise<Next>
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome, agenda in
+            dispatcher.perform(&agenda) { agenda in
+                next.adopt(Result { try function(outcome) }, &agenda)
+            }
+        }
+        return next
+    }
+
+    /// Calls `function` with the error of a rejection, and returns a promise
+    /// that ends as the one ends that `function` returns. A value passes by
+    /// without going through `dispatcher`, as an error passes by a `then`.
+    func continueAfterError(
+        on dispatcher: any Dispatcher,
+        _ function: @escaping @Sendable (any Error) throws -> AWPromise<Value>
+    ) -> AWPromise<Value> {
+        continueWith(on: ImmediateDispatcher()) { outcome in
+            switch outcome {
+            case .success(let value): .fulfilled(value)
+            case .failure(let error):
+                .attempt(on: dispatcher) { try function(error) }
+            }
+        }
+    }
+}

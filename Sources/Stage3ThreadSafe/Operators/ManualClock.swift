@@ -1,0 +1,81 @@
+import Synchronization
+
+/// A clock that stands still until somebody turns it: for tests of code that
+/// waits, which then need no waiting.
+///
+/// ```swift
+/// let clock = ManualClock()
+/// let late = promise.timeout(after: .seconds(60), clock: clock)
+/// clock.advance(by: .seconds(60))     // and it has timed out
+/// ```
+public final class ManualClock: PromiseClock {
+    private struct Call {
+        let due: Duration
+        let number: Int
+        let function: @Sendable () -> Void
+    }
+
+    private struct State {
+        var now = Duration.zero
+        var calls: [Call] = []
+        var callsSoFar = 0
+
+        /// Removes the next call to be made, and turns the clock to it.
+        mutating func nextCall(until end: Duration) -> Call? {
+            let next = calls.indices.min {
+                let (left, right) = (calls[$0], calls[$1])
+                return (left.due, left.number) < (right.due, right.number)
+            }
+            guard let next, calls[next].due <= end else {
+                now = max(now, end)
+                return nil
+            }
+            now = max(now, calls[next].due)
+            return calls.remove(at: next)
+        }
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// How far the clock has been turned.
+    public var now: Duration { state.withLock { $0.now } }
+
+    /// How many calls are still to be made. A test can see that nothing was
+    /// left behind.
+    public var waiting: Int { state.withLock { $0.calls.count } }
+
+    public func schedule(
+        after delay: Duration, _ function: @escaping @Sendable () -> Void
+    ) -> ClockAlarm {
+        let number = state.withLock { state in
+            let number = state.callsSoFar
+            state.callsSoFar += 1
+            state.calls.append(
+                Call(due: state.now + delay, number: number, function: function)
+            )
+            return number
+        }
+        return ClockAlarm { self.cancel(number) }
+    }
+
+    /// Makes all calls that are due until then, on this thread, in order of
+    /// time, those due at the same time in order of scheduling. Calls that are
+    /// scheduled meanwhile are made as well if they are due.
+    public func advance(by duration: Duration) {
+        let end = now + duration
+        while let call = state.withLock({ $0.nextCall(until: end) }) {
+            call.function()
+        }
+    }
+
+    private func cancel(_ number: Int) {
+        // The function leaves the lock alive, and is freed here.
+        _ = state.withLock { state in
+            state.calls.firstIndex { $0.number == number }.map {
+                state.calls.remove(at: $0)
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import RaceLab
+import Stage3ThreadSafe
+import Testing
+
+/// Cancelling, where another thread does something else at the same time.
+enum CancellationScenarios {
+    /// R16: cancel ∥ settle.
+    static func cancelOrSettle(_ scenario: Scenario) {
+        let ends = Log<String>()
+        let source = CancellationSource()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let cancelled = promise.cancelled(by: source.token)
+        cancelled.observe(on: here) { outcome in
+            ends.append((try? outcome.get()) == nil ? "cancelled" : "fulfilled")
+        }
+        scenario.thread("cancelling") { source.cancel() }
+        scenario.thread("settling") { resolver.fulfill(1) }
+        scenario.check { try require(ends.entries.count == 1, "\(ends.entries)") }
+        scenario.outcome { ends.entries[0] }
+    }
+
+    /// R19: cancel ∥ register a cancellation observer.
+    static func cancelOrRegister(_ scenario: Scenario) {
+        let calls = Log<String>()
+        let source = CancellationSource()
+        let token = source.token
+        token.observe(on: here) { calls.append("early") }
+        scenario.thread("cancelling") { source.cancel() }
+        scenario.thread("registering") { token.observe(on: here) { calls.append("late") } }
+        scenario.check {
+            try require(calls.entries == ["early", "late"], "called: \(calls.entries)")
+        }
+    }
+
+    /// A linked source goes, on one thread, while its parent is cancelled on another.
+    static func dropOrCancel(_ scenario: Scenario) {
+        let calls = Log<String>()
+        let parent = CancellationSource()
+        var linked: CancellationSource? = CancellationSource(linkedTo: parent.token)
+        linked!.token.observe(on: here) { calls.append("cancelled") }
+        scenario.thread("cancelling") { parent.cancel() }
+        scenario.thread("dropping") { linked = nil }
+        scenario.check { try require(calls.entries.count <= 1, "called: \(calls.entries)") }
+        scenario.outcome { calls.entries.first ?? "gone" }
+    }
+
+    /// Both parents of a linked source are cancelled; its token is all that is left of it.
+    static func cancelTwice(_ scenario: Scenario) {
+        let calls = Log<String>()
+        let (first, second) = (CancellationSource(), CancellationSource())
+        let linked = CancellationSource(linkedTo: first.token, second.token).token
+        linked.observe(on: here) { calls.append("cancelled") }
+        scenario.thread("first") { first.cancel() }
+        scenario.thread("second") { second.cancel() }
+        scenario.check {
+            try require(linked.isCancelled, "not cancelled")
+            try require(calls.entries.count == 1, "called: \(calls.entries)")
+        }
+    }
+}
+
+@Suite("Cancellation")
+struct CancellationTests {
+    @Test("a token knows, for ever, and tells each observer once")
+    func token() {
+        let calls = Log<String>()
+        let source = CancellationSource()
+        let token = source.token
+        token.observe(on: here) { calls.append("early") }
+        #expect(!token.isCancelled)
+        #expect(throws: Never.self) { try token.throwIfCancelled() }
+        source.cancel()
+        source.cancel()
+        token.observe(on: here) { calls.append("late") }
+        #expect(token.isCancelled)
+        #expect(throws: CancellationError.self) { try token.throwIfCancelled() }
+        #expect(calls.entries == ["early", "late"])
+    }
+
+    @Test("a withdrawn observer, and one whose token is gone, is freed uncalled")
+    func observersFreed() {
+        final class Witness: Sendable {}
+        let calls = Log<String>()
+        var source: CancellationSource? = CancellationSource()
+        var token = source?.token
+        weak var first: Witness?
+        weak var second: Witness?
+        do {
+            let (one, two) = (Witness(), Witness())
+            (first, second) = (one, two)
+            token?.observe(on: here) {
+                withExtendedLifetime(one) { calls.append("first") }
+            }.withdraw()
+            token?.observe(on: here) {
+                withExtendedLifetime(two) { calls.append("second") }
+            }
+        }
+        #expect(first == nil)
+        #expect(second != nil)
+        source = nil
+        #expect(second != nil)
+        token = nil
+        #expect(second == nil)
+        #expect(calls.entries.isEmpty)
+    }
+
+    @Test("a linked source is cancelled by any parent, early or late, and cancels none")
+    func linked() {
+        let (first, second) = (CancellationSource(), CancellationSource())
+        let linked = CancellationSource(linkedTo: first.token, second.token)
+        let own = CancellationSource(linkedTo: first.token)
+        own.cancel()
+        #expect(own.token.isCancelled)
+        #expect(!first.token.isCancelled)
+        #expect(!linked.token.isCancelled)
+        second.cancel()
+        #expect(linked.token.isCancelled)
+        #expect(CancellationSource(linkedTo: first.token, second.token).token.isCancelled)
+    }
+
+    @Test("a cancelled promise is rejected with an error that catch can ask for")
+    func cancelled() {
+        let seen = Log<String>()
+        let source = CancellationSource()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let cancelled = promise.cancelled(by: source.token)
+        cancelled.catch(CancellationError.self, on: here) { _ in seen.append("cancelled") }
+        cancelled.catch(Trouble.self, on: here) { _ in seen.append("trouble") }
+        source.cancel()
+        #expect(cancelled.failure is CancellationError)
+        #expect(seen.entries == ["cancelled"])
+        resolver.fulfill(1)
+        #expect(promise.settledValue == 1)
+        #expect(cancelled.failure is CancellationError)
+    }
+
+    @Test("a linked token reaches the promise, though its source is gone")
+    func linkedAndGone() {
+        let parent = CancellationSource()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let cancelled = promise.cancelled(
+            by: CancellationSource(linkedTo: parent.token).token)
+        parent.cancel()
+        #expect(cancelled.failure is CancellationError)
+        withExtendedLifetime(resolver) {}
+    }
+
+    @Test("a promise that ends by itself is not cancelled; one that asks too late is")
+    func notCancelled() {
+        let source = CancellationSource()
+        let value = AWPromise.fulfilled(1).cancelled(by: source.token)
+        let error = AWPromise<Int>.rejected(Trouble.here).cancelled(by: source.token)
+        source.cancel()
+        #expect(value.settledValue == 1)
+        #expect(error.trouble == .here)
+        #expect(
+            AWPromise.fulfilled(1).cancelled(by: source.token).failure is CancellationError)
+    }
+
+    @Test("a source that goes away does not end a promise")
+    func sourceGone() {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let guarded = promise.cancelled(by: CancellationSource().token)
+        #expect(guarded.result == nil)
+        resolver.fulfill(1)
+        #expect(guarded.settledValue == 1)
+    }
+
+    @Test("a cancelled chain leaves no outer promise pending")
+    func outerPromise() {
+        let source = CancellationSource()
+        let (inner, resolver) = AWPromise<Int>.pending()
+        let outer = AWPromise.fulfilled(1)
+            .then(on: here) { _ in inner.cancelled(by: source.token) }
+            .then(on: here) { $0 + 1 }
+        let all = AWPromise.all([outer, .fulfilled(1)])
+        #expect(outer.result == nil)
+        source.cancel()
+        #expect(outer.failure is CancellationError)
+        #expect(all.failure is CancellationError)
+        withExtendedLifetime(resolver) {}
+    }
+
+    @Test("a promise that has ended leaves nothing behind on the token")
+    func nothingLeftBehind() {
+        final class Witness: Sendable {}
+        let source = CancellationSource()
+        weak var value: Witness?
+        do {
+            let (promise, resolver) = AWPromise<Witness>.pending()
+            let guarded = promise.cancelled(by: source.token)
+            let witness = Witness()
+            value = witness
+            resolver.fulfill(witness)
+            #expect(guarded.result != nil)
+        }
+        #expect(value == nil)
+        withExtendedLifetime(source) {}
+    }
+
+    @Test("work asks the token, and stops half-way; or does not begin at all")
+    func cooperation() {
+        let steps = Log<Int>()
+        let source = CancellationSource()
+        let stopped = AWPromise<Int>.attempt(on: here, cancelledBy: source.token) { token in
+            for step in 0..<10 {
+                try token.throwIfCancelled()
+                steps.append(step)
+                if step == 3 { source.cancel() }
+            }
+            return 10
+        }
+        #expect(stopped.failure is CancellationError)
+        #expect(steps.entries == [0, 1, 2, 3])
+        let never = AWPromise<Int>.attempt(on: here, cancelledBy: source.token) { _ in
+            steps.append(99)
+            return 1
+        }
+        #expect(never.failure is CancellationError)
+        #expect(!steps.entries.contains(99))
+    }
+
+    @Test("R16 cancel ∥ settle")
+    func cancelOrSettle() {
+        let report = expectSurvival(CancellationScenarios.cancelOrSettle)
+        #expect(Set(report.outcomes.keys) == ["cancelled", "fulfilled"])
+    }
+
+    @Test("R19 cancel ∥ register a cancellation observer")
+    func cancelOrRegister() {
+        expectSurvival(CancellationScenarios.cancelOrRegister)
+        expectSurvival(CancellationScenarios.cancelTwice)
+    }
+
+    @Test("drop a linked source ∥ cancel its parent")
+    func dropOrCancel() {
+        let report = expectSurvival(CancellationScenarios.dropOrCancel)
+        #expect(Set(report.outcomes.keys) == ["cancelled", "gone"])
+    }
+}

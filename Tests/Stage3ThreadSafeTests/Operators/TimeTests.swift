@@ -1,0 +1,261 @@
+import Dispatch
+import RaceLab
+import Stage3ThreadSafe
+import Testing
+
+/// A clock turned on one thread while something else happens on another.
+enum TimeScenarios {
+    /// R16: timeout ∥ settle.
+    static func timeoutOrSettle(_ scenario: Scenario) {
+        let ends = Log<String>()
+        let clock = ManualClock()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        promise.timeout(after: .seconds(1), clock: clock).observe(on: here) { outcome in
+            ends.append((try? outcome.get()) == nil ? "timed out" : "fulfilled")
+        }
+        scenario.thread("time") { clock.advance(by: .seconds(1)) }
+        scenario.thread("settling") { resolver.fulfill(1) }
+        scenario.check {
+            try require(ends.entries.count == 1, "\(ends.entries)")
+            try require(clock.waiting == 0, "the timer is left behind")
+        }
+        scenario.outcome { ends.entries[0] }
+    }
+
+    /// A promise is given a time-out on one thread while it is settled on another.
+    static func timeoutWhileSettling(_ scenario: Scenario) {
+        let clock = ManualClock()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let ends = Log<String>()
+        scenario.thread("asking") {
+            promise.timeout(after: .seconds(1), clock: clock).observe(on: here) { outcome in
+                ends.append((try? outcome.get()) == nil ? "timed out" : "fulfilled")
+            }
+        }
+        scenario.thread("settling") { resolver.fulfill(1) }
+        scenario.check {
+            try require(ends.entries == ["fulfilled"], "\(ends.entries)")
+            try require(clock.waiting == 0, "the timer is left behind")
+        }
+    }
+}
+
+@Suite("Time")
+struct TimeTests {
+    let clock = ManualClock()
+
+    // MARK: the clocks
+
+    @Test("a manual clock calls in order of time, and what is scheduled meanwhile")
+    func manualClock() {
+        let calls = Log<String>()
+        let clock = clock
+        let schedule = { @Sendable (seconds: Int, name: String) in
+            clock.schedule(after: .seconds(seconds)) { calls.append("\(name) \(clock.now)") }
+        }
+        _ = schedule(2, "two")
+        _ = schedule(1, "one")
+        _ = schedule(2, "two again")
+        schedule(1, "cancelled").cancel()
+        _ = clock.schedule(after: .seconds(1)) { _ = schedule(1, "nested") }
+        #expect(clock.waiting == 4)
+        clock.advance(by: .milliseconds(500))
+        #expect(calls.entries == [])
+        clock.advance(by: .seconds(10))
+        #expect(
+            calls.entries == [
+                "one 1.0 seconds", "two 2.0 seconds", "two again 2.0 seconds",
+                "nested 2.0 seconds",
+            ])
+        #expect(clock.now == .seconds(10) + .milliseconds(500))
+        #expect(clock.waiting == 0)
+    }
+
+    @Test("the system's clock calls once, in order of time, and not what was cancelled")
+    func systemClock() async throws {
+        let calls = try await onOwnThread {
+            let clock = SystemClock(queue: DispatchQueue(label: "clock"))
+            let calls = Log<String>()
+            let done = DispatchSemaphore(value: 0)
+            let cancelled = clock.schedule(after: .milliseconds(1)) { calls.append("cancelled") }
+            cancelled.cancel()
+            cancelled.cancel()
+            _ = clock.schedule(after: .milliseconds(20)) {
+                calls.append("second")
+                done.signal()
+            }
+            _ = clock.schedule(after: .zero) { calls.append("first") }
+            done.wait()
+            return calls.entries
+        }
+        #expect(calls == ["first", "second"])
+    }
+
+    // MARK: after, delay
+
+    @Test("after is fulfilled when the time has come, and never inside the call")
+    func after() {
+        let promise = AWPromise<Void>.after(.seconds(1), clock: clock)
+        let none = AWPromise<Void>.after(.zero, clock: clock)
+        #expect(none.result == nil)
+        clock.advance(by: .milliseconds(999))
+        #expect(none.settledValue != nil)
+        #expect(promise.result == nil)
+        clock.advance(by: .milliseconds(1))
+        #expect(promise.settledValue != nil)
+    }
+
+    @Test("delay counts from when the value is there; an error does not wait")
+    func delay() {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let delayed = promise.delay(.seconds(1), clock: clock)
+        clock.advance(by: .seconds(5))
+        resolver.fulfill(7)
+        #expect(delayed.result == nil)
+        clock.advance(by: .seconds(1))
+        #expect(delayed.settledValue == 7)
+        let rejected = AWPromise<Int>.rejected(Trouble.here).delay(.seconds(1), clock: clock)
+        #expect(rejected.trouble == .here)
+    }
+
+    // MARK: timeout
+
+    @Test("timeout rejects when the time is up, and leaves the promise alone")
+    func timeout() {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let limited = promise.timeout(after: .seconds(1), clock: clock)
+        clock.advance(by: .seconds(1))
+        #expect(words(limited.failure) == "timedOut")
+        resolver.fulfill(7)
+        #expect(promise.settledValue == 7)
+        #expect(words(limited.failure) == "timedOut")
+    }
+
+    @Test("a promise that ends in time cancels the timer, whichever way it ends")
+    func inTime() {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let value = first.timeout(after: .seconds(1), clock: clock)
+        let error = second.timeout(after: .seconds(1), clock: clock)
+        let settled = AWPromise.fulfilled(1).timeout(after: .seconds(1), clock: clock)
+        #expect(clock.waiting == 2)
+        firstResolver.fulfill(7)
+        secondResolver.reject(Trouble.here)
+        #expect(clock.waiting == 0)
+        #expect(value.settledValue == 7)
+        #expect(error.trouble == .here)
+        #expect(settled.settledValue == 1)
+    }
+
+    @Test("a timer keeps no promise alive")
+    func timerKeepsNothing() {
+        weak var source: AWPromise<Int>?
+        weak var limited: AWPromise<Int>?
+        do {
+            // Its dispatcher drops the work, so this promise is never settled by anyone.
+            struct Nowhere: Dispatcher {
+                func dispatch(_ work: @escaping @Sendable () -> Void) {}
+            }
+            let promise = AWPromise.fulfilled(1).then(on: Nowhere()) { $0 }
+            source = promise
+            limited = promise.timeout(after: .seconds(1), clock: clock)
+            #expect(clock.waiting == 1)
+            #expect(source != nil)
+        }
+        #expect(source == nil)
+        #expect(limited == nil)
+        #expect(clock.waiting == 0)
+    }
+
+    // MARK: retry
+
+    @Test("retry stops at the first success")
+    func retry() {
+        let attempts = Log<Int>()
+        let promise = AWPromise<String>.retry(attempts: 5, clock: clock, on: here) { number in
+            attempts.append(number)
+            return number < 3 ? .rejected(Trouble.here) : .fulfilled("at last")
+        }
+        #expect(attempts.entries == [1])
+        clock.advance(by: .seconds(1))
+        #expect(attempts.entries == [1, 2])
+        #expect(promise.result == nil)
+        clock.advance(by: .seconds(1))
+        #expect(promise.settledValue == "at last")
+        #expect(clock.waiting == 0)
+    }
+
+    @Test("retry ends with the last error, after as many attempts as it was given")
+    func retriesExhausted() {
+        let errors = [Trouble.here, .there, .elsewhere]
+        let promise = AWPromise<Int>.retry(
+            attempts: 3, delay: constantBackoff(.zero), clock: clock, on: here
+        ) { number in throw errors[number - 1] }
+        clock.advance(by: .zero)
+        #expect(promise.trouble == .elsewhere)
+        let once = AWPromise<Int>.retry(attempts: 1, clock: clock, on: here) { _ in
+            .rejected(Trouble.here)
+        }
+        #expect(once.trouble == .here)
+    }
+
+    @Test("retry gives up when its condition says so, and after a cancellation")
+    func retryCondition() {
+        let refused = AWPromise<Int>.retry(
+            attempts: 9, clock: clock, on: here, while: { $0 as? Trouble != .here }
+        ) { _ in .rejected(Trouble.here) }
+        #expect(refused.trouble == .here)
+        let thrown = AWPromise<Int>.retry(
+            attempts: 9, clock: clock, on: here, while: { _ in throw Trouble.there }
+        ) { _ in .rejected(Trouble.here) }
+        #expect(thrown.trouble == .there)
+        let cancelled = AWPromise<Int>.retry(attempts: 9, clock: clock, on: here) { _ in
+            .rejected(CancellationError())
+        }
+        #expect(cancelled.failure is CancellationError)
+        #expect(clock.waiting == 0)
+    }
+
+    @Test("20,000 attempts that fail at once do not deepen the stack")
+    func manyAttempts() {
+        let promise = AWPromise<Int>.retry(
+            attempts: 20_000, delay: constantBackoff(.zero), clock: clock, on: here
+        ) { _ in .rejected(Trouble.here) }
+        clock.advance(by: .zero)
+        #expect(promise.trouble == .here)
+    }
+
+    @Test("exponential back-off doubles up to its limit")
+    func backoff() {
+        let backoff = exponentialBackoff(.seconds(1), longest: .seconds(10))
+        #expect((1...6).map(backoff) == [1, 2, 4, 8, 10, 10].map { .seconds($0) })
+        #expect(backoff(1_000_000) == .seconds(10))
+    }
+
+    // MARK: cancellation
+
+    @Test("a source cancels after a delay, the earliest counts, and its timers go with it")
+    func cancelAfter() {
+        let source = CancellationSource()
+        source.cancel(after: .seconds(2), clock: clock)
+        source.cancel(after: .seconds(1), clock: clock)
+        #expect(clock.waiting == 2)
+        clock.advance(by: .seconds(1))
+        #expect(source.token.isCancelled)
+        #expect(clock.waiting == 0)
+        var gone: CancellationSource? = CancellationSource()
+        gone?.cancel(after: .seconds(1), clock: clock)
+        #expect(clock.waiting == 1)
+        gone = nil
+        #expect(clock.waiting == 0)
+    }
+
+    // MARK: where threads meet
+
+    @Test("R16 timeout ∥ settle")
+    func timeoutOrSettle() {
+        let report = expectSurvival(TimeScenarios.timeoutOrSettle)
+        #expect(Set(report.outcomes.keys) == ["fulfilled", "timed out"])
+        expectSurvival(TimeScenarios.timeoutWhileSettling)
+    }
+}

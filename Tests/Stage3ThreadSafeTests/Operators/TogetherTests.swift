@@ -1,0 +1,280 @@
+import Dispatch
+import RaceLab
+import Stage3ThreadSafe
+import Synchronization
+import Testing
+
+@Suite("Together")
+struct TogetherTests {
+    // MARK: all
+
+    @Test("all: values in the order of the promises, not of their settling")
+    func allInOrder() {
+        let pairs = (0..<3).map { _ in AWPromise<Int>.pending() }
+        let all = AWPromise.all(pairs.map(\.promise))
+        for index in [2, 0, 1] {
+            #expect(all.result == nil)
+            pairs[index].resolver.fulfill(index)
+        }
+        #expect(all.settledValue == [0, 1, 2])
+    }
+
+    @Test("all: the first rejection wins, and does not wait for the others")
+    func allRejected() {
+        let pairs = (0..<3).map { _ in AWPromise<Int>.pending() }
+        let all = AWPromise.all(pairs.map(\.promise))
+        pairs[1].resolver.reject(Trouble.here)
+        #expect(all.trouble == .here)
+        pairs[0].resolver.reject(Trouble.there)
+        pairs[2].resolver.fulfill(2)
+        #expect(all.trouble == .here)
+    }
+
+    @Test("all: of nothing, of one promise twice, of settled ones")
+    func allCorners() {
+        #expect(AWPromise.all([AWPromise<Int>]()).settledValue == [])
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let twice = AWPromise.all([promise, promise])
+        resolver.fulfill(7)
+        #expect(twice.settledValue == [7, 7])
+        #expect(AWPromise.all([promise, .fulfilled(8)]).settledValue == [7, 8])
+        #expect(AWPromise.all([promise, .rejected(Trouble.here)]).trouble == .here)
+    }
+
+    @Test("all: a tuple of different types")
+    func tuple() {
+        let (number, resolver) = AWPromise<Int>.pending()
+        let together = AWPromise.all(number, AWPromise.fulfilled("seven"), .fulfilled(true))
+            .then(on: here) { number, word, truth in "\(number) \(word) \(truth)" }
+        #expect(together.result == nil)
+        resolver.fulfill(7)
+        #expect(together.settledValue == "7 seven true")
+        let rejected = AWPromise.all(number, AWPromise<String>.rejected(Trouble.here))
+        #expect(rejected.failure as? Trouble == .here)
+    }
+
+    @Test("allSettled: every outcome in order; of nothing, nothing")
+    func allSettled() {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let settled = AWPromise.allSettled([promise, .rejected(Trouble.here), .fulfilled(3)])
+        #expect(settled.result == nil)
+        resolver.fulfill(1)
+        #expect(settled.settledValue?.map { try? $0.get() } == [1, nil, 3])
+        #expect(AWPromise.allSettled([AWPromise<Int>]()).settledValue?.isEmpty == true)
+    }
+
+    @Test("all of 10,000, settled from last to first")
+    func allOfMany() {
+        let pairs = (0..<10_000).map { _ in AWPromise<Int>.pending() }
+        let all = AWPromise.all(pairs.map(\.promise))
+        for index in pairs.indices.reversed() { pairs[index].resolver.fulfill(index) }
+        #expect(all.settledValue == Array(0..<10_000))
+    }
+
+    // MARK: race, any
+
+    @Test("race: the first to settle, whichever way; of settled ones the first in the array")
+    func race() {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let race = AWPromise.race([first, second])
+        secondResolver.reject(Trouble.here)
+        firstResolver.fulfill(1)
+        #expect(race.trouble == .here)
+        #expect(AWPromise.race([.fulfilled(1), .fulfilled(2)]).settledValue == 1)
+    }
+
+    @Test("race and any of nothing do not hang")
+    func nothing() {
+        #expect(words(AWPromise<Int>.race([]).failure) == "noPromises")
+        #expect(words(AWPromise<Int>.any([]).failure) == "noPromises")
+    }
+
+    @Test("race: 100,000 races against one promise leave nothing behind on it")
+    func longLived() {
+        /// The value of a race: alive as long as anything knows of the race.
+        final class Witness: Sendable {
+            let alive: Number
+            init(_ alive: Number) {
+                self.alive = alive
+                alive.change { $0 += 1 }
+            }
+            deinit { alive.change { $0 -= 1 } }
+        }
+        let alive = Number(0)
+        let (longLived, resolver) = AWPromise<Witness>.pending()
+        for _ in 0..<100_000 {
+            let (runner, runnerResolver) = AWPromise<Witness>.pending()
+            let race = AWPromise.race([longLived, runner])
+            runnerResolver.fulfill(Witness(alive))
+            if race.settledValue == nil { Issue.record("the race is not decided") }
+        }
+        #expect(alive.value == 0)
+        withExtendedLifetime(resolver) {}
+    }
+
+    @Test("any: the first value; all errors in order if there is none")
+    func any() {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let any = AWPromise.any([first, second])
+        secondResolver.reject(Trouble.there)
+        #expect(any.result == nil)
+        firstResolver.fulfill(1)
+        #expect(any.settledValue == 1)
+        let none = AWPromise<Int>.any([.rejected(Trouble.here), second])
+        guard case OperatorError.allRejected(let errors)? = none.failure else {
+            Issue.record("\(words(none.failure))")
+            return
+        }
+        #expect(errors as? [Trouble] == [.here, .there])
+    }
+
+    // MARK: reduce
+
+    @Test("reduce: in order, with values or promises, of nothing, and with errors")
+    func reduce() {
+        let pairs = (0..<3).map { _ in AWPromise<String>.pending() }
+        let words = AWPromise.reduce("", pairs.map(\.promise), on: here) { $0 + $1 }
+        for index in [2, 1, 0] { pairs[index].resolver.fulfill("\(index)") }
+        #expect(words.settledValue == "012")
+        let promises = AWPromise.reduce(0, [AWPromise.fulfilled(1), .fulfilled(2)], on: here) {
+            AWPromise.fulfilled($0 * 10 + $1)
+        }
+        #expect(promises.settledValue == 12)
+        #expect(AWPromise.reduce(7, [AWPromise<Int>](), on: here) { $0 + $1 }.settledValue == 7)
+        let parts = [AWPromise.fulfilled(1), .rejected(Trouble.here), .fulfilled(2)]
+        #expect(AWPromise.reduce(0, parts, on: here) { $0 + $1 }.trouble == .here)
+        let thrown = AWPromise.reduce(0, [AWPromise.fulfilled(1)], on: here) { _, _ -> Int in
+            throw Trouble.there
+        }
+        #expect(thrown.trouble == .there)
+    }
+
+    @Test("reduce: 100,000 promises do not deepen the stack")
+    func longReduce() {
+        let (first, resolver) = AWPromise<Int>.pending()
+        let promises = [first] + (1..<100_000).map { AWPromise.fulfilled($0) }
+        let sum = AWPromise.reduce(0, promises, on: here) { $0 + $1 }
+        resolver.fulfill(0)
+        #expect(sum.settledValue == 100_000 * 99_999 / 2)
+    }
+
+    // MARK: all with a limit
+
+    @Test("limit: never more than so many in flight, values in order", arguments: [1, 2, 3, 10])
+    func limit(limit: Int) {
+        let pairs = (0..<10).map { _ in AWPromise<Int>.pending() }
+        let started = Log<Int>()
+        let all = AWPromise.all(0..<10, limit: limit, on: here) { index in
+            started.append(index)
+            return pairs[index].promise
+        }
+        for done in 0..<10 {
+            #expect(started.entries == Array(0..<min(10, done + limit)))
+            #expect(all.result == nil)
+            pairs[done].resolver.fulfill(done * done)
+        }
+        #expect(all.settledValue == (0..<10).map { $0 * $0 })
+    }
+
+    @Test("limit: nothing gives nothing")
+    func limitOfNothing() {
+        let none = AWPromise.all([Int](), limit: 1, on: here) { AWPromise.fulfilled($0) }
+        #expect(none.settledValue == [])
+    }
+
+    @Test("limit: after a rejection nothing more is started, and what is in flight is ignored")
+    func limitedRejection() {
+        let pairs = (0..<10).map { _ in AWPromise<Int>.pending() }
+        let started = Log<Int>()
+        let all = AWPromise.all(0..<10, limit: 2, on: here) { index in
+            started.append(index)
+            return pairs[index].promise
+        }
+        pairs[1].resolver.reject(Trouble.here)
+        pairs[0].resolver.reject(Trouble.there)
+        #expect(all.trouble == .here)
+        #expect(started.entries == [0, 1])
+    }
+
+    @Test("limit: what start throws counts as a rejection")
+    func limitedThrow() {
+        let all = AWPromise.all(0..<10, limit: 3, on: here) { index in
+            if index == 5 { throw Trouble.here }
+            return AWPromise.fulfilled(index)
+        }
+        #expect(all.trouble == .here)
+    }
+
+    @Test("limit: an endless source is gone through only as far as there is room")
+    func endless() {
+        let all = AWPromise.all(0..., limit: 4, on: here) { index in
+            if index == 1_000 { throw Trouble.here }
+            return AWPromise.fulfilled(index)
+        }
+        #expect(all.trouble == .here)
+    }
+
+    @Test("limit: 100,000 in sequence, done at once, do not deepen the stack")
+    func manyInSequence() {
+        let all = AWPromise.all(0..<100_000, limit: 1, on: here) { AWPromise.fulfilled($0) }
+        #expect(all.settledValue?.count == 100_000)
+    }
+
+    @Test("limit: many at once, settled on many threads", arguments: [16, 1_000])
+    func manyAtOnce(limit: Int) async throws {
+        let values = try await onOwnThread {
+            let inFlight = Number(0)
+            let most = Number(0)
+            let done = DispatchSemaphore(value: 0)
+            let all = AWPromise.all(0..<2_000, limit: limit, on: here) { index in
+                inFlight.change { $0 += 1 }
+                let now = inFlight.value
+                most.change { $0 = max($0, now) }
+                return AWPromise<Int>(on: DispatchQueue.global()) { resolve, _ in
+                    inFlight.change { $0 -= 1 }
+                    resolve(index)
+                }
+            }
+            all.finally(on: here) { done.signal() }
+            done.wait()
+            #expect(most.value <= limit)
+            return all.settledValue
+        }
+        #expect(values == Array(0..<2_000))
+    }
+
+    // MARK: where threads meet
+
+    @Test("R14 all: two promises settled by two threads")
+    func settledByTwo() {
+        expectSurvival(TogetherScenarios.allFulfilled)
+        expectSurvival(TogetherScenarios.tupleFulfilled)
+    }
+
+    @Test("R15 all: one fulfils ∥ one rejects")
+    func oneRejects() {
+        expectSurvival(TogetherScenarios.allRejected)
+    }
+
+    @Test("R14, R15 with a limit")
+    func limited() {
+        expectSurvival(TogetherScenarios.limitedRejected)
+        expectSurvival(TogetherScenarios.limitedFulfilled)
+    }
+
+    @Test("R16 race ∥, any ∥")
+    func raceAndAny() {
+        let report = expectSurvival(TogetherScenarios.race)
+        #expect(Set(report.outcomes.keys) == ["fulfilled 1", "rejected here"])
+        expectSurvival(TogetherScenarios.anyWithOneValue)
+        expectSurvival(TogetherScenarios.anyWithoutValue)
+    }
+
+    @Test("R17 aggregate settled inside")
+    func settledInside() {
+        let report = expectSurvival(TogetherScenarios.settledInside)
+        #expect(report.outcomes.count > 1)
+    }
+}

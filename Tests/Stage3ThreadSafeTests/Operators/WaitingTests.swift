@@ -1,0 +1,157 @@
+import Foundation
+import RaceLab
+import Stage3ThreadSafe
+import Testing
+
+@Suite("Waiting")
+struct WaitingTests {
+    // MARK: wait
+
+    @Test("wait returns the value or throws the error, at once or when it is there")
+    func wait() async throws {
+        let results = try await onOwnThread {
+            let now = try AWPromise.fulfilled(1).wait()
+            let later = try AWPromise<Int>(on: DispatchQueue.global()) { resolve, _ in
+                resolve(2)
+            }.wait()
+            let limited = try AWPromise<Int>(on: DispatchQueue.global()) { resolve, _ in
+                resolve(3)
+            }.wait(atMost: .seconds(3600))
+            return [now, later, limited]
+        }
+        #expect(results == [1, 2, 3])
+        await #expect(throws: Trouble.here) {
+            try await onOwnThread { try AWPromise<Int>.rejected(Trouble.here).wait() }
+        }
+    }
+
+    @Test("wait with a limit gives up, and the promise goes on")
+    func limit() async {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let message = await errorMessage { _ = try promise.wait(atMost: .zero) }
+        #expect(message == "timedOut")
+        resolver.fulfill(1)
+        #expect(promise.settledValue == 1)
+    }
+
+    @Test("R13 wait refuses on a serial queue, an operation queue of one, and the main queue")
+    func refusal() async {
+        let queue = SerialQueue(label: "serial")
+        let adopted = DispatchQueue(label: "adopted")
+        _ = SerialQueue(adopted)
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 1
+        let places: [any Dispatcher] = [queue, adopted, operations, MainQueue()]
+        for place in places {
+            let message = await errorMessage(on: place) {
+                _ = try AWPromise.fulfilled(1).then(on: place) { $0 }.wait()
+            }
+            #expect(message == "wouldWaitForItself", "\(place)")
+            let limited = await errorMessage(on: place) {
+                _ = try AWPromise.fulfilled(1).then(on: place) { $0 }.wait(atMost: .seconds(1))
+            }
+            #expect(limited == "wouldWaitForItself", "\(place)")
+            let settled = await errorMessage(on: place) {
+                _ = try AWPromise.fulfilled(1).wait()
+            }
+            #expect(settled == "no error", "\(place)")
+        }
+    }
+
+    @Test("wait does not refuse on a concurrent queue, or an operation queue with room")
+    func noRefusal() async {
+        let operations = OperationQueue()
+        operations.maxConcurrentOperationCount = 2
+        let concurrent = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        for place in [operations, concurrent] as [any Dispatcher] {
+            let message = await errorMessage(on: place) {
+                _ = try AWPromise.fulfilled(1).then(on: place) { $0 }.wait()
+            }
+            #expect(message == "no error", "\(place)")
+        }
+    }
+
+    /// The main queue, on which no test runs otherwise.
+    private struct MainQueue: Dispatcher {
+        func dispatch(_ work: @escaping @Sendable () -> Void) {
+            DispatchQueue.main.async(execute: work)
+        }
+    }
+
+    private func errorMessage(
+        on place: any Dispatcher = ClosureDispatcher { Thread.detachNewThread($0) },
+        _ body: @escaping @Sendable () throws -> Void
+    ) async -> String {
+        await withCheckedContinuation { continuation in
+            place.dispatch {
+                do {
+                    try body()
+                    continuation.resume(returning: "no error")
+                } catch {
+                    continuation.resume(returning: words(error))
+                }
+            }
+        }
+    }
+
+    // MARK: await
+
+    @Test("a task gets the value or the error, now or later")
+    func value() async throws {
+        #expect(try await AWPromise.fulfilled(1).value == 1)
+        await #expect(throws: Trouble.here) {
+            try await AWPromise<Int>.rejected(Trouble.here).value
+        }
+        let (promise, resolver) = AWPromise<Int>.pending()
+        async let value = promise.value
+        resolver.fulfill(7)
+        #expect(try await value == 7)
+        #expect(try await promise.value == 7)
+    }
+
+    @Test("a cancelled task stops waiting, before or while it waits; the promise goes on")
+    func cancelledTask() async throws {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let begun = AWPromise<Void>.pending()
+        let task = Task {
+            begun.resolver.fulfill(())
+            return try await promise.value
+        }
+        try await begun.promise.value
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let early = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await promise.value
+        }
+        early.cancel()
+        await #expect(throws: CancellationError.self) { try await early.value }
+        resolver.fulfill(7)
+        let late = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await promise.value
+        }
+        late.cancel()
+        #expect(try await late.value == 7)
+    }
+
+    @Test("a promise of an async function has its value or its error")
+    func task() async throws {
+        #expect(try await AWPromise.task { 7 }.value == 7)
+        await #expect(throws: Trouble.here) {
+            try await AWPromise<Int>.task { throw Trouble.here }.value
+        }
+        let two = AWPromise.task { try await AWPromise.fulfilled(1).value + 1 }
+        #expect(try await two.value == 2)
+    }
+
+    @Test("a token cancels the task behind a promise")
+    func cancelledByToken() async {
+        let source = CancellationSource()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let task = AWPromise<Int>.task(cancelledBy: source.token) { try await promise.value }
+        source.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        withExtendedLifetime(resolver) {}
+    }
+}
