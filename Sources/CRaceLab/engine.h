@@ -41,6 +41,12 @@ bool rl_is_under_test(uintptr_t pc);
 /// the stack to the code under test.
 bool rl_is_call_of_program(rl_place *place);
 
+/// At the head of an entry point: whether this call is a matter for the lab; if so, `place`
+/// is where the program made it.
+#define IS_LISTENED_TO(place)     \
+    rl_place place = RL_CALLER;   \
+    bool is_listened_to = rl_active && rl_is_call_of_program(&place)
+
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);
 

@@ -24,10 +24,6 @@ typedef struct {
     void (*invoke)(void *block);
 } block;
 
-#define IS_LISTENED_TO(place)     \
-    rl_place place = RL_CALLER;   \
-    bool is_listened_to = rl_active && rl_is_call_of_program(&place)
-
 #define NOW 0ull
 #define FOREVER (~0ull)
 

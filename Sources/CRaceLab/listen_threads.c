@@ -23,11 +23,6 @@ REAL(on_mutex, real_trylock, "pthread_mutex_trylock")
 REAL(on_mutex, real_unlock, "pthread_mutex_unlock")
 REAL(on_mutex_until, real_timedlock, "pthread_mutex_timedlock")
 
-/// Whether this call is a matter for the lab; if so, `place` is where the program made it.
-#define IS_LISTENED_TO(place)     \
-    rl_place place = RL_CALLER;   \
-    bool is_listened_to = rl_active && rl_is_call_of_program(&place)
-
 // MARK: - Mutexes
 
 // The engine says when a thread may have a lock, and then it really takes it, so that a thread

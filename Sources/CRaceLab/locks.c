@@ -283,20 +283,20 @@ void rl_settle_semaphores(void) {
 
 // MARK: - Queues
 
-/// Where the function was called that called the one with this frame.
+/// Where the function was called that called the one with this frame. Debug code, and there is no
+/// other on these threads, keeps frame pointers.
 static rl_place caller_of_caller(void *frame) {
     uintptr_t *caller = *(uintptr_t **)frame;
     return (rl_place){caller[1], (uintptr_t)(caller + 2)};
 }
 
 void rl_send(const void *queue, const void *item) {
+    if (!me) return;
     rl_place place = caller_of_caller(__builtin_frame_address(0));
     if (rl_active)
         rl_point(RL_SEND, queue, place);
-    else if (me)
-        rl_lock_at((uintptr_t)queue)->count++;
     else
-        return;
+        rl_lock_at((uintptr_t)queue)->count++;
     rl_hand_down(item, place.pc);
 }
 

@@ -126,6 +126,30 @@ struct ThreadEntryPointTests {
         #expect(report.survives, "\(report.summary)")
     }
 
+    private final class AtEnd {
+        let shared: Shared
+
+        init(_ shared: Shared) { self.shared = shared }
+
+        deinit { shared.value += 1 }
+    }
+
+    @Test("what runs when a thread's own variables are destroyed is part of the thread")
+    func threadLocalVariables() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("starter") {
+                Thread.detachNewThread {
+                    // Meanwhile the starter can let go of the thread.
+                    shared.other = 1
+                    Thread.current.threadDictionary["last"] = AtEnd(shared)
+                }
+                shared.value += 1
+            }
+        }
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+    }
+
     @Test("there is room for eight threads; one more is an obstacle")
     func tooMany() {
         let report = explore { scenario in
