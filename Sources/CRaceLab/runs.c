@@ -58,6 +58,9 @@ void rl_fill_in(rl_run *run) {
     run->thread_count = (uint32_t)lab.thread_count;
     run->step_count = lab.step_count;
     run->steps = lab.steps;
+    run->switches = 0;
+    for (uint32_t k = 1; k < lab.step_count; k++)
+        run->switches += lab.steps[k].thread != lab.steps[k - 1].thread;
     run->race_count = lab.race_count;
     run->races = lab.races;
     run->misfit_step = lab.misfit_step;
