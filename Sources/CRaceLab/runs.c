@@ -101,6 +101,16 @@ static bool end_run(void) {
     return true;
 }
 
+/// Threads are started in their order, but for the one that makes the first step: if it comes last,
+/// it can go on at once, without a hand-over.
+int rl_next_to_start(void) {
+    int goes_first = lab.current && lab.current->length > 0 ? lab.current->choices[0] : 0;
+    if (goes_first >= lab.first_count) goes_first = 0;
+    int nth = lab.started_count++;
+    if (nth == lab.first_count - 1) return goes_first;
+    return nth < goes_first ? nth : nth + 1;
+}
+
 int rl_next_run(void) {
     if (!lab.begun) {
         lab.begun = true;
@@ -117,7 +127,7 @@ int rl_next_run(void) {
         if (!lab.current) return NOBODY;
     }
     if (!begin_run()) return NOBODY;
-    return lab.started_count++;
+    return rl_next_to_start();
 }
 
 // MARK: - All of them
