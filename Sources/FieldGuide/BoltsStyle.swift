@@ -17,15 +17,10 @@ public final class BoltsStyle<Value> {
     private var outcome: Outcome?
     private var callbacks: [() -> Void] = []
 
-    init() {}
+    public var result: Outcome? { synchronized { outcome } }
 
-    public var result: Outcome? {
-        lock.withLock { outcome }
-    }
-
-    /// Whether it was this call that settled the task.
     fileprivate func trySet(_ outcome: Outcome) -> Bool {
-        lock.withLock {
+        synchronized {
             guard self.outcome == nil else { return false }
             self.outcome = outcome
             for callback in callbacks { callback() }
@@ -65,29 +60,30 @@ public final class BoltsStyle<Value> {
         _ executor: BoltsExecutor = .default, _ block: @escaping (Value) throws -> Next
     ) -> BoltsStyle<Next> {
         continueWith(executor) { task in
-            .completed(with: Result { try block(task.result!.get()) })
+            let source = BoltsSource<Next>()
+            source.trySet(Result { try block(task.result!.get()) })
+            return source.task
         }
     }
 
+    private func synchronized<Answer>(_ body: () -> Answer) -> Answer {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
+    }
+
     private func whenCompleted(_ callback: @escaping () -> Void) {
-        let isCompleted = lock.withLock {
+        let isCompleted = synchronized {
             if outcome == nil { callbacks.append(callback) }
             return outcome != nil
         }
         if isCompleted { callback() }
-    }
-
-    public static func completed(with outcome: Outcome) -> BoltsStyle<Value> {
-        let task = BoltsStyle()
-        _ = task.trySet(outcome)
-        return task
     }
 }
 
 /// Makes a task, and settles it.
 public final class BoltsSource<Value> {
     public let task = BoltsStyle<Value>()
-
     public init() {}
 
     /// Settles the task, or says that it was settled already.
@@ -96,7 +92,7 @@ public final class BoltsSource<Value> {
         task.trySet(outcome)
     }
 
-    /// Settles the task; it is a mistake to do so twice.
+    /// The same, but it is a mistake to do so twice.
     public func set(_ outcome: BoltsStyle<Value>.Outcome) {
         precondition(trySet(outcome), "the task is completed already")
     }
@@ -105,13 +101,10 @@ public final class BoltsSource<Value> {
 /// Where continuations run.
 public struct BoltsExecutor {
     let execute: (@escaping () -> Void) -> Void
-
     public static let immediate = BoltsExecutor { work in work() }
 
     public static var `default`: BoltsExecutor {
-        watchingTheStack { work in
-            DispatchQueue.global().async { work() }
-        }
+        watchingTheStack { work in DispatchQueue.global().async { work() } }
     }
 
     /// Calls at once, except when less than a tenth of the stack is left: then `handOver` gets it.
@@ -139,9 +132,8 @@ private enum Stack {
             return (highest - size, size)
         }
     #else
-        private typealias Ask = @convention(c) (
-            pthread_t, UnsafeMutablePointer<pthread_attr_t>
-        ) -> CInt
+        private typealias Ask =
+            @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt
 
         /// The module of the C library has no name for it.
         private static let ask = unsafeBitCast(dlsym(nil, "pthread_getattr_np"), to: Ask.self)

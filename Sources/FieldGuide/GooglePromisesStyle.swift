@@ -31,7 +31,7 @@ public final class GooglePromisesStyle<Value> {
     public static func pending() -> GooglePromisesStyle<Value> { GooglePromisesStyle() }
 
     public var result: Outcome? {
-        lock.withLock {
+        synchronized {
             switch state {
             case .pending: nil
             case .fulfilled: .success(value!)
@@ -41,7 +41,7 @@ public final class GooglePromisesStyle<Value> {
     }
 
     public func fulfill(_ value: Value) {
-        lock.withLock {
+        synchronized {
             guard state == .pending else { return }
             state = .fulfilled
             self.value = value
@@ -50,12 +50,18 @@ public final class GooglePromisesStyle<Value> {
     }
 
     public func reject(_ error: any Error) {
-        lock.withLock {
+        synchronized {
             guard state == .pending else { return }
             state = .rejected
             self.error = error
             notify(.failure(error))
         }
+    }
+
+    private func synchronized<Answer>(_ body: () -> Answer) -> Answer {
+        lock.lock()
+        defer { lock.unlock() }
+        return body()
     }
 
     /// To be called under the lock. Nobody runs in here: each observer only enqueues.
@@ -77,7 +83,7 @@ public final class GooglePromisesStyle<Value> {
     }
 
     private func observe(on queue: @escaping Queue, _ handler: @escaping (Outcome) -> Void) {
-        lock.withLock {
+        synchronized {
             switch state {
             case .pending: observers.append { outcome in queue { handler(outcome) } }
             case .fulfilled: queue { handler(.success(self.value!)) }

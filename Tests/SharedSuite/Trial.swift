@@ -6,7 +6,8 @@ import Synchronization
 public enum Trial {
     /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. To be set by
     /// whoever knows, before such a hazard is run.
-    public static var command: (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
+    public static var command:
+        (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
     {
         get { stored.withLock { $0 } }
         set { stored.withLock { $0 = newValue } }

@@ -25,7 +25,7 @@ extension BoltsStyle: PromiseUnderTest where Value == Int {
     }
 
     public func ending(_ function: @escaping (any Error) -> Void) {
-        DesignQueue.afterwards {
+        _ = DesignQueue.afterwards {
             continueWith(Self.executor) { task in
                 if case .failure(let error) = task.result { function(error) }
                 return task
