@@ -22,6 +22,10 @@ let package = Package(
         .target(name: "Stage2Handlers", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(name: "Stage3ThreadSafe", swiftSettings: visibleAtomics),
 
+        // The designs of three well-known libraries, in miniature. They know nobody either.
+        .target(
+            name: "FieldGuide", exclude: ["README.md"], swiftSettings: [.swiftLanguageMode(.v5)]),
+
         // The interleaving explorer, of use for any Swift code.
         .target(name: "CRaceLab"),
         .target(
@@ -30,7 +34,9 @@ let package = Package(
         // The hazards: one catalogue for the tests, the command and the graders.
         .target(
             name: "SharedSuite",
-            dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
+            dependencies: [
+                "FieldGuide", "RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe",
+            ],
             path: "Tests/SharedSuite"),
         .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
 
@@ -47,6 +53,9 @@ let package = Package(
             name: "Stage3ThreadSafeTests",
             dependencies: ["RaceLab", "SharedSuite", "Stage3ThreadSafe", "StageTesting"],
             swiftSettings: visibleAtomics),
+        .testTarget(
+            name: "FieldGuideTests",
+            dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "StageTesting"]),
         // What the documents say, and what the command prints.
         .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
         .testTarget(

@@ -12,8 +12,10 @@ enum Help {
         unmodified sources, on one thread or under every interleaving of several.
 
         usage: promise-lab                                  the matrix: every hazard on every stage
+               promise-lab --designs                        the same for the designs of libraries
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
+               promise-lab compare A B ID                   the same race on two subjects
                promise-lab list                             every hazard in a sentence
                promise-lab mutants                          are planted faults noticed?
                promise-lab help COMMAND                     more about one of them
@@ -25,7 +27,7 @@ enum Help {
 
     private static let texts = [
         "matrix": """
-        usage: promise-lab [matrix]
+        usage: promise-lab [matrix] [--designs]
 
         Runs every hazard of the catalogue on every stage and prints what came of it:
 
@@ -33,11 +35,14 @@ enum Help {
           ✗ reason     fails (for a race: k/n, k of n interleavings fail)
           –            cannot be expressed on this stage
 
-        Each verdict is compared with the documented one. Exit status 1 if one differs.
+        Each verdict is compared with the documented one. Exit status 1 if one differs. With
+        --designs the columns are the designs of Bolts, PromiseKit and Google Promises in
+        miniature (Sources/FieldGuide), and Stage 3 beside them.
 
         """,
         "show": """
         usage: promise-lab show ID --stage N
+               promise-lab show ID --design NAME
 
         Tells the story of a hazard and shows what happens on a stage. For a race that fails:
         the interleaving with the fewest switches that fails, as a table with a column for each
@@ -49,6 +54,7 @@ enum Help {
         """,
         "replay": """
         usage: promise-lab replay ID --stage N --schedule S
+               promise-lab replay ID --design NAME --schedule S
 
         Runs a race under one interleaving. The schedule has a letter for each step: the first
         letter of the thread's name (or A, B, C where two begin alike); a number behind a
@@ -57,6 +63,16 @@ enum Help {
           promise-lab replay R01 --stage 1 --schedule SRRRSS
 
         Exit status 2 if the schedule does not fit, with the step at which it does not.
+
+        """,
+        "compare": """
+        usage: promise-lab compare A B ID
+
+        Shows a race on two subjects: side by side where that fits, else one under the other. A
+        and B are any of BoltsStyle, PromiseKitStyle, GooglePromisesStyle, Stage1Naive,
+        Stage2Handlers and Stage3ThreadSafe.
+
+          promise-lab compare PromiseKitStyle Stage3ThreadSafe R06
 
         """,
         "bench": """

@@ -3,21 +3,42 @@ import RaceLab
 import SharedSuite
 import Synchronization
 
-/// Every hazard on every stage.
-enum Matrix {
+/// Every hazard on every stage, or on every design.
+struct Matrix {
     private struct Row {
         let hazard: any Hazard
-        let verdicts: [Stage: Verdict]
+        let verdicts: [Subject: Verdict]
     }
 
     private static let nameWidth = 32
-    private static let columnWidths: [Stage: Int] = [.naive: 21, .handlers: 26, .threadSafe: 16]
+    private let columns: [Column]
 
-    static func command() throws {
+    struct Column {
+        let subject: Subject
+        let title: String
+        let width: Int
+    }
+
+    static let stages: [Column] = [
+        Column(subject: .stage(.naive), title: "Stage 1", width: 21),
+        Column(subject: .stage(.handlers), title: "Stage 2", width: 26),
+        Column(subject: .stage(.threadSafe), title: "Stage 3", width: 16),
+    ]
+
+    /// The designs, and beside them the stage to which they are to be compared.
+    static let designs: [Column] =
+        Design.allCases.map { Column(subject: .design($0), title: $0.library, width: 18) } + [
+            Column(subject: .stage(.threadSafe), title: "Stage 3", width: 9)
+        ]
+
+    private var subjects: [Subject] { columns.map(\.subject) }
+
+    static func command(_ columns: [Column]) throws {
         if let unavailable { throw Unavailable(description: unavailable) }
-        let rows = run()
-        print(text(rows), terminator: "")
-        let differences = rows.flatMap(differences)
+        let matrix = Matrix(columns: columns)
+        let rows = matrix.run()
+        print(matrix.text(rows), terminator: "")
+        let differences = rows.flatMap(matrix.differences)
         guard differences.isEmpty else {
             // Standard output first, or a pipe would show the two in any order.
             fflush(nil)
@@ -32,22 +53,24 @@ enum Matrix {
 
     // MARK: Running
 
-    private static func run() -> [Row] {
+    private func run() -> [Row] {
         let progress = Progress()
         defer { progress.end() }
         let rows = Catalogue.all.map { hazard in
             Row(
                 hazard: hazard,
                 verdicts: Dictionary(
-                    uniqueKeysWithValues: Stage.allCases.map { stage in
-                        guard hazard.id != "H12" else { return (stage, .unknown("")) }
-                        progress.now("\(hazard.id) \(hazard.name), \(stage)")
-                        return (stage, hazard.run(on: stage))
+                    uniqueKeysWithValues: subjects.map { subject in
+                        guard hazard.id != "H12" else { return (subject, .unknown("")) }
+                        progress.now("\(hazard.id) \(hazard.name), \(subject)")
+                        return (subject, hazard.run(on: subject))
                     }))
         }
         // The million links take the longest, in processes of their own. They come last, because
         // the lab is quicker when it has a processor to itself.
-        let inOtherProcesses = Background { stage in Catalogue.hazard("H12")!.run(on: stage) }
+        let inOtherProcesses = Background(subjects) { subject in
+            Catalogue.hazard("H12")!.run(on: subject)
+        }
         progress.now("H12 \(Catalogue.hazard("H12")!.name): still linking")
         let awaited = inOtherProcesses.verdicts
         return rows.map {
@@ -55,23 +78,23 @@ enum Matrix {
         }
     }
 
-    /// Work on all stages at a time, each on a thread of its own.
+    /// Work on all subjects at a time, each on a thread of its own.
     private final class Background: Sendable {
-        private let found = Mutex<[Stage: Verdict]>([:])
+        private let found = Mutex<[Subject: Verdict]>([:])
         private let group = DispatchGroup()
 
-        init(_ work: @escaping @Sendable (Stage) -> Verdict) {
-            for stage in Stage.allCases {
+        init(_ subjects: [Subject], _ work: @escaping @Sendable (Subject) -> Verdict) {
+            for subject in subjects {
                 group.enter()
                 Thread { [self] in
-                    let verdict = work(stage)
-                    found.withLock { $0[stage] = verdict }
+                    let verdict = work(subject)
+                    found.withLock { $0[subject] = verdict }
                     group.leave()
                 }.start()
             }
         }
 
-        var verdicts: [Stage: Verdict] {
+        var verdicts: [Subject: Verdict] {
             group.wait()
             return found.withLock { $0 }
         }
@@ -79,7 +102,7 @@ enum Matrix {
 
     // MARK: Writing
 
-    private static func text(_ rows: [Row]) -> String {
+    private func text(_ rows: [Row]) -> String {
         var text = ""
         for (title, hazards) in Catalogue.groups {
             text += header(title) + "\n"
@@ -88,21 +111,22 @@ enum Matrix {
             }
             text += "\n"
         }
-        return text + legend + "\n\n" + summary(rows) + "\n"
+        return text + Matrix.legend + "\n\n" + summary(rows) + "\n"
     }
 
-    private static func header(_ title: String) -> String {
-        let stages = Stage.allCases.map { "\($0)".padded(to: columnWidths[$0]!) }.joined()
+    private func header(_ title: String) -> String {
+        let titles = columns.map { $0.title.padded(to: $0.width) }.joined()
         return Terminal.painted(
-            trimmed("\(title)".padded(to: nameWidth + 5) + stages), .bold)
+            Matrix.trimmed("\(title)".padded(to: Matrix.nameWidth + 5) + titles), .bold)
     }
 
-    private static func line(_ row: Row) -> String {
-        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: nameWidth)
-        for stage in Stage.allCases {
-            let (cell, colour) = cell(row.verdicts[stage]!, row.hazard.expectation(on: stage))
-            let isLast = stage == Stage.allCases.last
-            let room = columnWidths[stage]! - cell.count
+    private func line(_ row: Row) -> String {
+        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
+        for (index, column) in columns.enumerated() {
+            let expectation = row.hazard.expectation(on: column.subject)
+            let (cell, colour) = Matrix.cell(row.verdicts[column.subject]!, expectation)
+            let isLast = index == columns.count - 1
+            let room = column.width - cell.count
             let gap = isLast ? "" : String(repeating: " ", count: max(1, room))
             text += Terminal.painted(cell, colour) + gap
         }
@@ -143,12 +167,12 @@ enum Matrix {
         that do not touch the same thing are explored once
         """
 
-    private static func summary(_ rows: [Row]) -> String {
-        let counts = Stage.allCases.map { stage in
-            let verdicts = rows.map { $0.verdicts[stage]! }
+    private func summary(_ rows: [Row]) -> String {
+        let counts = columns.map { column in
+            let verdicts = rows.map { $0.verdicts[column.subject]! }
             let expressed = verdicts.count { if case .cannotExpress = $0 { false } else { true } }
             let survived = verdicts.count { if case .survives = $0 { true } else { false } }
-            return "\(stage) survives \(survived) of \(expressed)"
+            return "\(column.title) survives \(survived) of \(expressed)"
         }
         let explored = rows.flatMap(\.verdicts.values).reduce(0) { sum, verdict in
             switch verdict {
@@ -160,15 +184,20 @@ enum Matrix {
         let agreement =
             differing == 0
             ? "every verdict is as documented" : "\(differing) verdicts are not as documented"
-        let next = differing == 0 ? "\nNext: swift run promise-lab show R01 --stage 1" : ""
+        let next = differing == 0 ? "\nNext: swift run promise-lab \(proposal)" : ""
         return "\(counts.joined(separator: ", ")).\n"
             + "\(explored.grouped) interleavings explored; \(agreement).\(next)"
     }
 
-    private static func differences(_ row: Row) -> [String] {
-        Stage.allCases.compactMap { stage in
-            row.verdicts[stage]!.difference(from: row.hazard.expectation(on: stage)).map {
-                "promise-lab: \(row.hazard.id) on \(stage): \($0)"
+    private var proposal: String {
+        subjects.contains(.design(.promiseKit))
+            ? "compare PromiseKitStyle Stage3ThreadSafe R06" : "show R01 --stage 1"
+    }
+
+    private func differences(_ row: Row) -> [String] {
+        subjects.compactMap { subject in
+            row.verdicts[subject]!.difference(from: row.hazard.expectation(on: subject)).map {
+                "promise-lab: \(row.hazard.id) on \(subject): \($0)"
             }
         }
     }

@@ -7,7 +7,10 @@ enum PromiseLab {
     static func main() {
         if let executable = Bundle.main.executableURL {
             Trial.command = (
-                executable, { part, stage in ["trial", part, "--stage", "\(stage.rawValue)"] }
+                executable,
+                { part, subject in
+                    ["trial", part] + subject.option.split(separator: " ").map(String.init)
+                }
             )
         }
         // Reading the output of this command with `head` is no reason to complain.
@@ -31,8 +34,7 @@ enum PromiseLab {
         }
         guard let name else {
             var arguments = Arguments(words)
-            try arguments.end()
-            return try Matrix.command()
+            return try matrix(&arguments)
         }
         var arguments = Arguments(Array(words.drop { $0 != name }.dropFirst()))
         guard words.first == name else {
@@ -40,20 +42,24 @@ enum PromiseLab {
         }
         switch name {
         case "matrix":
-            try arguments.end()
-            try Matrix.command()
+            try matrix(&arguments)
         case "list":
             try arguments.end()
             ListCommand.run()
         case "show":
-            let (hazard, stage) = try hazardAndStage(&arguments)
+            let (hazard, subject) = try hazardAndSubject(&arguments)
             try arguments.end()
-            try ShowCommand.run(hazard, on: stage)
+            try ShowCommand.run(hazard, on: subject)
         case "replay":
-            let (hazard, stage) = try hazardAndStage(&arguments)
+            let (hazard, subject) = try hazardAndSubject(&arguments)
             let schedule = try arguments.option("--schedule", for: "a schedule, such as SRRRS")
             try arguments.end()
-            try ReplayCommand.run(hazard, on: stage, schedule)
+            try ReplayCommand.run(hazard, on: subject, schedule)
+        case "compare":
+            let subjects = [try namedSubject(&arguments), try namedSubject(&arguments)]
+            let hazard = try hazard(&arguments)
+            try arguments.end()
+            try CompareCommand.run(hazard, on: subjects)
         case "bench":
             let what = try arguments.word("what to measure: lab")
             try arguments.end()
@@ -63,30 +69,61 @@ enum PromiseLab {
             try arguments.end()
             try MutantsCommand.run()
         case "trial":
-            let stage = try stage(&arguments)
+            let subject = try subject(&arguments)
             let part = try arguments.word("what to try: \(Trial.parts.joined(separator: ", "))")
             try arguments.end()
-            _ = Trial.runInThisProcess(part, on: stage)
+            _ = Trial.runInThisProcess(part, on: subject)
             throw Mistake(
                 "there is no trial '\(part)'; there are \(Trial.parts.joined(separator: ", "))")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay, list "
+                "there is no command '\(name)'; there are matrix, show, replay, compare, list "
                     + "and mutants (see promise-lab --help)")
         }
     }
 
-    private static func hazardAndStage(
+    private static func matrix(_ arguments: inout Arguments) throws {
+        let subjects = arguments.flag("--designs") ? Matrix.designs : Matrix.stages
+        try arguments.end()
+        try Matrix.command(subjects)
+    }
+
+    private static func hazardAndSubject(
         _ arguments: inout Arguments
-    ) throws -> (any Hazard, Stage) {
-        let stage = try stage(&arguments)
+    ) throws -> (any Hazard, Subject) {
+        let subject = try subject(&arguments)
+        return (try hazard(&arguments), subject)
+    }
+
+    private static func hazard(_ arguments: inout Arguments) throws -> any Hazard {
         let id = try arguments.word("the id of a hazard, such as R01")
         guard let hazard = Catalogue.hazard(id) else {
             throw Mistake(
                 "there is no hazard '\(id)'; promise-lab list shows all of them, from "
                     + "\(Catalogue.all[0].id) to \(Catalogue.all.last!.id)")
         }
-        return (hazard, stage)
+        return hazard
+    }
+
+    /// A stage or, with another option, a design.
+    private static func subject(_ arguments: inout Arguments) throws -> Subject {
+        guard arguments.has("--design") else { return .stage(try stage(&arguments)) }
+        let designs = Design.allCases.map(\.rawValue).joined(separator: ", ")
+        let word = try arguments.option("--design", for: "a design: \(designs)")
+        guard let design = Design(rawValue: word) else {
+            throw Mistake("there is no design '\(word)'; there are \(designs)")
+        }
+        return .design(design)
+    }
+
+    /// By the name of its class or module.
+    private static func namedSubject(_ arguments: inout Arguments) throws -> Subject {
+        let names = (Subject.designs + Subject.stages).map(\.name).joined(separator: ", ")
+        let word = try arguments.word("what to compare: \(names)")
+        guard let subject = Subject(named: word) else {
+            throw Mistake("there is no '\(word)' to compare; there are \(names)")
+        }
+        return subject
     }
 
     private static func stage(_ arguments: inout Arguments) throws -> Stage {
@@ -123,6 +160,17 @@ struct Arguments {
         guard words.indices.contains(index + 1) else { throw Mistake("\(name) wants \(what)") }
         words.remove(at: index)
         return words.remove(at: index)
+    }
+
+    func has(_ name: String) -> Bool {
+        words.contains { $0 == name || $0.hasPrefix("\(name)=") }
+    }
+
+    /// Takes `--name`, if it is there.
+    mutating func flag(_ name: String) -> Bool {
+        guard let index = words.firstIndex(of: name) else { return false }
+        words.remove(at: index)
+        return true
     }
 
     /// Takes the next word that is no option.

@@ -12,20 +12,22 @@ enum ListCommand {
 
 /// What happens on one stage.
 enum ShowCommand {
-    static func run(_ hazard: any Hazard, on stage: Stage) throws {
-        guard let race = hazard as? any Race else { return showOneThread(hazard, stage) }
+    static func run(_ hazard: any Hazard, on subject: Subject) throws {
+        guard let race = hazard as? any Race else { return showOneThread(hazard, subject) }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
-        if case .cannotExpress = race.expectation(on: stage) { return showOneThread(race, stage) }
-        let report = race.report(on: stage)
+        if case .cannotExpress = race.expectation(on: subject) {
+            return showOneThread(race, subject)
+        }
+        let report = race.report(on: subject)
         if let obstacle = report.obstacle { throw obstacle }
-        let findings = race.findings(of: report, on: stage)
+        let findings = race.findings(of: report, on: subject)
         if let finding = findings.first {
             let count = "\(report.failing) of \(report.explored) interleavings fail"
-            print(Terminal.spread(title(race, stage), count))
+            print(Terminal.spread(title(race, subject), count))
             tell(race)
             guard
                 let trace = try report.counterexample(
-                    showing: finding, options: race.options, race.scenario(on: stage))
+                    showing: finding, options: race.options, race.scenario(on: subject))
             else { return }
             print("\n\(trace.table(width: Terminal.width))\n")
             print(Terminal.wrapped("✗ in \(finding.count): \(finding)"))
@@ -33,26 +35,26 @@ enum ShowCommand {
                 print(Terminal.wrapped("✗ in \(finding.count): \(finding)"))
             }
             besides(report)
-            print(replayLine(race, stage, trace))
+            print(replayLine(race, subject, trace))
         } else {
             let count = "survives \(report.extent): \(report.explored)"
-            print(Terminal.spread(title(race, stage), count))
+            print(Terminal.spread(title(race, subject), count))
             tell(race)
             guard let schedule = report.surviving else { return }
-            let trace = try replay(schedule, options: race.options, race.scenario(on: stage))
+            let trace = try replay(schedule, options: race.options, race.scenario(on: subject))
             print("\nOne of them:\n\n\(trace.table(width: Terminal.width))\n")
             print("✓ every check holds")
             besides(report)
-            print(replayLine(race, stage, trace))
+            print(replayLine(race, subject, trace))
         }
     }
 
-    static func title(_ hazard: any Hazard, _ stage: Stage) -> String {
-        Terminal.painted("\(hazard.id) · \(hazard.name) · \(stage)", .bold)
+    static func title(_ hazard: any Hazard, _ subject: Subject) -> String {
+        Terminal.painted("\(hazard.id) · \(hazard.name) · \(subject)", .bold)
     }
 
-    static func replayLine(_ race: any Race, _ stage: Stage, _ trace: Trace) -> String {
-        "replay: promise-lab replay \(race.id) --stage \(stage.rawValue) "
+    static func replayLine(_ race: any Race, _ subject: Subject, _ trace: Trace) -> String {
+        "replay: promise-lab replay \(race.id) \(subject.option) "
             + "--schedule \(trace.scheduleText)"
     }
 
@@ -73,11 +75,11 @@ enum ShowCommand {
         }
     }
 
-    private static func showOneThread(_ hazard: any Hazard, _ stage: Stage) {
-        print(title(hazard, stage))
+    private static func showOneThread(_ hazard: any Hazard, _ subject: Subject) {
+        print(title(hazard, subject))
         tell(hazard)
         print("")
-        switch hazard.run(on: stage) {
+        switch hazard.run(on: subject) {
         case .survives(_, let detail):
             print(Terminal.wrapped(Terminal.painted("✓", .green) + " \(detail)"))
         case .fails(let reasons, _, _, let detail):
@@ -86,7 +88,7 @@ enum ShowCommand {
             )
             print(Terminal.wrapped("  that is: \(reasons[0].sentence)"))
         case .cannotExpress(let why):
-            print(Terminal.wrapped("– \(stage) cannot express this: \(why)"))
+            print(Terminal.wrapped("– \(subject) cannot express this: \(why)"))
         case .unknown(let why):
             print(Terminal.wrapped("? \(why)"))
         }
@@ -95,20 +97,20 @@ enum ShowCommand {
 
 /// One interleaving of the user's choice.
 enum ReplayCommand {
-    static func run(_ hazard: any Hazard, on stage: Stage, _ schedule: String) throws {
+    static func run(_ hazard: any Hazard, on subject: Subject, _ schedule: String) throws {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
         }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         let trace: Trace
         do {
-            trace = try replay(schedule, options: race.options, race.scenario(on: stage))
+            trace = try replay(schedule, options: race.options, race.scenario(on: subject))
         } catch let malformed as Schedule.Malformed {
             throw Mistake(malformed.description)
         } catch let misfit as Misfit {
-            throw Mistake("this schedule does not fit \(race.id) on \(stage); \(misfit)")
+            throw Mistake("this schedule does not fit \(race.id) on \(subject); \(misfit)")
         }
-        print(ShowCommand.title(race, stage))
+        print(ShowCommand.title(race, subject))
         print("\n\(trace.table(width: Terminal.width))\n")
         let judged = trace.findings.filter { race.judging.contains($0.kind) }
         if judged.isEmpty {
@@ -116,6 +118,6 @@ enum ReplayCommand {
         } else {
             for finding in judged { print(Terminal.wrapped("✗ \(finding)")) }
         }
-        print(ShowCommand.replayLine(race, stage, trace))
+        print(ShowCommand.replayLine(race, subject, trace))
     }
 }

@@ -144,7 +144,7 @@ extension Stage3ThreadSafe.AWPromise: FlatteningPromise where Value == Int {
 
 /// The stored properties of an object, private ones too. Reflection reads them without the
 /// object's help, so the stages need no opening for it.
-private struct Stored {
+struct Stored {
     private let mirror: Mirror
 
     init(of object: AnyObject) {

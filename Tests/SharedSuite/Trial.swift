@@ -6,27 +6,28 @@ import Synchronization
 public enum Trial {
     /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. To be set by
     /// whoever knows, before such a hazard is run.
-    public static var command: (executable: URL, arguments: @Sendable (String, Stage) -> [String])?
+    public static var command:
+        (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
     {
         get { stored.withLock { $0 } }
         set { stored.withLock { $0 = newValue } }
     }
 
     private static let stored = Mutex<
-        (executable: URL, arguments: @Sendable (String, Stage) -> [String])?
+        (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
     >(nil)
 
     private static let marker = "verdict of the trial: "
 
     /// Starts a process for each part, all at the same time.
-    static func run(_ parts: [String], on stage: Stage) -> Verdict {
+    static func run(_ parts: [String], on subject: Subject) -> Verdict {
         guard let command else {
             return .unknown("it takes another process, and nobody said how to start one")
         }
         let started = parts.map { part -> (Process, Pipe)? in
             let process = Process()
             process.executableURL = command.executable
-            process.arguments = command.arguments(part, stage)
+            process.arguments = command.arguments(part, subject)
             // A stack overflow is what we came for: nobody needs a report of it.
             process.environment = ProcessInfo.processInfo.environment
                 .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
@@ -89,12 +90,12 @@ public enum Trial {
 
     /// Tries out a part of H12 here, on a thread with a stack of 8 MB, says on standard error what
     /// came of it and ends the process. `nil` if there is no such part.
-    public static func runInThisProcess(_ name: String, on stage: Stage) -> Never? {
+    public static func runInThisProcess(_ name: String, on subject: Subject) -> Never? {
         guard let part = H12.Part(rawValue: name) else { return nil }
         let thread = Thread {
             reportStackOverflow(
                 "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
-            switch SharedSuite.verdict({ try H12().play(part, on: stage) }) {
+            switch SharedSuite.verdict({ try H12().play(part, on: subject) }) {
             case .survives(_, let detail): write("survives: \(detail)")
             case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")
             case .cannotExpress(let why), .unknown(let why): write("unknown: \(why)")

@@ -32,7 +32,7 @@ public func examineChain(
                     processExitsWith: .success, observing: [\.standardErrorContent],
                     sourceLocation: sourceLocation
                 ) { [part = part as String, stage = stage as Stage] in
-                    _ = Trial.runInThisProcess(part, on: stage)
+                    _ = Trial.runInThisProcess(part, on: .stage(stage))
                     Issue.record("there is no trial '\(part)'")
                 }
                 return (part, String(decoding: result?.standardErrorContent ?? [], as: UTF8.self))

@@ -12,26 +12,28 @@ struct C01: Hazard {
         stage == .threadSafe ? .survives : .fails(.refused)
     }
 
-    private static func source(_ stage: Stage) -> String {
+    private static func source(_ module: String, _ type: String) -> String {
         """
-        import \(stage.module)
+        import \(module)
 
         func onAnotherThread(_ work: @escaping @Sendable () -> Void) {}
 
-        func share(_ promise: AWPromise<Int>) {
-            onAnotherThread { promise.error { _ in } }
-            promise.error { _ in }
+        func share(_ promise: \(type)) {
+            onAnotherThread { _ = promise.result }
+            _ = promise.result
         }
 
         """
     }
 
-    func run(on stage: Stage) -> Verdict {
+    func run(on stage: Stage) -> Verdict { run(stage.module, "AWPromise<Int>") }
+
+    func run(_ module: String, _ type: String) -> Verdict {
         let file = FileManager.default.temporaryDirectory
             .appending(path: "C01-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         do {
-            try C01.source(stage).write(to: file, atomically: true, encoding: .utf8)
+            try C01.source(module, type).write(to: file, atomically: true, encoding: .utf8)
             return try verdict(file)
         } catch {
             return .unknown("the compiler could not be asked: \(error)")

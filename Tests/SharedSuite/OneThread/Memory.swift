@@ -22,14 +22,17 @@ struct H12: Hazard {
     }
 
     /// It can end the process, so each part is tried out in a process of its own.
-    func run(on stage: Stage) -> Verdict { Trial.run(Trial.parts, on: stage) }
+    func run(on stage: Stage) -> Verdict { Trial.run(Trial.parts, on: .stage(stage)) }
 
     /// To be called in a process that may be lost.
-    func play(_ part: Part, on stage: Stage) throws -> String {
-        switch stage {
-        case .naive: try play(part, Naive.self)
-        case .handlers: try play(part, Handlers.self)
-        case .threadSafe: try play(part, ThreadSafe.self)
+    func play(_ part: Part, on subject: Subject) throws -> String {
+        switch subject {
+        case .stage(.naive): try play(part, Naive.self)
+        case .stage(.handlers): try play(part, Handlers.self)
+        case .stage(.threadSafe): try play(part, ThreadSafe.self)
+        case .design(.bolts): try play(part, Bolts.self)
+        case .design(.promiseKit): try play(part, PromiseKit.self)
+        case .design(.google): try play(part, Google.self)
         }
     }
 

@@ -111,11 +111,11 @@ struct H10: Hazard {
         switch stage {
         case .naive: verdict { try play(Naive.self) }
         case .handlers: verdict { try play(Handlers.self) }
-        case .threadSafe: verdict { try judge(playOnQueue()) }
+        case .threadSafe: verdict { try judge(playOnQueue(playStage3)) }
         }
     }
 
-    private func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var seen: [String] = []
         let promise = P.working { resolve, _ in resolve(1) }
         promise.mapping {
@@ -128,18 +128,22 @@ struct H10: Hazard {
 
     /// With a queue, from a piece of work on that very queue: so nothing but the promise can
     /// decide who comes first, and the queue's next piece of work comes after both.
-    private func playOnQueue() -> [String] {
+    func playOnQueue(_ registering: (DispatchQueue, Seen) -> Void) -> [String] {
         let queue = DispatchQueue(label: "H10")
         let seen = Seen()
         queue.sync {
-            let promise = AWPromise<Int> { resolve, _ in resolve(1) }
-            promise.then(on: queue) { _ in seen.append("handler") }
+            registering(queue, seen)
             seen.append("next line")
         }
         return queue.sync { seen.entries }
     }
 
-    private func judge(_ seen: [String]) throws -> String {
+    private func playStage3(_ queue: DispatchQueue, _ seen: Seen) {
+        let promise = AWPromise<Int> { resolve, _ in resolve(1) }
+        promise.then(on: queue) { _ in seen.append("handler") }
+    }
+
+    func judge(_ seen: [String]) throws -> String {
         try require(seen.count == 2, or: .lost, "seen: \(seen.joined(separator: ", "))")
         try require(
             seen == ["next line", "handler"], or: .tooEarly, "the handler ran before the next line")
@@ -147,7 +151,7 @@ struct H10: Hazard {
     }
 
     /// Touched from one queue only.
-    private final class Seen: @unchecked Sendable {
+    final class Seen: @unchecked Sendable {
         private(set) var entries: [String] = []
         func append(_ entry: String) { entries.append(entry) }
     }

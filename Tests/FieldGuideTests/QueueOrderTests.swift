@@ -1,0 +1,84 @@
+import FieldGuide
+import RaceLab
+import StageTesting
+import Testing
+
+/// R06 with a serial queue between the promise and its handlers. What the queue gets first it does
+/// first; so all depends on whether the promise sends under its lock or after it.
+@Suite("Order on a serial queue, across a settle", .serialized, .needsTheLab)
+struct QueueOrderTests {
+    private let reversed = "the later handler was called first"
+
+    /// Steps that do not touch the same thing are not tried in every order.
+    private var options: Options {
+        var options = Options()
+        options.reduction = true
+        return options
+    }
+
+    private func check(_ log: Log<String>) throws {
+        try require(log.entries.count == 2, "a handler was lost")
+        try require(log.entries == ["first", "second"], reversed)
+    }
+
+    @Test("PromiseKit, which enqueues after sealing, loses it")
+    func promiseKit() {
+        let report = explore(options: options) { scenario in
+            let queue = scenario.queue("queue")
+            let log = Log<String>()
+            var seal: ((Result<Int, any Error>) -> Void)!
+            let promise = PromiseKitStyle<Int> { seal = $0 }
+            let settle = seal!
+            promise.map(on: queue.async) { _ in log.append("first") }
+            scenario.thread("resolver") { settle(.success(1)) }
+            scenario.thread("subscriber") {
+                promise.map(on: queue.async) { _ in log.append("second") }
+            }
+            scenario.check { try check(log) }
+        }
+        #expect(report.obstacle == nil && report.extent == .all)
+        #expect(report.failing > 0 && report.failing < report.explored)
+        #expect(report.findings.map(\.reason) == [reversed])
+    }
+
+    @Test("Google Promises, which enqueue under the lock, keep it")
+    func google() {
+        let report = explore(options: options) { google($0, workers: 1) }
+        #expect(report.obstacle == nil && report.extent == .all)
+        #expect(report.failing == 0 && report.explored > 1)
+    }
+
+    @Test("Google Promises on a queue with two workers do not: the queue has to be serial")
+    func googleConcurrent() {
+        let report = explore(options: options) { google($0, workers: 2) }
+        #expect(report.obstacle == nil && report.extent == .all)
+        #expect(report.findings.map(\.reason) == [reversed])
+    }
+
+    private func google(_ scenario: Scenario, workers: Int) {
+        let queue = scenario.queue("queue", workers: workers)
+        let log = Log<String>()
+        let promise = GooglePromisesStyle<Int>.pending()
+        promise.then(on: queue.async) { _ in log.append("first") }
+        scenario.thread("resolver") { promise.fulfill(1) }
+        scenario.thread("subscriber") {
+            promise.then(on: queue.async) { _ in log.append("second") }
+        }
+        scenario.check { try check(log) }
+    }
+
+    @Test(
+        "a queue that works at once would do so under the lock of Google Promises"
+    )
+    func googleImmediate() {
+        let report = explore(options: options) { scenario in
+            let promise = GooglePromisesStyle<Int>.pending()
+            let other = GooglePromisesStyle<Int>.pending()
+            promise.then(on: { $0() }) { _ in other.fulfill(1) }
+            other.then(on: { $0() }) { _ in promise.fulfill(2) }
+            scenario.thread("one") { promise.fulfill(1) }
+            scenario.thread("other") { other.fulfill(2) }
+        }
+        #expect(report.findings.map(\.kind) == [.deadlock])
+    }
+}
