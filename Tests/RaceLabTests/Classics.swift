@@ -38,7 +38,7 @@ struct Classic: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Classics")
+@Suite("Classics", .needsTheLab)
 struct ClassicsTests {
     @Test("has the result that is known of it", arguments: Classic.all)
     func result(of classic: Classic) {

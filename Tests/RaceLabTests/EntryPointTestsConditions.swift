@@ -3,7 +3,7 @@ import Foundation
 import RaceLab
 import Testing
 
-@Suite("The lab hears conditions and semaphores")
+@Suite("The lab hears conditions and semaphores", .needsTheLab)
 struct ConditionEntryPointTests {
     /// One place for one item.
     final class Buffer: @unchecked Sendable {

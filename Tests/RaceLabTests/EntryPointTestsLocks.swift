@@ -22,7 +22,7 @@ extension Report {
     }
 }
 
-@Suite("The lab hears locks of Foundation")
+@Suite("The lab hears locks of Foundation", .needsTheLab)
 struct LockEntryPointTests {
     @Test("an NSLock keeps two threads apart")
     func lockKeepsApart() {

@@ -4,7 +4,7 @@ import RaceLab
 import Stage3ThreadSafe
 import Testing
 
-@Suite("The lab hears dispatch queues")
+@Suite("The lab hears dispatch queues", .needsTheLab)
 struct DispatchQueueEntryPointTests {
     private func increments(on queue: @escaping () -> DispatchQueue) -> Report {
         explore { scenario in
@@ -121,7 +121,7 @@ struct DispatchQueueEntryPointTests {
     }
 }
 
-@Suite("The lab's own queue")
+@Suite("The lab's own queue", .needsTheLab)
 struct LabQueueTests {
     @Test("does what it is sent in order")
     func order() {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RaceLab
 
-@Suite("Rendering")
+@Suite("Rendering", .needsTheLab)
 struct RenderingTests {
     // MARK: Tables
 
@@ -274,7 +274,7 @@ extension Classic {
     }
 }
 
-@Suite("Declared outcomes")
+@Suite("Declared outcomes", .needsTheLab)
 struct OutcomeTests {
     private func incrementing(
         _ options: Options = Options(), _ declare: @escaping (Scenario) -> Void

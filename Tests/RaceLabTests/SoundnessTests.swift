@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// What the lab says has to be true of itself.
-@Suite("The lab is sound")
+@Suite("The lab is sound", .needsTheLab)
 struct SoundnessTests {
     // MARK: Reduction
 
