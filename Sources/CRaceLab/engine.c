@@ -306,7 +306,7 @@ static bool came_to_first_point(thread *t, bool is_first) {
         return true;
     }
     if (lab.started_count == lab.first_count) return false;
-    rl_assign(lab.started_count++);
+    rl_assign(rl_next_to_start());
     return true;
 }
 

@@ -280,6 +280,8 @@ void rl_dismiss_the_rest(void);
 /// Judges the run that is over, if any, and begins the next. Returns the thread to begin with,
 /// or NOBODY when there is nothing more to do.
 int rl_next_run(void);
+/// The thread to start next, while there are any that have not been started.
+int rl_next_to_start(void);
 
 // watcher.c
 

@@ -63,6 +63,9 @@ void rl_fill_in(rl_run *run) {
     run->thread_count = (uint32_t)lab.thread_count;
     run->step_count = lab.step_count;
     run->steps = lab.steps;
+    run->switches = 0;
+    for (uint32_t k = 1; k < lab.step_count; k++)
+        run->switches += lab.steps[k].thread != lab.steps[k - 1].thread;
     run->race_count = lab.race_count;
     run->races = lab.races;
     run->misfit_step = lab.misfit_step;
@@ -104,6 +107,16 @@ static bool end_run(void) {
     return true;
 }
 
+/// Threads are started in their order, but for the one that makes the first step: if it comes last,
+/// it can go on at once, without a hand-over.
+int rl_next_to_start(void) {
+    int goes_first = lab.current && lab.current->length > 0 ? lab.current->choices[0] : 0;
+    if (goes_first >= lab.first_count) goes_first = 0;
+    int nth = lab.started_count++;
+    if (nth == lab.first_count - 1) return goes_first;
+    return nth < goes_first ? nth : nth + 1;
+}
+
 int rl_next_run(void) {
     if (!lab.begun) {
         lab.begun = true;
@@ -120,7 +133,7 @@ int rl_next_run(void) {
         if (!lab.current) return NOBODY;
     }
     if (!begin_run()) return NOBODY;
-    return lab.started_count++;
+    return rl_next_to_start();
 }
 
 // MARK: - All of them

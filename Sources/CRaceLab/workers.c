@@ -168,7 +168,7 @@ static void become_idle(void) {
 
 /// What comes after the end of a body. Returns what this worker is to do now.
 static int after_body(void) {
-    if (lab.started_count < lab.first_count) return lab.started_count++;
+    if (lab.started_count < lab.first_count) return rl_next_to_start();
     int next = rl_decide();
     if (next == NOBODY) return ENGINE;
     become_idle();

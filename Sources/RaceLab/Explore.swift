@@ -124,7 +124,7 @@ final class Explorer {
 
     private struct Tally {
         var count = 0
-        var switches = Int.max
+        var size = (switches: UInt32.max, steps: UInt32.max)
         var schedule = Schedule([])
         let firstSeen: Int
     }
@@ -225,11 +225,10 @@ final class Explorer {
     }
 
     private func tally(_ run: rl_run) -> Bool {
-        let schedule = schedule(of: run)
         threadCount = max(threadCount, Int(run.thread_count))
         switch run.status {
         case RL_TOO_LONG:
-            let text = Schedule(Array(schedule.choices.prefix(40)))
+            let text = Schedule(Array(schedule(of: run).choices.prefix(40)))
                 .text(threads: names(upTo: threadCount))
             obstacle = .tooLong(steps: options.maximumSteps, schedule: "\(text)…")
             return false
@@ -253,18 +252,16 @@ final class Explorer {
         for key in keys {
             var tally = tallies[key] ?? Tally(firstSeen: tallies.count)
             tally.count += 1
-            if (schedule.switches, schedule.choices.count)
-                < (tally.switches, tally.schedule.choices.count)
-            {
-                tally.switches = schedule.switches
-                tally.schedule = schedule
+            if run.size < tally.size {
+                tally.size = run.size
+                tally.schedule = schedule(of: run)
             }
             tallies[key] = tally
         }
         if keys.contains(where: { options.judging.contains($0.kind) }) {
             failing += 1
         } else if surviving == nil, keys.isEmpty {
-            surviving = schedule
+            surviving = schedule(of: run)
         }
         return true
     }
@@ -658,6 +655,9 @@ extension rl_run {
             before.thread != step.thread && step.enabled >> before.thread & 1 == 1
         }
     }
+
+    /// By which of two interleavings is shown that show the same: the smaller one.
+    var size: (switches: UInt32, steps: UInt32) { (switches, step_count) }
 
     func accesses(of thread: Int) -> UInt32 {
         withUnsafeBytes(of: accesses) { $0.bindMemory(to: UInt32.self)[thread] }

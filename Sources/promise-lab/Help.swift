@@ -59,6 +59,13 @@ enum Help {
         Exit status 2 if the schedule does not fit, with the step at which it does not.
 
         """,
+        "bench": """
+        usage: promise-lab bench lab
+
+        Measures how many interleavings a second the lab explores: all of R01 and of R05 on each
+        stage, none left out. Takes about ten seconds.
+
+        """,
         "mutants": """
         usage: promise-lab mutants
 

@@ -54,6 +54,11 @@ enum PromiseLab {
             let schedule = try arguments.option("--schedule", for: "a schedule, such as SRRRS")
             try arguments.end()
             try ReplayCommand.run(hazard, on: stage, schedule)
+        case "bench":
+            let what = try arguments.word("what to measure: lab")
+            try arguments.end()
+            guard what == "lab" else { throw Mistake("'\(what)' cannot be measured; lab can") }
+            try BenchCommand.run()
         case "mutants":
             try arguments.end()
             try MutantsCommand.run()

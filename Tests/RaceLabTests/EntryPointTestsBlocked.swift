@@ -119,7 +119,7 @@ struct BlockedEntryPointTests {
             Issue.record("\(report.summary)")
             return
         }
-        #expect(thread == "thread 2")
+        #expect(thread == "started thread 2")
         expectNextExplorationWorks()
     }
 

@@ -36,10 +36,10 @@ struct ThreadEntryPointTests {
             }
         }
         let report = explore(describe)
-        #expect(report.threads == ["starter", "thread 2"])
+        #expect(report.threads == ["starter", "started thread 2"])
         #expect(report.reasons(.overlap).count == 1, "\(report.summary)")
         let trace = try #require(try report.counterexample(describe))
-        #expect(trace.threads == ["starter", "thread 2"])
+        #expect(trace.threads == ["starter", "started thread 2"])
         #expect(trace.scheduleText.contains("Z"))
         #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
@@ -100,7 +100,7 @@ struct ThreadEntryPointTests {
         }
         let reason = report.reasons(.deadlock).first ?? report.summary
         #expect(reason.contains("'starter' waits at EntryPointTestsThreads.swift:"))
-        #expect(reason.contains("for 'thread 2' to end; 'thread 2' waits at "))
+        #expect(reason.contains("for 'started thread 2' to end; 'started thread 2' waits at "))
         #expect(reason.contains("for the lock that 'starter' took at "))
         #expect(report.surviving == nil)
     }

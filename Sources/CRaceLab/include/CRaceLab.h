@@ -91,6 +91,7 @@ typedef struct {
     uint32_t thread_count;              // those that were started during the run included
     uint32_t step_count;
     const rl_step *steps;
+    uint32_t switches;                  // how often somebody else goes on than the one before
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];

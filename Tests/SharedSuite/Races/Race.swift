@@ -1,4 +1,5 @@
 import RaceLab
+import Synchronization
 
 /// A hazard that needs several threads, to be explored by the lab.
 public protocol Race: Hazard {
@@ -120,9 +121,22 @@ extension PromiseUnderTest {
 extension Scenario {
     /// Shows the fields of a promise as columns.
     func show(_ promise: some PromiseUnderTest) {
-        for (index, field) in promise.fields.enumerated() {
-            state(field.title) { promise.fields[index].value }
+        for (index, title) in FieldTitles.of(promise).enumerated() {
+            state(title) { promise.fields[index].value }
         }
+    }
+}
+
+/// The titles of the fields of each type. To ask for them means to look at the fields as well, which
+/// takes longer than many a scenario, and scenarios are set up thousands of times.
+private enum FieldTitles {
+    private static let known = Mutex<[ObjectIdentifier: [String]]>([:])
+
+    static func of<P: PromiseUnderTest>(_ promise: P) -> [String] {
+        if let titles = known.withLock({ $0[ObjectIdentifier(P.self)] }) { return titles }
+        let titles = promise.fields.map(\.title)
+        known.withLock { $0[ObjectIdentifier(P.self)] = titles }
+        return titles
     }
 }
 
