@@ -48,11 +48,12 @@ let package = Package(
             dependencies: ["RaceLab", "SharedSuite", "Stage3ThreadSafe", "StageTesting"],
             swiftSettings: visibleAtomics),
         // What the documents say, and what the command prints.
-        .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["StageTesting", "promise-lab"]),
         .testTarget(
             name: "RaceLabTests",
             dependencies: [
                 "RaceLab", "CRaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe",
+                "StageTesting",
             ],
             swiftSettings: visibleAtomics),
     ]

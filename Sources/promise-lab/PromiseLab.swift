@@ -47,13 +47,16 @@ enum PromiseLab {
             ListCommand.run()
         case "show":
             let (hazard, stage) = try hazardAndStage(&arguments)
+            let everyOrder = arguments.flag("--every")
+            let format = try format(&arguments)
             try arguments.end()
-            try ShowCommand.run(hazard, on: stage)
+            try ShowCommand.run(hazard, on: stage, everyOrder: everyOrder, format)
         case "replay":
             let (hazard, stage) = try hazardAndStage(&arguments)
             let schedule = try arguments.option("--schedule", for: "a schedule, such as SRRRS")
+            let format = try format(&arguments)
             try arguments.end()
-            try ReplayCommand.run(hazard, on: stage, schedule)
+            try ReplayCommand.run(hazard, on: stage, schedule, format)
         case "bench":
             let what = try arguments.word("what to measure: lab")
             try arguments.end()
@@ -87,6 +90,16 @@ enum PromiseLab {
                     + "\(Catalogue.all[0].id) to \(Catalogue.all.last!.id)")
         }
         return (hazard, stage)
+    }
+
+    private static func format(_ arguments: inout Arguments) throws -> Format {
+        guard let word = try arguments.optional("--format", for: "text, markdown or json") else {
+            return .text
+        }
+        guard let format = Format(rawValue: word) else {
+            throw Mistake("there is no format '\(word)'; there are text, markdown and json")
+        }
+        return format
     }
 
     private static func stage(_ arguments: inout Arguments) throws -> Stage {
@@ -123,6 +136,19 @@ struct Arguments {
         guard words.indices.contains(index + 1) else { throw Mistake("\(name) wants \(what)") }
         words.remove(at: index)
         return words.remove(at: index)
+    }
+
+    /// Takes an option that need not be there.
+    mutating func optional(_ name: String, for what: String) throws -> String? {
+        let isThere = words.contains { $0 == name || $0.hasPrefix("\(name)=") }
+        return isThere ? try option(name, for: what) : nil
+    }
+
+    /// Takes `--name`, which wants nothing.
+    mutating func flag(_ name: String) -> Bool {
+        guard let index = words.firstIndex(of: name) else { return false }
+        words.remove(at: index)
+        return true
     }
 
     /// Takes the next word that is no option.

@@ -1,4 +1,5 @@
 import RaceLab
+import StageTesting
 import Testing
 
 /// A scenario whose result is known: from the literature, or because it can be counted by hand.

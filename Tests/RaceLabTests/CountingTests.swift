@@ -1,4 +1,5 @@
 import RaceLab
+import StageTesting
 import Testing
 
 /// Two threads of m and n accesses have exactly C(m + n, n) interleavings.

@@ -1,5 +1,6 @@
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
 /// A thread that waits where the lab does not see it is lost for good, and these tests leave some

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
 @Suite("The lab hears conditions and semaphores", .needsTheLab)

@@ -1,5 +1,6 @@
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
 /// What threads share in these tests.

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RaceLab
 import Stage3ThreadSafe
+import StageTesting
 import Testing
 
 @Suite("The lab hears dispatch queues", .needsTheLab)

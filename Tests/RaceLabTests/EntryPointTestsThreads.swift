@@ -1,5 +1,6 @@
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
 @Suite("The lab hears threads start and end", .needsTheLab)

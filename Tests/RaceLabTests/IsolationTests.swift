@@ -1,6 +1,7 @@
 import CRaceLab
 import Foundation
 import RaceLab
+import StageTesting
 import Synchronization
 import Testing
 
@@ -210,7 +211,9 @@ struct IsolationTests {
         #expect(report.explored == 65 && report.failing == 65)
     }
 
-    @Test("what the child finds is what is found without one", arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
+    @Test(
+        "what the child finds is what is found without one",
+        arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
     func sameReport(of classic: Classic) throws {
         let isolated = classic.report { $0.isolation = .childProcess }
         #expect(isolated.json == classic.report().json)

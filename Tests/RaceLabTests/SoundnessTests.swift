@@ -1,5 +1,6 @@
 import CRaceLab
 @_spi(Testing) import RaceLab
+import StageTesting
 import Synchronization
 import Testing
 
