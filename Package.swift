@@ -57,11 +57,12 @@ let package = Package(
             name: "FieldGuideTests",
             dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "StageTesting"]),
         // What the documents say, and what the command prints.
-        .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
+        .testTarget(name: "DocumentationTests", dependencies: ["StageTesting", "promise-lab"]),
         .testTarget(
             name: "RaceLabTests",
             dependencies: [
                 "RaceLab", "CRaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe",
+                "StageTesting",
             ],
             swiftSettings: visibleAtomics),
     ]

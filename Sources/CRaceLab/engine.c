@@ -15,6 +15,7 @@
 #endif
 
 #include "laboratory.h"
+#include "child.h"
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
@@ -194,6 +195,18 @@ static bool misfits(int choice, uint8_t enabled) {
     return enabled ? !has(enabled, choice) : choice != NOBODY;
 }
 
+/// Whether the steps so far are those of an interleaving after which there was no process left.
+static bool is_known_to_crash(void) {
+    for (size_t i = 0; i < lab.scenario->crash_count; i++) {
+        const rl_crash *crash = &lab.scenario->crashes[i];
+        if (crash->length != lab.step_count) continue;
+        uint32_t same = 0;
+        while (same < crash->length && lab.steps[same].thread == crash->schedule[same]) same++;
+        if (same == crash->length) return true;
+    }
+    return false;
+}
+
 int rl_decide(void) {
     uint8_t enabled = those_who(can_go);
     uint8_t unfinished = enabled ? enabled : those_who(is_unfinished);
@@ -252,8 +265,11 @@ int rl_decide(void) {
     lab.threads[choice].timed_out = time_is_up;
     if (choice != lab.last && has(enabled, lab.last)) lab.preemptions++;
     lab.last = choice;
-    lab.step_count++;
-    return choice;
+    rl_record_steps(++lab.step_count);
+    if (!is_known_to_crash()) return choice;
+    lab.status = RL_CRASHES;
+    lab.redundant = false;
+    return NOBODY;
 }
 
 // MARK: - Points
@@ -375,6 +391,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     if (t->idle) return UINT32_MAX;
 
     // It is this thread's turn.
+    rl_record_phase(RL_IN_THREAD, index);
     uint32_t step = lab.step_count - 1;
     rl_step *record = &lab.steps[step];
     record->kind = t->kind;
@@ -382,6 +399,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     record->pc = t->pc;
     bool done = carry_out(index, t, step);
     record->failed = !done || t->timed_out;
+    record->locks_held = t->locks_held;
     if (record->failed && t->waits_for) wake_holders(t->waits_for);
     t->asleep = false;
     if (kind != RL_NOTE) t->accesses++;

@@ -109,6 +109,7 @@ static origin origin_of(uintptr_t pc) {
     return (origin)site->origin;
 }
 
+bool rl_is_of_program(uintptr_t pc) { return find_origin(pc) == OF_PROGRAM; }
 bool rl_is_under_test(uintptr_t pc) { return origin_of(pc) == OF_PROGRAM; }
 
 /// A walk up the stack, from the function of a library to the code under test.

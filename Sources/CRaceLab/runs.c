@@ -5,6 +5,7 @@
 #endif
 
 #include "laboratory.h"
+#include "child.h"
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
@@ -33,6 +34,9 @@ void rl_make_thread(int index) {
 }
 
 static bool begin_run(void) {
+    rl_record_phase(RL_SETTING_UP, NOBODY);
+    rl_record_steps(0);
+    if (rl_recording) rl_recording->runs = lab.summary.runs;
     lab.run++;
     lab.step_count = 0;
     lab.sleeping = 0;
@@ -49,6 +53,7 @@ static bool begin_run(void) {
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
     if (me->fate != STAYS) rl_give_up();
     lab.first_count = lab.thread_count;
+    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
     return lab.thread_count > 0;
 }
@@ -88,6 +93,7 @@ static bool end_run(void) {
         if (lab.status != RL_NOT_THE_SAME && lab.status != RL_MISFIT) lab.summary.runs++;
         rl_run run = {0};
         rl_fill_in(&run);
+        rl_record_phase(RL_JUDGING, NOBODY);
         go_on = lab.scenario->finished(lab.scenario->context, &run);
         if (me->fate != STAYS) rl_give_up();
     }
@@ -132,10 +138,25 @@ int rl_next_run(void) {
 
 // MARK: - All of them
 
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static bool made;
+
+void rl_hold_explorations(void) { pthread_mutex_lock(&one_at_a_time); }
+void rl_release_explorations(void) { pthread_mutex_unlock(&one_at_a_time); }
+
+void rl_begin_in_child(uint32_t room) {
+    pthread_mutex_init(&one_at_a_time, NULL);
+    made = false;
+    lab.idle = lab.running = NULL;
+    lab.kept_count = 0;
+    rl_forget_workers();
+    lab.steps = rl_recording->steps;
+    lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);
+    lab.step_capacity = room;
+}
+
 rl_summary rl_explore(const rl_scenario *scenario) {
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    static bool made;
-    pthread_mutex_lock(&one_at_a_time);
+    rl_hold_explorations();
     if (!made) {
         made = true;
         rl_gate_make(&lab.done);
@@ -156,7 +177,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     rl_watch();
     rl_forget_branches();
     rl_summary summary = lab.summary;
-    pthread_mutex_unlock(&one_at_a_time);
+    rl_release_explorations();
     return summary;
 }
 
@@ -184,6 +205,7 @@ void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
 bool rl_lock_is_held(void) { return false; }
 uint64_t rl_heard(void) { return 0; }
+bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
 
 const char *rl_unavailable(void) {
     return "this build runs under ThreadSanitizer, which listens where the lab would: "

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "CRaceLab.h"
+#include "child.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +21,18 @@
 static int overflow_status;
 static const char *overflow_message;
 
+uintptr_t rl_program_counter(const void *machine) {
+    const ucontext_t *context = machine;
+#if defined(__linux__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__linux__) && defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;  // asked for on Linux only
+#endif
+}
+
 static uintptr_t stack_pointer(const ucontext_t *context) {
 #if defined(__linux__) && defined(__x86_64__)
     return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
@@ -36,12 +48,17 @@ static uintptr_t stack_pointer(const ucontext_t *context) {
 }
 
 /// The fault is an overflow if the address that could not be reached lies next to the stack
-/// pointer; any other bad access takes the way it would have taken without this handler.
-static void on_fault(int number, siginfo_t *info, void *context) {
+/// pointer.
+bool rl_is_stack_overflow(const siginfo_t *info, const void *context) {
     uintptr_t address = (uintptr_t)info->si_addr;
     uintptr_t top = stack_pointer(context);
     uintptr_t distance = address > top ? address - top : top - address;
-    if (distance < 64 * 1024) {
+    return distance < 64 * 1024;
+}
+
+/// Any other bad access takes the way it would have taken without this handler.
+static void on_fault(int number, siginfo_t *info, void *context) {
+    if (rl_is_stack_overflow(info, context)) {
         ssize_t written = write(STDERR_FILENO, overflow_message, strlen(overflow_message));
         (void)written;
         _exit(overflow_status);

@@ -6,6 +6,7 @@
 #endif
 
 #include "laboratory.h"
+#include "child.h"
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
@@ -83,6 +84,7 @@ static void bind_to_processor(worker *w) {
 static void begin_work(worker *w) {
     me = w;
     me->landing = &me->base;
+    rl_expect_crashes();
     // The watcher may want to ask it where it is, and threads of Dispatch, from which it may
     // have this, listen to no signals.
     sigset_t signals;
@@ -148,6 +150,7 @@ static void run_body(int index) {
     thread *t = &lab.threads[index];
     t->on = me;
     me->thread = index;
+    rl_record_phase(RL_IN_THREAD, index);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
     clean_stack();
     lab.scenario->body(lab.scenario->context, index);
@@ -206,6 +209,8 @@ static void *work(void *argument) {
 static pthread_key_t goodbye;
 static worker *spare;
 
+void rl_forget_workers(void) { spare = NULL; }
+
 static void end_of_added_thread(void *argument);
 
 static void make_goodbye(void) { pthread_key_create(&goodbye, end_of_added_thread); }
@@ -242,6 +247,7 @@ static void *run_added_thread(void *argument) {
     rl_gate_wait(&me->turn, NULL);
     bind_to_processor(me);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
+    rl_record_phase(RL_IN_THREAD, me->thread);
     rl_listen();
     return me->start(me->argument);
 }
@@ -257,6 +263,7 @@ static worker *worker_for_added_thread(void) {
 
 static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     int index = lab.thread_count++;
+    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     rl_make_thread(index);
     thread *t = &lab.threads[index];
     t->pthread = w->pthread = pthread;

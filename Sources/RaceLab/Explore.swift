@@ -16,6 +16,16 @@ public struct Options: Sendable {
     /// the counts become smaller. Not used together with `maximumSwitches`, where it would leave
     /// out too much.
     public var reduction = false
+    /// Where the scenario runs. In a child process a crash ends the child only, and is a finding like
+    /// others: ``Finding/Kind/crash``.
+    public var isolation = Isolation.none
+    /// How long an exploration in child processes may take. A loop without an end is noticed much
+    /// earlier.
+    public var timeLimit = Duration.seconds(60)
+    /// How many bytes of memory a child process may take, besides those that this one has.
+    public var memoryLimit = 1 << 30
+    /// What an isolated exploration has come to know.
+    var crashes: [KnownCrash] = []
     /// Breaks the lab itself: RL_FAULT_… of CRaceLab. For the lab's own tests.
     @_spi(Testing) public var faults: UInt32 = 0
 
@@ -39,7 +49,10 @@ public struct Options: Sendable {
 public func explore(
     options: Options = Options(), _ describe: @escaping (Scenario) -> Void
 ) -> Report {
-    Explorer(options, describe).report()
+    switch options.isolation {
+    case .none: Explorer(options, describe).report()
+    case .childProcess: Isolated(options, describe).report()
+    }
 }
 
 /// Runs a scenario under one interleaving and says what happened, step by step.
@@ -50,6 +63,7 @@ public func replay(
     _ schedule: String, options: Options = Options(),
     _ describe: @escaping (Scenario) -> Void
 ) throws -> Trace {
+    if options.isolation == .childProcess { return try Isolated(options, describe).trace(schedule) }
     let explorer = Explorer(options, describe)
     return try explorer.trace(of: Schedule(schedule, threads: explorer.threadNames()))
 }
@@ -62,11 +76,13 @@ public func replay(
     _ schedule: Schedule, options: Options = Options(),
     _ describe: @escaping (Scenario) -> Void
 ) throws -> Trace {
-    try Explorer(options, describe).trace(of: schedule)
+    options.isolation == .childProcess
+        ? try Isolated(options, describe).trace(of: schedule)
+        : try Explorer(options, describe).trace(of: schedule)
 }
 
 /// A schedule that does not fit the scenario.
-public struct Misfit: Error, Hashable, Sendable, CustomStringConvertible {
+public struct Misfit: Error, Hashable, Codable, Sendable, CustomStringConvertible {
     /// The first step that does not fit, counted from 1.
     public let step: Int
     public let description: String
@@ -75,7 +91,7 @@ public struct Misfit: Error, Hashable, Sendable, CustomStringConvertible {
 /// One exploration: the Swift side of the engine in CRaceLab, which calls back to set up each
 /// run, to run the bodies and to judge what came of them.
 final class Explorer {
-    private var options: Options
+    private(set) var options: Options
     private let describe: (Scenario) -> Void
     private var scenario = Scenario()
     private var uncaught: [(thread: Int, error: any Error)] = []
@@ -87,6 +103,7 @@ final class Explorer {
 
     /// What is counted as one and the same finding.
     private enum Key: Hashable {
+        case crash(String)
         case failedCheck(String)
         case uncaughtError(String)
         case forbiddenOutcome(String)
@@ -95,6 +112,7 @@ final class Explorer {
 
         var kind: Finding.Kind {
             switch self {
+            case .crash: .crash
             case .failedCheck: .failedCheck
             case .uncaughtError: .uncaughtError
             case .forbiddenOutcome: .forbiddenOutcome
@@ -135,6 +153,8 @@ final class Explorer {
     private var judge: (rl_run) -> Bool = { _ in true }
     private var stepped: ((Int) -> Void)?
     private var wasSetUp: (() -> Void)?
+    /// Told of everything that is worth knowing even if this process crashes.
+    var herald: Herald?
 
     // MARK: Reports
 
@@ -194,6 +214,8 @@ final class Explorer {
     private func obstacle(after summary: rl_summary) -> Obstacle? {
         if scenario.threads.isEmpty { return .noThreads }
         if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
+        // Who crashes at once has had no time to touch anything.
+        if !options.crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }
     }
@@ -248,6 +270,11 @@ final class Explorer {
     private func keys(of run: rl_run) -> [Key] {
         var keys: [Key] = []
         outcome = nil
+        if run.status == RL_CRASHES {
+            let schedule = schedule(of: run)
+            let known = options.crashes.first { $0.schedule == schedule }
+            keys.append(.crash(known?.reason ?? ""))
+        }
         if run.status == RL_DEADLOCK {
             keys.append(.deadlock(deadlock(run)))
         }
@@ -293,7 +320,7 @@ final class Explorer {
     private func reason(for key: Key) -> String {
         switch key {
         case .failedCheck(let reason), .uncaughtError(let reason), .forbiddenOutcome(let reason),
-            .deadlock(let reason):
+            .deadlock(let reason), .crash(let reason):
             return reason
         case .race(let first, let second, let overlap):
             let sites = Symbols.sites(of: [first, second])
@@ -346,11 +373,7 @@ final class Explorer {
     private func stuck(_ run: rl_run) -> Obstacle {
         let frames = run.allFrames.map { UInt($0) + 1 }
         let sites = Symbols.sites(of: frames)
-        let isOurs = { (site: Site) in
-            !site.path.contains("/CRaceLab/") && !site.path.contains("<compiler-generated>")
-                && FileReadable.check(site.path)
-        }
-        let site = frames.lazy.compactMap { sites[$0] }.first(where: isOurs)
+        let site = frames.lazy.compactMap { sites[$0] }.first { $0.isOfProgram }
         let place = site.map { "at \($0.file):\($0.line)" } ?? "somewhere"
         let index = Int(run.blocked_thread)
         let name = index >= 0 ? name(index) : "set-up or check"
@@ -375,11 +398,15 @@ final class Explorer {
         var misfit: Misfit?
         wasSetUp = {
             // Here, not earlier: now the lab is ours, and no other exploration writes notes.
-            Notes.start()
+            Notes.start(self.herald)
             initial = self.scenario.columns.map { $0.read() }
+            self.herald?.tell(.initial(initial))
         }
         stepped = { step in
-            if !rl_lock_is_held() { states[step] = self.scenario.columns.map { $0.read() } }
+            guard !rl_lock_is_held() else { return }
+            let state = self.scenario.columns.map { $0.read() }
+            states[step] = state
+            self.herald?.tell(.states(step: step, state))
         }
         judge = { run in
             switch run.status {
@@ -434,7 +461,7 @@ final class Explorer {
             var survivor = false
             judge = { run in
                 let keys =
-                    run.status == RL_COMPLETE || run.status == RL_DEADLOCK
+                    [RL_COMPLETE, RL_DEADLOCK, RL_CRASHES].contains(run.status)
                     ? self.keys(of: run) : []
                 survivor = !keys.contains {
                     $0.kind <= kind && self.options.judging.contains($0.kind)
@@ -529,6 +556,10 @@ final class Explorer {
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
         configuration.max_steps = UInt32(max(1, options.maximumSteps))
         configuration.faults = options.faults
+        let crashes = KnownCrashes(options.crashes)
+        configuration.crashes = crashes.all
+        configuration.crash_count = options.crashes.count
+        defer { withExtendedLifetime(crashes) {} }
         let choices = (schedule?.choices ?? []).map { UInt8($0) }
         let neverEmpty: [UInt8] = choices + [0]
         return neverEmpty.withUnsafeBufferPointer { buffer in
@@ -549,6 +580,7 @@ final class Explorer {
         scenario = Scenario()
         uncaught = []
         describe(scenario)
+        herald?.isSetUp(scenario)
         wasSetUp?()
         return Int32(scenario.threads.count)
     }

@@ -1,6 +1,6 @@
 /// What a scenario says of one of the outcomes that it can end in, in the manner of jcstress.
-public struct ExpectedOutcome: Hashable, Sendable {
-    public enum Verdict: String, Sendable, CaseIterable {
+public struct ExpectedOutcome: Hashable, Codable, Sendable {
+    public enum Verdict: String, Codable, Sendable, CaseIterable {
         /// It is right. If no interleaving ends in it, the code keeps its threads apart more than
         /// it would have to: see ``Report/unreached``.
         case acceptable

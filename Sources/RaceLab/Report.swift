@@ -1,8 +1,12 @@
 import CRaceLab
 
 /// Something that an exploration has found.
-public struct Finding: Sendable, CustomStringConvertible {
-    public enum Kind: String, Sendable, CaseIterable, Comparable {
+public struct Finding: Codable, Sendable, CustomStringConvertible {
+    public enum Kind: String, Codable, Sendable, CaseIterable, Comparable {
+        /// The process came to its end: by a trap, such as `nil` where there must be a value or an
+        /// index out of range, by a bad access, by a stack overflow, by `exit`. Found only with
+        /// ``Options/Isolation/childProcess``; otherwise it is the process itself that ends.
+        case crash
         /// A check did not hold.
         case failedCheck = "failed check"
         /// The body of a thread threw an error.
@@ -37,7 +41,7 @@ public struct Finding: Sendable, CustomStringConvertible {
 }
 
 /// Why an exploration says nothing about its scenario, or not everything.
-public enum Obstacle: Error, Sendable, Hashable, CustomStringConvertible {
+public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertible {
     /// The lab cannot work in this build.
     case unavailable(String)
     /// The scenario has no threads.
@@ -53,6 +57,8 @@ public enum Obstacle: Error, Sendable, Hashable, CustomStringConvertible {
     case runsOn(thread: String, place: String)
     /// More threads were started than the lab has room for.
     case tooManyThreads(thread: String)
+    /// A child process did not come to its end in time, and was ended in this interleaving.
+    case tookTooLong(limit: Duration, schedule: String)
     /// The same choices led elsewhere than before.
     case notDeterministic
 
@@ -79,6 +85,10 @@ public enum Obstacle: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooManyThreads(let thread):
             return "the thread '\(thread)' starts one thread too many: the lab has room for "
                 + "\(RL_MAX_THREADS), those of the scenario and its queues included"
+        case .tookTooLong(let limit, let schedule):
+            let place = schedule.isEmpty ? "" : ", in the interleaving that begins \(schedule)"
+            return "the exploration did not come to its end within \(limit)\(place): explore less, "
+                + "or allow more with timeLimit"
         case .notDeterministic:
             return "the same schedule led elsewhere than before: the scenario depends on something "
                 + "besides its threads, such as time, chance, or what an earlier run left behind"
@@ -87,9 +97,11 @@ public enum Obstacle: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// What came of running a scenario under one interleaving after the other.
-public struct Report: Sendable {
+///
+/// It can be encoded, to hand it from one process to another; what others are to read is ``json``.
+public struct Report: Codable, Sendable {
     /// How much was explored.
-    public enum Extent: Hashable, Sendable, CustomStringConvertible {
+    public enum Extent: Hashable, Codable, Sendable, CustomStringConvertible {
         case all
         case atMost(switches: Int)
         case first(Int)

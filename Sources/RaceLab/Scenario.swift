@@ -184,9 +184,12 @@ public final class Log<Entry>: @unchecked Sendable {
 /// The texts of the notes of one run, while a table is being made of it.
 enum Notes {
     private static let texts = Mutex<[Int: String]?>(nil)
+    /// Told of each at once: whoever waits for the end may wait in vain, see ``Isolated``.
+    private static let herald = Mutex<Herald?>(nil)
 
-    static func start() {
+    static func start(_ herald: Herald? = nil) {
         texts.withLock { $0 = [:] }
+        self.herald.withLock { $0 = herald }
     }
 
     static func stop() -> [Int: String] {
@@ -199,7 +202,10 @@ enum Notes {
 
     static func write(_ text: @autoclosure () -> String, forStep step: Int) {
         texts.withLock { texts in
-            if texts != nil { texts?[step] = text() }
+            guard texts != nil else { return }
+            let text = text()
+            texts?[step] = text
+            herald.withLock { $0?.tell(.note(step: step, text)) }
         }
     }
 }

@@ -4,7 +4,7 @@
 /// the same letter, `A` for the thread that was added first, `B` for the next, and so on. A thread
 /// that was started by another one has a letter from the end of the alphabet. A number after a
 /// letter repeats it: `SR3S` is `SRRRS`.
-public struct Schedule: Hashable, Sendable {
+public struct Schedule: Hashable, Codable, Sendable {
     /// The index of the thread that makes each step.
     public let choices: [Int]
 

@@ -4,7 +4,7 @@ import Runtime
 import Synchronization
 
 /// A place in the source.
-public struct Site: Hashable, Sendable {
+public struct Site: Hashable, Codable, Sendable {
     public let path: String
     public let line: Int
     /// The column in which the access stands; 0 if the compiler does not say.
@@ -18,7 +18,7 @@ public struct Site: Hashable, Sendable {
 /// Finds the places in the source to which addresses in the program belong. It is asked only when
 /// something is shown, never while exploring.
 enum Symbols {
-    private static let known = Mutex<[UInt: Site]>([:])
+    private static let known = Guarded<[UInt: Site]>([:])
 
     /// The site of each return address; `nil` where the program has no debug information.
     static func sites(of addresses: some Sequence<UInt>) -> [UInt: Site] {
@@ -35,6 +35,21 @@ enum Symbols {
     /// compiler has added it.
     static func isCompilersOwn(_ address: UInt) -> Bool {
         sites(of: [address]).isEmpty && symbols(at: [address &- 1]).contains { $0 != nil }
+    }
+
+    /// While the process is copied: nobody is in the middle of something here, and nothing is left
+    /// to be made for the first time.
+    static func hold() {
+        _ = sites(of: [1])
+        oneAtATime.hold()
+        known.hold()
+        SourceText.files.hold()
+    }
+
+    static func release() {
+        SourceText.files.release()
+        known.release()
+        oneAtATime.release()
     }
 
     private static func lookUp(_ addresses: [UInt]) -> [UInt: Site] {
@@ -96,7 +111,7 @@ enum Symbols {
     /// into memory, and crashes if another thread takes some of it away at that moment: files that
     /// are read, and the symbols that are looked up here, come and go.
     private static let images = ImageMap.capture()
-    private static let oneAtATime = Mutex(())
+    private static let oneAtATime = Guarded(())
 
     private static func symbols(at addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
         let symbols = oneAtATime.withLock { _ in
@@ -162,7 +177,7 @@ extension Site {
 
 /// The lines of the source files, as far as they can be read.
 enum SourceText {
-    private static let files = Mutex<[String: [String]]>([:])
+    fileprivate static let files = Guarded<[String: [String]]>([:])
 
     static func line(_ line: Int, of path: String) -> String? {
         untrimmed(line, of: path)?.trimmingCharacters(in: .whitespaces)

@@ -2,9 +2,11 @@ import CRaceLab
 import Foundation
 
 /// One interleaving, step by step.
-public struct Trace: Sendable {
-    public struct Step: Sendable {
-        public enum Kind: String, Sendable {
+///
+/// It can be encoded, to hand it from one process to another; what others are to read is ``json``.
+public struct Trace: Codable, Sendable {
+    public struct Step: Codable, Sendable {
+        public enum Kind: String, Codable, Sendable {
             case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
             case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
             case start, join, send, receive
@@ -94,6 +96,9 @@ extension Report {
         _ describe: @escaping (Scenario) -> Void
     ) throws -> Trace? {
         guard let finding = finding ?? findings.first else { return nil }
+        if options.isolation == .childProcess {
+            return try Isolated(options, describe).counterexample(of: self, showing: finding)
+        }
         let schedule = Explorer(options, describe).shortest(showing: finding)
         var trace = try Explorer(options, describe).trace(of: schedule)
         guard ![.overlap, .dataRace].contains(finding.kind) else { return trace }

@@ -2,8 +2,8 @@ import CRaceLab
 
 extension Trace {
     /// What keeps a thread from going on, at the end of an interleaving that did not complete.
-    public struct Waiting: Sendable {
-        public enum Cause: Hashable, Sendable {
+    public struct Waiting: Codable, Sendable {
+        public enum Cause: Hashable, Codable, Sendable {
             /// A lock that somebody holds: the index of that thread, and the index of the step in
             /// which it took the lock. `nil` if the lab does not know.
             case lock(holder: Int?, takenInStep: Int?)

@@ -41,8 +41,8 @@ enum Help {
 
         """,
         "show": """
-        usage: promise-lab show ID --stage N
-               promise-lab show ID --design NAME
+        usage: promise-lab show ID --stage N [--every] [--format text|markdown|json]
+               promise-lab show ID --design NAME …
 
         Tells the story of a hazard and shows what happens on a stage. For a race that fails:
         the interleaving with the fewest switches that fails, as a table with a column for each
@@ -51,10 +51,15 @@ enum Help {
 
           promise-lab show R01 --stage 1
 
+        --every explores every order. Otherwise those that differ only in the order of steps that
+        do not touch the same thing are explored once: the verdict is the same, the counts are
+        smaller. With --format the table alone is written, as Markdown or as JSON, which
+        Sources/RaceLab/JSON.md describes.
+
         """,
         "replay": """
-        usage: promise-lab replay ID --stage N --schedule S
-               promise-lab replay ID --design NAME --schedule S
+        usage: promise-lab replay ID --stage N --schedule S [--format text|markdown|json]
+               promise-lab replay ID --design NAME --schedule S …
 
         Runs a race under one interleaving. The schedule has a letter for each step: the first
         letter of the thread's name (or A, B, C where two begin alike); a number behind a

@@ -48,13 +48,16 @@ enum PromiseLab {
             ListCommand.run()
         case "show":
             let (hazard, subject) = try hazardAndSubject(&arguments)
+            let everyOrder = arguments.flag("--every")
+            let format = try format(&arguments)
             try arguments.end()
-            try ShowCommand.run(hazard, on: subject)
+            try ShowCommand.run(hazard, on: subject, everyOrder: everyOrder, format)
         case "replay":
             let (hazard, subject) = try hazardAndSubject(&arguments)
             let schedule = try arguments.option("--schedule", for: "a schedule, such as SRRRS")
+            let format = try format(&arguments)
             try arguments.end()
-            try ReplayCommand.run(hazard, on: subject, schedule)
+            try ReplayCommand.run(hazard, on: subject, schedule, format)
         case "compare":
             let subjects = [try namedSubject(&arguments), try namedSubject(&arguments)]
             let hazard = try hazard(&arguments)
@@ -126,6 +129,16 @@ enum PromiseLab {
         return subject
     }
 
+    private static func format(_ arguments: inout Arguments) throws -> Format {
+        guard let word = try arguments.optional("--format", for: "text, markdown or json") else {
+            return .text
+        }
+        guard let format = Format(rawValue: word) else {
+            throw Mistake("there is no format '\(word)'; there are text, markdown and json")
+        }
+        return format
+    }
+
     private static func stage(_ arguments: inout Arguments) throws -> Stage {
         let word = try arguments.option("--stage", for: "a stage: 1, 2 or 3")
         guard let number = Int(word), let stage = Stage(rawValue: number) else {
@@ -166,7 +179,12 @@ struct Arguments {
         words.contains { $0 == name || $0.hasPrefix("\(name)=") }
     }
 
-    /// Takes `--name`, if it is there.
+    /// Takes an option that need not be there.
+    mutating func optional(_ name: String, for what: String) throws -> String? {
+        has(name) ? try option(name, for: what) : nil
+    }
+
+    /// Takes `--name`, which wants nothing.
     mutating func flag(_ name: String) -> Bool {
         guard let index = words.firstIndex(of: name) else { return false }
         words.remove(at: index)

@@ -10,17 +10,39 @@ enum ListCommand {
     }
 }
 
+/// How an interleaving is written.
+enum Format: String {
+    case text, markdown, json
+
+    /// `nil`: as text, with all that goes with it.
+    func written(_ trace: Trace) -> String? {
+        switch self {
+        case .text: nil
+        case .markdown: trace.markdown
+        case .json: trace.json
+        }
+    }
+}
+
 /// What happens on one stage.
 enum ShowCommand {
-    static func run(_ hazard: any Hazard, on subject: Subject) throws {
-        guard let race = hazard as? any Race else { return showOneThread(hazard, subject) }
-        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
-        if case .cannotExpress = race.expectation(on: subject) {
-            return showOneThread(race, subject)
+    /// - Parameter everyOrder: without leaving out what differs only in the order of steps that do
+    ///   not touch the same thing.
+    static func run(
+        _ hazard: any Hazard, on subject: Subject, everyOrder: Bool, _ format: Format
+    ) throws {
+        guard let race = hazard as? any Race else {
+            if everyOrder || format != .text { throw Mistake(needsThreads(hazard)) }
+            return showOneThread(hazard, subject)
         }
-        let report = race.report(on: subject)
+        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
+        if case .cannotExpress = race.expectation(on: subject) { return showOneThread(race, subject) }
+        var options = race.options
+        if everyOrder { options.reduction = false }
+        let report = explore(options: options, race.scenario(on: subject))
         if let obstacle = report.obstacle { throw obstacle }
         let findings = race.findings(of: report, on: subject)
+        if format != .text { return try write(report, findings.first, race, subject, format) }
         if let finding = findings.first {
             let count = "\(report.failing) of \(report.explored) interleavings fail"
             print(Terminal.spread(title(race, subject), count))
@@ -47,6 +69,22 @@ enum ShowCommand {
             besides(report)
             print(replayLine(race, subject, trace))
         }
+    }
+
+    /// One interleaving and nothing else, for documents and machines.
+    private static func write(
+        _ report: Report, _ finding: Finding?, _ race: any Race, _ subject: Subject, _ format: Format
+    ) throws {
+        let scenario = race.scenario(on: subject)
+        let trace =
+            try finding.flatMap {
+                try report.counterexample(showing: $0, options: race.options, scenario)
+            } ?? report.surviving.map { try replay($0, options: race.options, scenario) }
+        if let text = trace.flatMap(format.written) { print(text, terminator: "") }
+    }
+
+    private static func needsThreads(_ hazard: any Hazard) -> String {
+        "\(hazard.id) has one thread only: there are no interleavings to explore or to write"
     }
 
     static func title(_ hazard: any Hazard, _ subject: Subject) -> String {
@@ -97,7 +135,9 @@ enum ShowCommand {
 
 /// One interleaving of the user's choice.
 enum ReplayCommand {
-    static func run(_ hazard: any Hazard, on subject: Subject, _ schedule: String) throws {
+    static func run(
+        _ hazard: any Hazard, on subject: Subject, _ schedule: String, _ format: Format
+    ) throws {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
         }
@@ -110,6 +150,7 @@ enum ReplayCommand {
         } catch let misfit as Misfit {
             throw Mistake("this schedule does not fit \(race.id) on \(subject); \(misfit)")
         }
+        if let text = format.written(trace) { return print(text, terminator: "") }
         print(ShowCommand.title(race, subject))
         print("\n\(trace.table(width: Terminal.width))\n")
         let judged = trace.findings.filter { race.judging.contains($0.kind) }

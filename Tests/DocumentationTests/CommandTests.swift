@@ -1,7 +1,9 @@
+import Foundation
+import StageTesting
 import Testing
 
 /// The command, as its users see it.
-@Suite("promise-lab")
+@Suite("promise-lab", .needsTheLab)
 struct CommandTests {
     @Test(
         "mistyped commands are explained on standard error, with status 2",
@@ -10,6 +12,9 @@ struct CommandTests {
             ("show R01 --stage 4", "there is no stage '4'; there are 1, 2 and 3"),
             ("show R01 --stage one", "there is no stage 'one'"),
             ("show R01", "--stage is missing"),
+            ("show R01 --stage 1 --format html", "there is no format 'html'"),
+            ("show R01 --stage 1 --format", "--format wants text, markdown or json"),
+            ("show H01 --stage 1 --every", "H01 has one thread only"),
             ("show --stage 1", "a word is missing: the id of a hazard"),
             ("show R01 --stage", "--stage wants a stage"),
             ("show R01 --stage 1 --loud", "there is no option '--loud'"),
@@ -74,6 +79,39 @@ struct CommandTests {
         for (one, other) in zip(steps(shown.lines), steps(replayed.lines)) {
             #expect(one.trimmedAtEnd == other.trimmedAtEnd)
         }
+    }
+
+    @Test("every order is more interleavings, and the same interleaving is shown")
+    func every() throws {
+        let reduced = try Commands.promiseLab(["show", "R01", "--stage", "1"])
+        let every = try Commands.promiseLab(["show", "R01", "--stage", "1", "--every"])
+        #expect(every.status == 0 && every.errors == "")
+        let counts = { (text: String) in
+            text.firstMatch(of: #/(\d+) of (\d+) interleavings fail/#).flatMap {
+                match in Int(match.1).flatMap { k in Int(match.2).map { (k, $0) } }
+            }
+        }
+        let (few, all) = (try #require(counts(reduced.output)), try #require(counts(every.output)))
+        #expect(few.0 < all.0 && few.1 < all.1 && all.0 < all.1)
+        #expect(reduced.lines.last == every.lines.last)
+    }
+
+    @Test("an interleaving can be written as Markdown and as JSON")
+    func formats() throws {
+        let words = ["R01", "--stage", "1", "--format"]
+        let json = try Commands.promiseLab(["show"] + words + ["json"])
+        let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
+        let fields = try #require(object as? [String: Any])
+        #expect(fields["kind"] as? String == "trace")
+        let schedule = try #require(fields["schedule"] as? String)
+        let markdown = try Commands.promiseLab(["show"] + words + ["markdown"])
+        #expect(markdown.output.hasPrefix("|"))
+        #expect(markdown.output.hasSuffix("\n\nReplay: `\(schedule)`\n"))
+        let replayed = try Commands.promiseLab(
+            ["replay"] + words + ["markdown", "--schedule", schedule])
+        #expect(replayed.status == 0)
+        #expect(replayed.output.hasPrefix("|"))
+        #expect(replayed.output.hasSuffix("\n\nReplay: `\(schedule)`\n"))
     }
 
     @Test("plain text when piped")

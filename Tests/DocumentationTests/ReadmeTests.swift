@@ -1,4 +1,5 @@
 import Foundation
+import StageTesting
 import Testing
 
 /// What the README shows is what its commands print.
@@ -9,7 +10,7 @@ struct ReadmeTests {
     /// `UPDATE_README=1 swift test --filter Readme` rewrites the blocks, never the prose.
     static let updates = ProcessInfo.processInfo.environment["UPDATE_README"] == "1"
 
-    @Test("every console block is what its command prints now")
+    @Test("every console block is what its command prints now", .needsTheLab)
     func blocks() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         var checked = 0

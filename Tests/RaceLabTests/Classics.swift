@@ -1,4 +1,5 @@
 import RaceLab
+import StageTesting
 import Testing
 
 /// A scenario whose result is known: from the literature, or because it can be counted by hand.
@@ -38,7 +39,7 @@ struct Classic: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("Classics")
+@Suite("Classics", .needsTheLab)
 struct ClassicsTests {
     @Test("has the result that is known of it", arguments: Classic.all)
     func result(of classic: Classic) {

@@ -1,5 +1,6 @@
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
 /// Pages quote source and output. Here both are made again and compared with what the page says.
@@ -8,7 +9,7 @@ import Testing
 /// the classic of that name. In the same way there are `table`, `report.json`, `trace.json` and
 /// `report.markdown`, `trace.markdown`; and `source: FILE: OPENING` for the declaration that
 /// begins with that text. With UPDATE_DOCS=1 in the environment the pages are rewritten instead.
-@Suite("Pages")
+@Suite("Pages", .needsTheLab)
 struct PagesTests {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

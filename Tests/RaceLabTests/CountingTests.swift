@@ -1,8 +1,9 @@
 import RaceLab
+import StageTesting
 import Testing
 
 /// Two threads of m and n accesses have exactly C(m + n, n) interleavings.
-@Suite("The lab counts")
+@Suite("The lab counts", .needsTheLab)
 struct CountingTests {
     final class Cell {
         var value = 0

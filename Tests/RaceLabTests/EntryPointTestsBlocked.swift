@@ -1,10 +1,11 @@
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
 /// A thread that waits where the lab does not see it is lost for good, and these tests leave some
 /// behind. Each takes the second for which the lab waits before it says so.
-@Suite("The lab reports what it cannot see", .serialized)
+@Suite("The lab reports what it cannot see", .serialized, .needsTheLab)
 struct BlockedEntryPointTests {
     /// Blocks until somebody writes, which nobody does.
     private static func readFromPipe() {

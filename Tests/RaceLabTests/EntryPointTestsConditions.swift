@@ -1,9 +1,10 @@
 import Dispatch
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
-@Suite("The lab hears conditions and semaphores")
+@Suite("The lab hears conditions and semaphores", .needsTheLab)
 struct ConditionEntryPointTests {
     /// One place for one item.
     final class Buffer: @unchecked Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
 /// What threads share in these tests.
@@ -22,7 +23,7 @@ extension Report {
     }
 }
 
-@Suite("The lab hears locks of Foundation")
+@Suite("The lab hears locks of Foundation", .needsTheLab)
 struct LockEntryPointTests {
     @Test("an NSLock keeps two threads apart")
     func lockKeepsApart() {

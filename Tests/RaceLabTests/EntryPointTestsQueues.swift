@@ -2,9 +2,10 @@ import Dispatch
 import Foundation
 import RaceLab
 import Stage3ThreadSafe
+import StageTesting
 import Testing
 
-@Suite("The lab hears dispatch queues")
+@Suite("The lab hears dispatch queues", .needsTheLab)
 struct DispatchQueueEntryPointTests {
     private func increments(on queue: @escaping () -> DispatchQueue) -> Report {
         explore { scenario in
@@ -121,7 +122,7 @@ struct DispatchQueueEntryPointTests {
     }
 }
 
-@Suite("The lab's own queue")
+@Suite("The lab's own queue", .needsTheLab)
 struct LabQueueTests {
     @Test("does what it is sent in order")
     func order() {

@@ -1,8 +1,9 @@
 import Foundation
 import RaceLab
+import StageTesting
 import Testing
 
-@Suite("The lab hears threads start and end")
+@Suite("The lab hears threads start and end", .needsTheLab)
 struct ThreadEntryPointTests {
     /// Runs `body` on a new thread that can be waited for.
     private static func start(_ body: @escaping () -> Void) -> pthread_t {

@@ -1,9 +1,10 @@
 import Foundation
+import StageTesting
 import Testing
 
 @testable import RaceLab
 
-@Suite("Rendering")
+@Suite("Rendering", .needsTheLab)
 struct RenderingTests {
     // MARK: Tables
 
@@ -274,7 +275,7 @@ extension Classic {
     }
 }
 
-@Suite("Declared outcomes")
+@Suite("Declared outcomes", .needsTheLab)
 struct OutcomeTests {
     private func incrementing(
         _ options: Options = Options(), _ declare: @escaping (Scenario) -> Void

@@ -1,10 +1,11 @@
 import CRaceLab
 @_spi(Testing) import RaceLab
+import StageTesting
 import Synchronization
 import Testing
 
 /// What the lab says has to be true of itself.
-@Suite("The lab is sound")
+@Suite("The lab is sound", .needsTheLab)
 struct SoundnessTests {
     // MARK: Reduction
 

@@ -47,6 +47,7 @@ typedef enum {
     RL_SILENT,         // a thread runs on and on without coming to a point
     RL_NOT_THE_SAME,   // the same schedule led elsewhere than before
     RL_TOO_MANY,       // more threads were started than the lab has room for
+    RL_CRASHES,        // it is known to crash here, so it was not tried again
 } rl_status;
 
 typedef struct {
@@ -102,6 +103,12 @@ typedef struct {
     uintptr_t frames[RL_MAX_FRAMES];
 } rl_run;
 
+/// An interleaving that crashes in its last step, or after it.
+typedef struct {
+    const uint8_t *schedule;
+    uint32_t length;
+} rl_crash;
+
 typedef struct {
     void *context;
     /// Makes everything afresh for one run and says how many threads it has.
@@ -123,6 +130,8 @@ typedef struct {
     const uint8_t *schedule;    // if not NULL: run this one only …
     uint32_t schedule_length;
     bool beyond;                // … or every interleaving that begins like this
+    const rl_crash *crashes;    // that are known
+    size_t crash_count;
     unsigned faults;            // RL_FAULT_…, or 0
 } rl_scenario;
 
@@ -170,6 +179,74 @@ uint64_t rl_heard(void);
 
 /// NULL if the lab can work in this build; otherwise a sentence that says why not.
 const char *rl_unavailable(void);
+
+// MARK: - In a child process
+
+/// What a child process is doing.
+typedef enum {
+    RL_SETTING_UP = 0,
+    RL_IN_THREAD,           // of the scenario
+    RL_JUDGING,             // a run that is over
+} rl_phase;
+
+/// Memory that a child process shares with its parent, who can so tell what the child did last,
+/// whatever became of it.
+typedef struct {
+    int phase;
+    int thread;             // whose turn it is, in phase RL_IN_THREAD
+    uint64_t runs;          // before this one
+    uint32_t thread_count;
+    int signal;             // that the child got for a crash, or 0
+    bool overflow;          // of the stack
+    uintptr_t crash_pc;
+    uint32_t frame_count;   // where it crashed
+    uintptr_t frames[RL_MAX_FRAMES];
+    uint32_t step_count;
+    rl_step steps[];        // of the present run
+} rl_recorder;
+
+/// Something to be done in a child process.
+typedef struct {
+    void *context;
+    /// Called right before and after the process is copied, the latter in both processes.
+    void (*before)(void *context);
+    void (*after)(void *context);
+    /// Called in the child, on a thread of its own.
+    void (*work)(void *context);
+    int results;            // for `work`: where to write what is for the parent
+    uint32_t max_steps;     // of a run
+    int64_t milliseconds;   // after which the child is ended
+    uint64_t memory;        // so many bytes more than the parent has
+} rl_errand;
+
+#define RL_CHILD_DONE 0
+#define RL_CHILD_FAILED 113
+
+typedef struct {
+    int status;             // as `waitpid` says it
+    bool time_is_up;        // the child did not come to an end in time
+    char *results, *errors; // what it wrote, the latter to standard error
+    size_t result_count, error_count;
+    rl_recorder *recorder;
+    size_t recorder_size;
+} rl_child;
+
+/// Does something in a copy of this process, and waits for its end; explorations elsewhere in
+/// this process wait, too. Returns false if the operating system does not allow it. The answer
+/// has to be forgotten, in either case.
+bool rl_run_in_child(rl_errand *errand, rl_child *answer);
+void rl_forget_child(rl_child *answer);
+
+/// The steps of the run in which the child was last.
+static inline const rl_step *rl_recorded_steps(const rl_recorder *recorder) {
+    return recorder->steps;
+}
+
+/// Whether a return address belongs to the program, and not to the toolchain's libraries.
+bool rl_is_of_program(uintptr_t pc);
+
+/// NULL if there can be such children; otherwise a sentence that says why not.
+const char *rl_no_children(void);
 
 /// Faults that the lab's own tests plant, to see whether they would be noticed.
 enum {

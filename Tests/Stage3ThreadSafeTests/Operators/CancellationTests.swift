@@ -1,5 +1,6 @@
 import RaceLab
 import Stage3ThreadSafe
+import StageTesting
 import Testing
 
 /// Cancelling, where another thread does something else at the same time.
@@ -220,19 +221,19 @@ struct CancellationTests {
         #expect(!steps.entries.contains(99))
     }
 
-    @Test("R16 cancel ∥ settle")
+    @Test("R16 cancel ∥ settle", .needsTheLab)
     func cancelOrSettle() {
         let report = expectSurvival(CancellationScenarios.cancelOrSettle)
         #expect(Set(report.outcomes.keys) == ["cancelled", "fulfilled"])
     }
 
-    @Test("R19 cancel ∥ register a cancellation observer")
+    @Test("R19 cancel ∥ register a cancellation observer", .needsTheLab)
     func cancelOrRegister() {
         expectSurvival(CancellationScenarios.cancelOrRegister)
         expectSurvival(CancellationScenarios.cancelTwice)
     }
 
-    @Test("drop a linked source ∥ cancel its parent")
+    @Test("drop a linked source ∥ cancel its parent", .needsTheLab)
     func dropOrCancel() {
         let report = expectSurvival(CancellationScenarios.dropOrCancel)
         #expect(Set(report.outcomes.keys) == ["cancelled", "gone"])

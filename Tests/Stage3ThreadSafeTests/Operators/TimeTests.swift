@@ -1,6 +1,7 @@
 import Dispatch
 import RaceLab
 import Stage3ThreadSafe
+import StageTesting
 import Testing
 
 /// A clock turned on one thread while something else happens on another.
@@ -252,7 +253,7 @@ struct TimeTests {
 
     // MARK: where threads meet
 
-    @Test("R16 timeout ∥ settle")
+    @Test("R16 timeout ∥ settle", .needsTheLab)
     func timeoutOrSettle() {
         let report = expectSurvival(TimeScenarios.timeoutOrSettle)
         #expect(Set(report.outcomes.keys) == ["fulfilled", "timed out"])

@@ -1,6 +1,7 @@
 import Foundation
 import RaceLab
 import Stage3ThreadSafe
+import StageTesting
 import Testing
 
 @Suite("Waiting")
@@ -34,7 +35,9 @@ struct WaitingTests {
         #expect(promise.settledValue == 1)
     }
 
-    @Test("R13 wait refuses on a serial queue, an operation queue of one, and the main queue")
+    @Test(
+        "R13 wait refuses on a serial queue, an operation queue of one, and the main queue",
+        .needsTheLab)
     func refusal() async {
         let queue = SerialQueue(label: "serial")
         let adopted = DispatchQueue(label: "adopted")

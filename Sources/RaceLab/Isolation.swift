@@ -1,0 +1,103 @@
+import CRaceLab
+import Foundation
+import Synchronization
+
+extension Options {
+    /// Where the scenario of an exploration runs.
+    public enum Isolation: Hashable, Sendable {
+        /// In this process. A crash of the code under test is a crash of this process.
+        case none
+        /// In a child process, a copy of this one (`fork`), on Linux. An interleaving that crashes
+        /// is a finding, and the exploration goes on with the others in another child: up to 64
+        /// times, then it ends, and ``Report/extent`` says so.
+        ///
+        /// Three things are different in a child:
+        /// - What the closures of the scenario change outside of it, a global or a captured
+        ///   variable, they change in the child only.
+        /// - It has none of the other threads of this process. Whatever they held at that moment
+        ///   (a lock of the code under test that is shared by the whole process) is never
+        ///   released, and work sent to a dispatch queue or to a task is never done.
+        /// - What it writes to standard error comes when it has ended, and without the message of
+        ///   a crash, which is part of the finding.
+        case childProcess
+    }
+}
+
+/// An interleaving after which there was no process left.
+struct KnownCrash: Sendable {
+    let schedule: Schedule
+    let reason: String
+    /// How many interleavings were explored before.
+    let runs: Int
+}
+
+/// The known crashes, as the engine wants them.
+final class KnownCrashes {
+    private let choices: [UnsafeMutableBufferPointer<UInt8>]
+    private let table: UnsafeMutableBufferPointer<rl_crash>
+
+    init(_ crashes: [KnownCrash]) {
+        choices = crashes.map { crash in
+            let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(
+                capacity: crash.schedule.choices.count)
+            _ = buffer.initialize(from: crash.schedule.choices.map(UInt8.init))
+            return buffer
+        }
+        table = .allocate(capacity: crashes.count)
+        _ = table.initialize(
+            from: choices.map { rl_crash(schedule: $0.baseAddress, length: UInt32($0.count)) })
+    }
+
+    deinit {
+        choices.forEach { $0.deallocate() }
+        table.deallocate()
+    }
+
+    var all: UnsafePointer<rl_crash>? { UnsafePointer(table.baseAddress) }
+}
+
+/// What a child process tells its parent.
+enum Message: Codable {
+    case scenario(threads: [String], columns: [String])
+    case initial([String])
+    case states(step: Int, [String])
+    case note(step: Int, String)
+    /// What it was to find out.
+    case value(Data)
+}
+
+/// Writes messages to a pipe at once, a line each, so that they arrive whatever comes next.
+final class Herald: Sendable {
+    private let pipe: Int32
+    private let hasNamed = Mutex(false)
+
+    init(pipe: Int32) {
+        self.pipe = pipe
+    }
+
+    /// Called at the beginning of each run. They all have the same threads.
+    func isSetUp(_ scenario: Scenario) {
+        let isFirst = hasNamed.withLock { named in
+            defer { named = true }
+            return !named
+        }
+        guard isFirst else { return }
+        tell(
+            .scenario(threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title))
+        )
+    }
+
+    func tell(_ message: Message) {
+        guard var line = try? JSONEncoder().encode(message) else { return }
+        line.append(UInt8(ascii: "\n"))
+        line.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let written = write(
+                    pipe, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if written < 0 && errno != EINTR { return }
+                rest = rest.dropFirst(max(0, written))
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import CRaceLab
+import Foundation
+
+/// All that is left of a child process.
+struct Remains {
+    private(set) var value: Data?
+    private var named: [String] = []
+    private var columns: [String] = []
+    private var initial: [String] = []
+    private var states: [Int: [String]] = [:]
+    private var notes: [Int: String] = [:]
+
+    let timeIsUp: Bool
+    /// What it wrote to standard error.
+    let errors: String
+    /// How many interleavings it had explored.
+    let runs: Int
+    private let status: Int32
+    private let recorder: rl_recorder
+    private let steps: [rl_step]
+
+    init(_ child: rl_child) {
+        timeIsUp = child.time_is_up
+        status = child.status
+        recorder = child.recorder.pointee
+        runs = Int(recorder.runs)
+        steps = Array(
+            UnsafeBufferPointer(
+                start: rl_recorded_steps(child.recorder), count: Int(recorder.step_count)))
+        errors = Remains.text(child.errors, child.error_count)
+        let decoder = JSONDecoder()
+        for line in Remains.text(child.results, child.result_count).split(separator: "\n") {
+            guard let message = try? decoder.decode(Message.self, from: Data(line.utf8)) else {
+                continue
+            }
+            receive(message)
+        }
+    }
+
+    private static func text(_ bytes: UnsafePointer<CChar>?, _ count: Int) -> String {
+        bytes.map {
+            String(decoding: UnsafeRawBufferPointer(start: $0, count: count), as: UTF8.self)
+        }
+            ?? ""
+    }
+
+    private mutating func receive(_ message: Message) {
+        switch message {
+        case .scenario(let threads, let columns):
+            named = threads
+            self.columns = columns
+        case .initial(let state): initial = state
+        case .states(let step, let state): states[step] = state
+        case .note(let step, let text): notes[step] = text
+        case .value(let data): value = data
+        }
+    }
+
+    var schedule: Schedule { Schedule(steps.map { Int($0.thread) }) }
+
+    var threads: [String] {
+        StartedThreads.names(after: named, upTo: Int(recorder.thread_count))
+    }
+
+    // MARK: Why it came to its end
+
+    /// A sentence about the crash. Interleavings with the same sentence are counted together.
+    var reason: String {
+        if status & 0x7F == 0 {
+            return "\(who) ends the process with status \(status >> 8 & 0xFF)"
+        }
+        let signal = Remains.name(ofSignal: status & 0x7F)
+        if recorder.overflow { return "\(who) overflows its stack\(place) (\(signal))" }
+        return "\(who) crashes\(place)\(fatalError.map { ": \($0)" } ?? "") (\(signal))"
+    }
+
+    private var who: String {
+        switch rl_phase(UInt32(recorder.phase)) {
+        case RL_IN_THREAD where threads.indices.contains(Int(recorder.thread)):
+            "'\(threads[Int(recorder.thread)])'"
+        case RL_JUDGING: "a check"
+        default: "set-up"
+        }
+    }
+
+    /// The innermost place in code that can be read.
+    private var place: String {
+        let frames = withUnsafeBytes(of: recorder.frames) {
+            Array($0.bindMemory(to: UInt.self).prefix(Int(recorder.frame_count)))
+        }
+        let crash = UInt(recorder.crash_pc)
+        // Before that there is the handler of the signal. Behind it there are return addresses.
+        let addresses = frames.drop { $0 != crash }.map { $0 == crash ? $0 + 1 : $0 }
+        // To look up the symbols of the libraries takes seconds.
+        let ours = addresses.lazy.filter { rl_is_of_program($0) }
+        let site = ours.compactMap { Symbols.sites(of: [$0])[$0] }.first { $0.isOfProgram }
+        return site.map { " at \($0.file):\($0.line)" } ?? ""
+    }
+
+    private static let mark = "Fatal error: "
+
+    /// What the Swift runtime says of a trap.
+    private var fatalError: String? {
+        errors.range(of: Remains.mark, options: .backwards).map { range in
+            String(errors[range.upperBound...].prefix { $0 != "\n" })
+        }
+    }
+
+    /// What it wrote besides that, and the backtrace that comes after it.
+    var errorsBesidesTheCrash: String {
+        guard let range = errors.range(of: Remains.mark, options: .backwards) else { return errors }
+        let before = errors[..<range.lowerBound]
+        return String(
+            before[..<(before.lastIndex(of: "\n").map(errors.index(after:)) ?? before.startIndex)])
+    }
+
+    private static func name(ofSignal number: Int32) -> String {
+        let names: [Int32: String] = [
+            SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV",
+            SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGSYS: "SIGSYS", SIGKILL: "SIGKILL",
+            SIGTERM: "SIGTERM",
+        ]
+        return names[number] ?? "signal \(number)"
+    }
+
+    // MARK: Its last interleaving
+
+    /// The steps until the crash, which is marked.
+    func trace(reason: String) -> Trace {
+        let sites = Symbols.sites(
+            of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        var trace = Trace(
+            threads: threads, columns: columns, initial: initial,
+            steps: steps.enumerated().map { index, step in
+                let site = sites[UInt(step.pc)]
+                let isLast = index == steps.count - 1
+                return Trace.Step(
+                    thread: Int(step.thread), kind: Trace.Step.Kind(step), site: site,
+                    text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
+                    failed: step.failed, locksHeld: Int(step.locks_held),
+                    states: states[index] ?? (isLast ? columns.map { _ in "" } : nil))
+            },
+            findings: [Finding(kind: .crash, reason: reason, count: 1, schedule: schedule)],
+            waiting: [])
+        trace.add(notes: notes)
+        trace.mark(step: steps.count - 1, reason)
+        return trace
+    }
+}
+
+extension Site {
+    /// Whether it is in source that can be read, and not in the lab's.
+    var isOfProgram: Bool {
+        !path.contains("/CRaceLab/") && !path.contains("<compiler-generated>")
+            && FileReadable.check(path)
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// A report never claims more than was explored.
+@Suite("Bounds are honest", .needsTheLab)
+struct BoundsTests {
+    /// Two threads of two steps each: six interleavings, of which two have no forced switch, two
+    /// have one, and two have two.
+    private static let twoByTwo = Classic("two by two", .survives) { scenario in
+        let (left, right) = (Counter(), Counter())
+        scenario.thread("left") { for _ in 0..<2 { left.value = 1 } }
+        scenario.thread("right") { for _ in 0..<2 { right.value = 1 } }
+    }
+
+    @Test(
+        "at most so many forced switches",
+        arguments: [
+            (0, 2, Report.Extent.atMost(switches: 0)), (1, 4, .atMost(switches: 1)), (2, 6, .all),
+            (100, 6, .all),
+        ])
+    func switches(bound: Int, explored: Int, extent: Report.Extent) {
+        let report = Self.twoByTwo.report { $0.maximumSwitches = bound }
+        #expect(report.explored == explored)
+        #expect(report.extent == extent)
+        #expect(report.summary == "survives \(extent) (\(explored))")
+    }
+
+    @Test(
+        "the first so many",
+        arguments: [(1, Report.Extent.first(1)), (5, .first(5)), (6, .all), (7, .all)])
+    func interleavings(bound: Int, extent: Report.Extent) {
+        let report = Self.twoByTwo.report { $0.maximumInterleavings = bound }
+        #expect(report.explored == min(bound, 6))
+        #expect(report.extent == extent)
+        #expect(report.text().contains("explored: \(extent)"))
+    }
+
+    @Test(
+        "of two bounds, the one that was met",
+        arguments: [(3, Report.Extent.first(3)), (4, .atMost(switches: 1))])
+    func both(interleavings: Int, extent: Report.Extent) {
+        let report = Self.twoByTwo.report { options in
+            options.maximumSwitches = 1
+            options.maximumInterleavings = interleavings
+        }
+        #expect(report.explored == interleavings)
+        #expect(report.extent == extent)
+    }
+
+    @Test("a bound on switches explores the same with and without reduction")
+    func boundWithReduction() {
+        let report = Self.twoByTwo.report { options in
+            options.maximumSwitches = 1
+            options.reduction = true
+        }
+        #expect(report.explored == 4 && report.redundant == 0)
+        #expect(report.extent == .atMost(switches: 1))
+    }
+
+    @Test("what a bound leaves out is not called unreached, and not called all")
+    func leftOut() {
+        let bounded = Classic.atomicLostUpdate.report { $0.maximumSwitches = 0 }
+        #expect(bounded.survives)
+        #expect(bounded.extent == .atMost(switches: 0))
+        #expect(bounded.unreached.isEmpty)
+        #expect(bounded.summary.contains("at most 0 forced switches"))
+        #expect(!Classic.atomicLostUpdate.report().survives)
+    }
+
+    @Test("attempts that change something are given up after so many steps, with their beginning")
+    func endlessRetries() {
+        let report = explore { scenario in
+            let (word, attempts) = (Box(Atomic(0)), Box(Atomic(0)))
+            scenario.thread("tries") {
+                while !word.value.compareExchange(
+                    expected: 1, desired: 2, ordering: .relaxed
+                ).exchanged {
+                    attempts.value.add(1, ordering: .relaxed)
+                }
+            }
+            scenario.thread("other") { word.value.store(3, ordering: .relaxed) }
+        }
+        #expect(!report.survives)
+        guard case .tooLong(steps: 2_000, let schedule) = report.obstacle else {
+            Issue.record("\(report.summary)")
+            return
+        }
+        #expect(schedule.hasPrefix("T"))
+        #expect(report.summary.contains("a loop that does not end"))
+    }
+
+    @Test("attempts that change nothing are a deadlock")
+    func hopelessRetries() {
+        let report = explore { scenario in
+            let word = Box(Atomic(0))
+            scenario.thread("tries") {
+                while !word.value.compareExchange(
+                    expected: 1, desired: 2, ordering: .relaxed
+                ).exchanged {}
+            }
+            scenario.thread("other") { word.value.store(3, ordering: .relaxed) }
+        }
+        #expect(report.findings.map(\.kind) == [.deadlock])
+        #expect(report.findings.first?.count == report.explored)
+        #expect(report.findings.first?.reason.contains("a change that nobody makes") == true)
+    }
+
+    // MARK: One at a time
+
+    @Test("explorations that are started at the same time queue up for one another")
+    func queueUp() async {
+        let runs = Log<Int>()
+        let reports = await withTaskGroup(of: Report.self) { group in
+            for number in 0..<4 {
+                group.addTask {
+                    await Self.onThreadOfItsOwn {
+                        explore { scenario in
+                            runs.append(number)
+                            BoundsTests.twoByTwo.describe(scenario)
+                        }
+                    }
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(reports.allSatisfy { $0.survives && $0.explored == 6 && $0.extent == .all })
+        // Six interleavings, and the first of them once more, which may come later.
+        let order = runs.entries
+        for number in 0..<4 {
+            let places = order.indices.filter { order[$0] == number }
+            #expect(places.count == 7)
+            #expect(places.prefix(6).last == places[0] + 5, "\(order)")
+        }
+    }
+
+    private static func onThreadOfItsOwn<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value
+    ) async -> Value {
+        await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: work()) }.start()
+        }
+    }
+}

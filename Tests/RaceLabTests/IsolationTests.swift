@@ -1,0 +1,303 @@
+import CRaceLab
+import Foundation
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// Code under test that crashes, explored in child processes.
+@Suite("A crash is contained", .serialized, .needsTheLab)
+struct IsolationTests {
+    private static var isolated: Options {
+        var options = Options()
+        options.isolation = .childProcess
+        options.judging = [.crash]
+        return options
+    }
+
+    private final class Slot: Sendable {
+        nonisolated(unsafe) var value: Int? = 1
+    }
+
+    private final class Row: Sendable {
+        nonisolated(unsafe) var items = [1, 2]
+    }
+
+    /// The line of this file on which a comment stands.
+    private static func line(_ comment: String) -> Int {
+        let text = (try? String(contentsOfFile: #filePath, encoding: .utf8)) ?? ""
+        let lines = text.components(separatedBy: "\n")
+        return (lines.firstIndex { $0.hasSuffix("// \(comment)") } ?? -1) + 1
+    }
+
+    // MARK: Kinds of crash
+
+    private static let forceUnwrap: @Sendable (Scenario) -> Void = { scenario in
+        let slot = Slot()
+        let log = Log<Int>()
+        scenario.thread("taker") {
+            guard slot.value != nil else { return }
+            log.append(slot.value!)  // unwraps
+        }
+        scenario.thread("emptier") { slot.value = nil }
+        scenario.outcome { "\(log.entries)" }
+        scenario.state("slot") { slot.value.map { "\($0)" } ?? "nil" }
+    }
+
+    @Test("nil where there must be a value, in one interleaving of four")
+    func forceUnwrap() throws {
+        let report = explore(options: Self.isolated, Self.forceUnwrap)
+        #expect(report.obstacle == nil)
+        #expect(report.extent == .all)
+        #expect(report.explored == 4 && report.failing == 1, "\(report.text())")
+        #expect(report.outcomes == ["[]": 1, "[1]": 2])
+        let crash = try #require(report.findings.first)
+        #expect(crash.kind == .crash && crash.count == 1)
+        #expect(crash.schedule.text(threads: report.threads) == "TET")
+        let place = "IsolationTests.swift:\(Self.line("unwraps"))"
+        #expect(crash.reason.hasPrefix("'taker' crashes at \(place): Unexpectedly found nil"))
+        #expect(crash.reason.contains("(SIG"))
+    }
+
+    @Test("the table of an interleaving that crashes ends with the crash")
+    func table() throws {
+        let report = explore(options: Self.isolated, Self.forceUnwrap)
+        let trace = try #require(
+            try report.counterexample(options: Self.isolated, Self.forceUnwrap))
+        #expect(trace.scheduleText == "TET")
+        #expect(trace.threads == ["taker", "emptier"])
+        #expect(trace.steps.map(\.kind) == [.read, .modify, .read])
+        #expect(trace.initial == ["1"])
+        #expect(trace.steps.map { $0.states ?? [] } == [["1"], ["nil"], [""]])
+        #expect(trace.steps.last?.mark == report.findings.first?.reason)
+        #expect(trace.findings.map(\.kind) == [.crash])
+        let lines = trace.table().split(separator: "\n")
+        #expect(lines.contains { $0.contains("log.append(slot.value!)") }, "\(trace.table())")
+        #expect(lines.allSatisfy { $0.count <= 100 })
+    }
+
+    @Test("an index out of range")
+    func indexOutOfRange() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            let row = Row()
+            let log = Log<Int>()
+            scenario.thread("reader") {
+                let last = row.items.count - 1
+                log.append(row.items[last])  // indexes
+            }
+            scenario.thread("remover") { row.items = [1] }
+        }
+        let crash = try #require(report.findings.first)
+        #expect(report.extent == .all && report.obstacle == nil)
+        #expect(crash.kind == .crash && crash.count == 1, "\(report.text())")
+        #expect(crash.reason.contains("'reader' crashes at IsolationTests.swift:"))
+        #expect(crash.reason.contains(":\(Self.line("indexes")): Index out of range"))
+    }
+
+    @Test("a stack overflow")
+    func stackOverflow() throws {
+        var options = Self.isolated
+        options.maximumSteps = 1_000_000
+        let report = explore(options: options) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { if slot.value == nil { overflow(0) } }
+            scenario.thread("second") { slot.value = nil }
+        }
+        let crash = try #require(report.findings.first)
+        #expect(crash.kind == .crash)
+        #expect(crash.reason.hasPrefix("'first' overflows its stack at IsolationTests.swift:"))
+        #expect(report.explored == 2 && report.failing == 1, "\(report.text())")
+    }
+
+    @Test("a process that is ended by the code under test")
+    func exits() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { if slot.value == nil { exit(3) } }
+            scenario.thread("second") { slot.value = nil }
+        }
+        #expect(report.findings.map(\.reason) == ["'first' ends the process with status 3"])
+        #expect(report.explored == 2 && report.failing == 1)
+    }
+
+    @Test("a bad access")
+    func badAccess() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") {
+                if slot.value == nil { UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }
+            }
+            scenario.thread("second") { slot.value = nil }
+        }
+        let reason = try #require(report.findings.first?.reason)
+        #expect(reason.hasPrefix("'first' crashes at IsolationTests.swift:"))
+        #expect(reason.hasSuffix("(SIGSEGV)"))
+    }
+
+    // MARK: Where it crashes
+
+    @Test("a crash in set-up is no interleaving's fault, and is reported")
+    func setUpCrashes() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            scenario.thread("first") {}
+            fatalError("nothing to set up")
+        }
+        #expect(!report.survives)
+        #expect(report.extent == .first(1))
+        let crash = try #require(report.findings.first)
+        #expect(crash.reason.hasPrefix("set-up crashes at IsolationTests.swift:"))
+        #expect(crash.reason.contains("nothing to set up"))
+        #expect(crash.schedule.choices.isEmpty)
+    }
+
+    @Test("a crash before a thread has touched anything")
+    func crashesAtOnce() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { slot.value = 2 }
+            scenario.thread("second") { fatalError("at once") }
+        }
+        #expect(report.extent == .first(1) && report.failing == 1)
+        #expect(report.findings.first?.reason.hasPrefix("'second' crashes at") == true)
+    }
+
+    @Test("a check that crashes")
+    func checkCrashes() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { slot.value = nil }
+            scenario.thread("second") { slot.value = 2 }
+            scenario.check { try require(slot.value! == 2, "not 2") }
+        }
+        #expect(report.explored == 2 && report.failing == 1, "\(report.text())")
+        let crash = try #require(report.findings.first { $0.kind == .crash })
+        #expect(crash.count == 1 && crash.reason.hasPrefix("a check crashes at"))
+    }
+
+    // MARK: Going on
+
+    @Test("many interleavings crash, and all are counted")
+    func goesOn() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            let counter = Counter()
+            scenario.thread("taker") {
+                counter.value += 1
+                guard slot.value != nil else { return }
+                counter.value += slot.value!
+            }
+            scenario.thread("emptier") {
+                slot.value = nil
+                counter.value = 0
+            }
+        }
+        #expect(report.extent == .all && report.obstacle == nil)
+        let crash = try #require(report.findings.first)
+        #expect(crash.kind == .crash && crash.count > 1, "\(report.text())")
+        #expect(report.failing >= crash.count && report.explored > report.findings[0].count)
+    }
+
+    @Test("after 64 crashes the exploration ends, and says so")
+    func givesUp() throws {
+        let report = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") {
+                for _ in 0..<6 { slot.value = nil }
+                fatalError("always")
+            }
+            scenario.thread("second") { for _ in 0..<6 { slot.value = 1 } }
+        }
+        #expect(report.extent == .first(65), "\(report.text())")
+        #expect(report.explored == 65 && report.failing == 65)
+    }
+
+    @Test(
+        "what the child finds is what is found without one",
+        arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
+    func sameReport(of classic: Classic) throws {
+        let isolated = classic.report { $0.isolation = .childProcess }
+        #expect(isolated.json == classic.report().json)
+    }
+
+    @Test("a replay in a child gives the same table, and refuses the same")
+    func sameReplay() throws {
+        var options = Options()
+        options.isolation = .childProcess
+        let describe = Classic.lostUpdate.describe
+        let schedule = try #require(Classic.lostUpdate.report().findings.first?.schedule)
+        let (here, there) = (
+            try replay(schedule, describe), try replay(schedule, options: options, describe)
+        )
+        #expect(here.table() == there.table())
+        let misfit = #expect(throws: Misfit.self) {
+            try replay("FSS", options: Self.isolated, describe)
+        }
+        #expect(misfit?.step == 4)
+        #expect(throws: Schedule.Malformed.self) {
+            try replay("F?", options: Self.isolated, describe)
+        }
+    }
+
+    // MARK: Limits
+
+    @Test("a child that takes too long is ended")
+    func timeLimit() {
+        var options = Self.isolated
+        options.timeLimit = .milliseconds(100)
+        let report = explore(options: options) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { if slot.value == 1 { while true {} } }
+            scenario.thread("second") { slot.value = 2 }
+        }
+        guard case .tookTooLong(limit: .milliseconds(100), _) = report.obstacle else {
+            Issue.record("\(report.text())")
+            return
+        }
+        #expect(!report.survives)
+    }
+
+    @Test("a child that takes too much memory crashes")
+    func memoryLimit() throws {
+        var options = Self.isolated
+        options.memoryLimit = 64 << 20
+        let report = explore(options: options) { scenario in
+            let slot = Slot()
+            scenario.thread("first") {
+                guard slot.value == nil else { return }
+                slot.value = [UInt8](repeating: 1, count: 256 << 20).count
+            }
+            scenario.thread("second") { slot.value = nil }
+        }
+        #expect(report.findings.first?.kind == .crash, "\(report.text())")
+        #expect(report.explored >= 2)
+    }
+
+    @Test("what another thread of this process holds does not matter")
+    func otherThreads() {
+        let ended = Atomic(false)
+        let busy = (0..<2).map { _ in
+            let thread = Thread {
+                while !ended.load(ordering: .relaxed) {
+                    _ = try? replay("FSFS", Classic.lostUpdate.describe).table()
+                }
+            }
+            thread.start()
+            return thread
+        }
+        for _ in 0..<20 {
+            let report = explore(options: Self.isolated, Self.forceUnwrap)
+            #expect(report.failing == 1 && report.obstacle == nil, "\(report.text())")
+        }
+        ended.store(true, ordering: .relaxed)
+        _ = busy
+    }
+}
+
+/// Needs more stack than there is.
+@inline(never) private func overflow(_ depth: Int) {
+    withUnsafeTemporaryAllocation(of: Int.self, capacity: 128) { room in
+        room[0] = depth
+        overflow(depth + 1)
+        room[1] = depth
+    }
+}
