@@ -64,7 +64,7 @@ enum Help {
 
         Copies the package to a temporary folder, plants one fault after the other there (the
         lock removed, handlers called under it, …), builds the copy, runs its matrix and looks
-        whether the right rows notice, for the right reason. Takes about two minutes.
+        whether the right rows notice, for the right reason. Takes about five minutes.
 
         """,
         "list": """

@@ -97,6 +97,7 @@ enum MutantsCommand {
     private static let stage1 = "Sources/Stage1Naive/AWPromise.swift"
     private static let stage2 = "Sources/Stage2Handlers/AWPromise.swift"
     private static let stage3 = "Sources/Stage3ThreadSafe/AWPromise.swift"
+    private static let operators = "Sources/Stage3ThreadSafe/Operators"
 
     private static let mutants = [
         Mutant(
@@ -165,6 +166,61 @@ enum MutantsCommand {
             file: "Sources/Stage3ThreadSafe/Resolver.swift",
             edits: [("promise.settle(.failure(PromiseError.abandoned))", "promise.result == nil")],
             noticedBy: [("H15 on Stage 3", "hears nothing at all")]),
+        Mutant(
+            name: "`all` counts without an atomic", file: "\(operators)/All.swift",
+            edits: [
+                (
+                    "private let remaining: Atomic<Int>",
+                    "nonisolated(unsafe) private var remaining: Int"
+                ),
+                ("remaining = Atomic(start)", "remaining = start"),
+                (
+                    "remaining.subtract(1, ordering: .acquiringAndReleasing).newValue == 0",
+                    "remaining = remaining - 1; return remaining == 0"
+                ),
+            ],
+            noticedBy: [("R14 on Stage 3", "nobody is told")]),
+        Mutant(
+            name: "`all` with a limit swallows a rejection",
+            file: "\(operators)/AllWithLimit.swift",
+            edits: [
+                (
+                    "resolver.settle(.failure(error))",
+                    "_ = error; state.withLock { $0.room += 1 }; finishIfDone()"
+                )
+            ],
+            noticedBy: [("R15 on Stage 3", "that nobody sent")]),
+        Mutant(
+            name: "`race` and `all` settle under a lock of their own",
+            file: "\(operators)/Follow.swift",
+            edits: [
+                (
+                    "extension Resolver {",
+                    "import Synchronization\nprivate let lock = Mutex(())\nextension Resolver {"
+                ),
+                (
+                    "self.promise.settle(decision, &agenda)",
+                    "lock.withLock { _ = self.promise.settle(decision) }"
+                ),
+            ],
+            noticedBy: [("R17 on Stage 3", "deadlock")]),
+        Mutant(
+            name: "an observer of a cancelled token is forgotten",
+            file: "\(operators)/Cancellation.swift",
+            edits: [
+                (
+                    "promise.observe(on: dispatcher) { outcome in",
+                    """
+                    if isCancelled { return Observation {} }
+                            return promise.observe(on: dispatcher) { outcome in
+                    """
+                )
+            ],
+            noticedBy: [("R19 on Stage 3", "never called")]),
+        Mutant(
+            name: "`wait` waits wherever it is told to", file: "\(operators)/Waiting.swift",
+            edits: [("if SerialQueue.isCurrent { throw OperatorError.wouldWaitForItself }", "")],
+            noticedBy: [("R13 on Stage 3", "on its own queue it waits")]),
         Mutant(
             name: "Stage 2 without settle-once", file: stage2,
             edits: [("guard case .pending = state else { return }", "")],

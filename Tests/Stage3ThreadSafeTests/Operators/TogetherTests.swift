@@ -244,37 +244,4 @@ struct TogetherTests {
         }
         #expect(values == Array(0..<2_000))
     }
-
-    // MARK: where threads meet
-
-    @Test("R14 all: two promises settled by two threads")
-    func settledByTwo() {
-        expectSurvival(TogetherScenarios.allFulfilled)
-        expectSurvival(TogetherScenarios.tupleFulfilled)
-    }
-
-    @Test("R15 all: one fulfils ∥ one rejects")
-    func oneRejects() {
-        expectSurvival(TogetherScenarios.allRejected)
-    }
-
-    @Test("R14, R15 with a limit")
-    func limited() {
-        expectSurvival(TogetherScenarios.limitedRejected)
-        expectSurvival(TogetherScenarios.limitedFulfilled)
-    }
-
-    @Test("R16 race ∥, any ∥")
-    func raceAndAny() {
-        let report = expectSurvival(TogetherScenarios.race)
-        #expect(Set(report.outcomes.keys) == ["fulfilled 1", "rejected here"])
-        expectSurvival(TogetherScenarios.anyWithOneValue)
-        expectSurvival(TogetherScenarios.anyWithoutValue)
-    }
-
-    @Test("R17 aggregate settled inside")
-    func settledInside() {
-        let report = expectSurvival(TogetherScenarios.settledInside)
-        #expect(report.outcomes.count > 1)
-    }
 }

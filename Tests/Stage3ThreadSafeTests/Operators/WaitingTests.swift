@@ -34,7 +34,7 @@ struct WaitingTests {
         #expect(promise.settledValue == 1)
     }
 
-    @Test("R13 wait refuses on a serial queue, an operation queue of one, and the main queue")
+    @Test("wait refuses on a serial queue, an operation queue of one, and the main queue")
     func refusal() async {
         let queue = SerialQueue(label: "serial")
         let adopted = DispatchQueue(label: "adopted")
