@@ -179,7 +179,7 @@ enum MutantsCommand {
                     "remaining = remaining - 1; return remaining == 0"
                 ),
             ],
-            noticedBy: [("R14 on Stage 3", "nobody is told")]),
+            noticedBy: [("R14 on Stage 3", "that nobody sent")]),
         Mutant(
             name: "`all` with a limit swallows a rejection",
             file: "\(operators)/AllWithLimit.swift",
@@ -200,7 +200,7 @@ enum MutantsCommand {
                 ),
                 (
                     "self.promise.settle(decision, &agenda)",
-                    "lock.withLock { _ = self.promise.settle(decision) }"
+                    "lock.withLock { _ in _ = self.promise.settle(decision) }"
                 ),
             ],
             noticedBy: [("R17 on Stage 3", "deadlock")]),

@@ -70,3 +70,15 @@ final class Ends: Sendable {
         }
     }
 }
+
+extension Scenario {
+    /// It ends once, in one of these ways, each of which happens in some interleaving.
+    func requireOneEnd(_ ends: Ends, _ ways: KeyValuePairs<String, String>) {
+        check {
+            let end = try ends.theOnly()
+            try require(ways.contains { $0.key == end }, or: .wrongValue)
+        }
+        outcome { (try? ends.theOnly()) ?? "" }
+        for (way, meaning) in ways { expect(way, .acceptable, meaning) }
+    }
+}

@@ -20,9 +20,9 @@ struct R16: OperatorRace {
         let race = AWPromise.race([first, second])
         scenario.thread("first") { firstResolver.fulfill(1) }
         scenario.thread("second") { secondResolver.reject(Sent("no")) }
-        scenario.oneWinner(
-            of: Ends(of: race), "fulfilled 1", "the first came first", "rejected 'no'",
-            "the second came first")
+        scenario.requireOneEnd(
+            Ends(of: race),
+            ["fulfilled 1": "the first came first", "rejected 'no'": "the second came first"])
         scenario.state("race") { SharedSuite.describe(race.result) }
     }
 
@@ -53,9 +53,9 @@ struct R16: OperatorRace {
         scenario.thread("time") { clock.advance(by: .seconds(1)) }
         scenario.thread("resolver") { resolver.fulfill(1) }
         scenario.check { try require(clock.waiting == 0, or: .keptAlive) }
-        scenario.oneWinner(
-            of: Ends(of: limited), "fulfilled 1", "the value came in time", "rejected timedOut",
-            "the time was up")
+        scenario.requireOneEnd(
+            Ends(of: limited),
+            ["fulfilled 1": "the value came in time", "rejected timedOut": "the time was up"])
     }
 
     /// The time-out is asked for while the promise is settled.
@@ -79,22 +79,12 @@ struct R16: OperatorRace {
         let cancelled = promise.cancelled(by: source.token)
         scenario.thread("canceller") { source.cancel() }
         scenario.thread("resolver") { resolver.fulfill(1) }
-        scenario.oneWinner(
-            of: Ends(of: cancelled), "fulfilled 1", "the value came first",
-            "rejected CancellationError()", "it was cancelled first")
-    }
-}
-
-extension Scenario {
-    /// It ends once, in one of two ways, both of which happen.
-    fileprivate func oneWinner(
-        of ends: Ends, _ one: String, _ meaningOfOne: String, _ other: String,
-        _ meaningOfOther: String
-    ) {
-        check { _ = try ends.theOnly() }
-        outcome { (try? ends.theOnly()) ?? "" }
-        expect(one, .acceptable, meaningOfOne)
-        expect(other, .acceptable, meaningOfOther)
+        scenario.requireOneEnd(
+            Ends(of: cancelled),
+            [
+                "fulfilled 1": "the value came first",
+                "rejected CancellationError()": "it was cancelled first",
+            ])
     }
 }
 
