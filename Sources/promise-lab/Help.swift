@@ -15,6 +15,7 @@ enum Help {
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
                promise-lab list                             every hazard in a sentence
+               promise-lab aplus                            Promises/A+, clause by clause
                promise-lab mutants                          are planted faults noticed?
                promise-lab help COMMAND                     more about one of them
 
@@ -57,6 +58,16 @@ enum Help {
           promise-lab replay R01 --stage 1 --schedule SRRRSS
 
         Exit status 2 if the schedule does not fit, with the step at which it does not.
+
+        """,
+        "aplus": """
+        usage: promise-lab aplus
+
+        Tries the clauses of Promises/A+ 1.1 that have a meaning in typed Swift, on every stage:
+        each in many cases, with the promise settled before its handlers are registered, at once
+        and later. Stage 3 runs its handlers on a queue. Then come the clauses that cannot be
+        expressed, with the reason. Exit status 1 if a case that is documented to pass fails, or
+        if one that is documented to fail passes, or fails for another reason.
 
         """,
         "mutants": """
