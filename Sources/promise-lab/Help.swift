@@ -74,8 +74,9 @@ enum Help {
         usage: promise-lab mutants
 
         Copies the package to a temporary folder, plants one fault after the other there (the
-        lock removed, handlers called under it, …), builds the copy, runs its matrix and looks
-        whether the right rows notice, for the right reason. Takes about five minutes.
+        lock removed, handlers called under it, …), builds the copy, runs the matrix and aplus
+        in it, and looks whether the right rows notice, for the right reason. Takes about five
+        minutes.
 
         """,
         "list": """
