@@ -142,7 +142,7 @@ extension APlusCases where P: FlatteningPromise {
             }
             bench.turn { inner.settle(.fulfilled, 2) }
             bench.letOthersHaveTheirTurns()
-            try bench.expect(["first: value 2", "second: value 2"], or: .lost)
+            try bench.expect(["first: value 2", "second: value 2"], or: .wrongValue)
         }
     }
 
