@@ -17,6 +17,7 @@ enum Help {
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
                promise-lab compare A B ID                   the same race on two subjects
                promise-lab list                             every hazard in a sentence
+               promise-lab aplus                            Promises/A+, clause by clause
                promise-lab mutants                          are planted faults noticed?
                promise-lab help COMMAND                     more about one of them
 
@@ -87,12 +88,23 @@ enum Help {
         stage, none left out. Takes about ten seconds.
 
         """,
+        "aplus": """
+        usage: promise-lab aplus
+
+        Tries the clauses of Promises/A+ 1.1 that have a meaning in typed Swift, on every stage:
+        each in many cases, with the promise settled before its handlers are registered, at once
+        and later. Stage 3 runs its handlers on a queue. Then come the clauses that cannot be
+        expressed, with the reason. Exit status 1 if a case that is documented to pass fails, or
+        if one that is documented to fail passes, or fails for another reason.
+
+        """,
         "mutants": """
         usage: promise-lab mutants
 
         Copies the package to a temporary folder, plants one fault after the other there (the
-        lock removed, handlers called under it, …), builds the copy, runs its matrix and looks
-        whether the right rows notice, for the right reason. Takes about two minutes.
+        lock removed, handlers called under it, …), builds the copy, runs the matrix and aplus
+        in it, and looks whether the right rows notice, for the right reason. Takes about five
+        minutes.
 
         """,
         "list": """

@@ -1,15 +1,15 @@
 import Foundation
 import SharedSuite
 
-/// Plants faults in a copy of the sources and looks whether the matrix notices: the check of the
-/// checks.
+/// Plants faults in a copy of the sources and looks whether the matrix, or the cases of Promises/A+,
+/// notice: the check of the checks.
 enum MutantsCommand {
     /// A fault: in one file of the package, one text in place of another.
     private struct Mutant {
         let name: String
         let file: String
         let edits: [(text: String, replacement: String)]
-        /// The rows that have to come out otherwise than documented, and the reason for which.
+        /// The rows or clauses that have to come out otherwise than documented, and the reason.
         let noticedBy: [(row: String, reason: String)]
     }
 
@@ -29,7 +29,7 @@ enum MutantsCommand {
             try FileManager.default.copyItem(
                 at: package.appending(path: name), to: copy.appending(path: name))
         }
-        print("Each fault is planted in a copy of the package; the matrix has to notice it.\n")
+        print("Each fault is planted in a copy of the package; the checks have to notice it.\n")
         var unnoticed = 0
         for mutant in mutants where !(try isNoticed(mutant, in: copy)) { unnoticed += 1 }
         guard unnoticed == 0 else {
@@ -60,13 +60,15 @@ enum MutantsCommand {
         guard build.status == 0 else {
             throw Failure(description: "\(mutant.name): it does not compile\n\(build.output)")
         }
-        let run = try start([copy.appending(path: ".build/debug/promise-lab").path], in: copy)
-        let lines = run.output.split(separator: "\n").map(String.init)
+        let program = copy.appending(path: ".build/debug/promise-lab").path
+        let runs = try [[program], [program, "aplus"]].map { try start($0, in: copy) }
+        let output = runs.map(\.output).joined(separator: "\n")
+        let lines = output.split(separator: "\n").map(String.init)
         let missing = mutant.noticedBy.filter { row, reason in
             !lines.contains { $0.hasPrefix("promise-lab: \(row)") && $0.contains(reason) }
         }
         let rows = mutant.noticedBy.map { "\($0.row): \($0.reason)" }
-        if missing.isEmpty, run.status == 1 {
+        if missing.isEmpty, runs.contains(where: { $0.status == 1 }) {
             print(Terminal.painted("✓ ", .green) + mutant.name)
             print(Terminal.wrapped(rows.joined(separator: "; "), indentation: "    "))
             return true
@@ -74,7 +76,7 @@ enum MutantsCommand {
         print(
             Terminal.painted("✗ ", .red) + "\(mutant.name): not noticed by "
                 + missing.map { "\($0.row) (\($0.reason))" }.joined(separator: ", "))
-        print(run.output)
+        print(output)
         return false
     }
 
@@ -97,6 +99,7 @@ enum MutantsCommand {
     private static let stage1 = "Sources/Stage1Naive/AWPromise.swift"
     private static let stage2 = "Sources/Stage2Handlers/AWPromise.swift"
     private static let stage3 = "Sources/Stage3ThreadSafe/AWPromise.swift"
+    private static let operators = "Sources/Stage3ThreadSafe/Operators"
 
     private static let mutants = [
         Mutant(
@@ -165,6 +168,73 @@ enum MutantsCommand {
             file: "Sources/Stage3ThreadSafe/Resolver.swift",
             edits: [("promise.settle(.failure(PromiseError.abandoned))", "promise.result == nil")],
             noticedBy: [("H15 on Stage 3", "hears nothing at all")]),
+        Mutant(
+            name: "a promise may wait for itself",
+            file: "Sources/Stage3ThreadSafe/Chaining.swift",
+            edits: [("where inner === self:", "where inner !== inner:")],
+            noticedBy: [("H11 on Stage 3", "waits for itself"), ("2.3.1 on Stage 3", "itself")]),
+        Mutant(
+            name: "no handler goes through its queue",
+            file: "Sources/Stage3ThreadSafe/Agenda.swift",
+            edits: [("if runsImmediately {", "if runsImmediately || true {")],
+            noticedBy: [
+                ("H10 on Stage 3", "before the next line"), ("2.2.4 on Stage 3", "on the stack"),
+            ]),
+        Mutant(
+            name: "`all` counts without an atomic", file: "\(operators)/All.swift",
+            edits: [
+                (
+                    "private let remaining: Atomic<Int>",
+                    "nonisolated(unsafe) private var remaining: Int"
+                ),
+                ("remaining = Atomic(start)", "remaining = start"),
+                (
+                    "remaining.subtract(1, ordering: .acquiringAndReleasing).newValue == 0",
+                    "remaining = remaining - 1; return remaining == 0"
+                ),
+            ],
+            noticedBy: [("R14 on Stage 3", "that nobody sent")]),
+        Mutant(
+            name: "`all` with a limit swallows a rejection",
+            file: "\(operators)/AllWithLimit.swift",
+            edits: [
+                (
+                    "resolver.settle(.failure(error))",
+                    "_ = error; state.withLock { $0.room += 1 }; finishIfDone()"
+                )
+            ],
+            noticedBy: [("R15 on Stage 3", "that nobody sent")]),
+        Mutant(
+            name: "`race` and `all` settle under a lock of their own",
+            file: "\(operators)/Follow.swift",
+            edits: [
+                (
+                    "extension Resolver {",
+                    "import Synchronization\nprivate let lock = Mutex(())\nextension Resolver {"
+                ),
+                (
+                    "self.promise.settle(decision, &agenda)",
+                    "lock.withLock { _ in _ = self.promise.settle(decision) }"
+                ),
+            ],
+            noticedBy: [("R17 on Stage 3", "deadlock")]),
+        Mutant(
+            name: "an observer of a cancelled token is forgotten",
+            file: "\(operators)/Cancellation.swift",
+            edits: [
+                (
+                    "promise.observe(on: dispatcher) { outcome in",
+                    """
+                    if isCancelled { return Observation {} }
+                            return promise.observe(on: dispatcher) { outcome in
+                    """
+                )
+            ],
+            noticedBy: [("R19 on Stage 3", "never called")]),
+        Mutant(
+            name: "`wait` waits wherever it is told to", file: "\(operators)/Waiting.swift",
+            edits: [("if SerialQueue.isCurrent { throw OperatorError.wouldWaitForItself }", "")],
+            noticedBy: [("R13 on Stage 3", "on its own queue it waits")]),
         Mutant(
             name: "Stage 2 without settle-once", file: stage2,
             edits: [("guard case .pending = state else { return }", "")],

@@ -68,6 +68,9 @@ enum PromiseLab {
             try arguments.end()
             guard what == "lab" else { throw Mistake("'\(what)' cannot be measured; lab can") }
             try BenchCommand.run()
+        case "aplus":
+            try arguments.end()
+            APlusCommand.run()
         case "mutants":
             try arguments.end()
             try MutantsCommand.run()
@@ -80,8 +83,8 @@ enum PromiseLab {
                 "there is no trial '\(part)'; there are \(Trial.parts.joined(separator: ", "))")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay, compare, list "
-                    + "and mutants (see promise-lab --help)")
+                "there is no command '\(name)'; there are matrix, show, replay, compare, list, "
+                    + "aplus, bench and mutants (see promise-lab --help)")
         }
     }
 

@@ -141,6 +141,9 @@ enum ReplayCommand {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
         }
+        if case .cannotExpress(let why) = race.expectation(on: stage) {
+            throw Mistake("\(stage) cannot express \(race.id): \(why)")
+        }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         let trace: Trace
         do {

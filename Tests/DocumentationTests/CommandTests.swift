@@ -29,6 +29,8 @@ struct CommandTests {
             ("replay R01 --stage 1 --schedule SRRRSSS", "step 7: the schedule goes on"),
             ("replay H01 --stage 1 --schedule S", "nothing to schedule"),
             ("replay R01 --stage 1", "--schedule is missing"),
+            ("replay R14 --stage 1 --schedule F", "Stage 1 cannot express R14"),
+            ("aplus 2.1.2", "'2.1.2' is one word too many"),
             ("trial juggled --stage 1", "there is no trial 'juggled'"),
         ])
     func mistakes(command: String, complaint: String) throws {
@@ -40,7 +42,9 @@ struct CommandTests {
         #expect(result.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("help is there for each command", arguments: ["", "matrix", "show", "replay", "list"])
+    @Test(
+        "help is there for each command",
+        arguments: ["", "matrix", "show", "replay", "list", "aplus"])
     func help(command: String) throws {
         let words = command.isEmpty ? ["--help"] : [command, "--help"]
         let result = try Commands.promiseLab(words)
@@ -112,6 +116,26 @@ struct CommandTests {
         #expect(replayed.status == 0)
         #expect(replayed.output.hasPrefix("|"))
         #expect(replayed.output.hasSuffix("\n\nReplay: `\(schedule)`\n"))
+    }
+
+    @Test("Promises/A+: a row for each clause, in 100 columns, with what cannot be expressed")
+    func aplus() throws {
+        let result = try Commands.promiseLab(["aplus"])
+        #expect(result.status == 0 && result.errors == "")
+        #expect(result.lines.allSatisfy { $0.count <= 100 })
+        let rows = result.lines.prefix { $0 != "" }.dropFirst()
+        let clauses = "2.1.2 2.1.3 2.2.2 2.2.3 2.2.4 2.2.6 2.2.7 2.3.1 2.3.2 2.3.4"
+        #expect(rows.map { String($0.prefix(5)) } == clauses.components(separatedBy: " "))
+        // Stage 3 has the last column to itself, and passes all of its cases.
+        for row in rows {
+            #expect(row.contains(#/✓ (\d+)\/\1$/#), "\(row)")
+        }
+        let cleanStack = try #require(rows.first { $0.hasPrefix("2.2.4") })
+        #expect(cleanStack.matches(of: #/✗ 0\/\d+ too early/#).count == 2)
+        for clause in ["2.2.1 ", "2.2.5 ", "2.3.3 "] {
+            #expect(result.lines.contains { $0.hasPrefix(clause) })
+        }
+        #expect(result.lines.last == "Every case is as documented.")
     }
 
     @Test("plain text when piped")

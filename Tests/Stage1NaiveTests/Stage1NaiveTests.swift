@@ -74,6 +74,10 @@ struct Stage1NaiveTests {
         try examine("H17", on: .naive)
     }
 
+    @Test("R13 · a wait for one's own queue") func r13() throws {
+        try examine("R13", on: .naive)
+    }
+
     @Test("R01 · then ∥ resolve", .needsTheLab) func r01() throws {
         try examine("R01", on: .naive)
     }
@@ -122,8 +126,28 @@ struct Stage1NaiveTests {
         try examine("R12", on: .naive)
     }
 
+    @Test("R14 · all: settled by two threads", .needsTheLab) func r14() throws {
+        try examine("R14", on: .naive)
+    }
+
+    @Test("R15 · all: fulfill ∥ reject", .needsTheLab) func r15() throws {
+        try examine("R15", on: .naive)
+    }
+
+    @Test("R16 · race, any, timeout, cancel", .needsTheLab) func r16() throws {
+        try examine("R16", on: .naive)
+    }
+
+    @Test("R17 · an aggregate settled inside", .needsTheLab) func r17() throws {
+        try examine("R17", on: .naive)
+    }
+
     @Test("R18 · data races in R01 to R05", .needsTheLab) func r18() throws {
         try examine("R18", on: .naive)
+    }
+
+    @Test("R19 · cancel ∥ observe the token", .needsTheLab) func r19() throws {
+        try examine("R19", on: .naive)
     }
 
     @Test("C01 · sharing it, in Swift 6 mode") func c01() throws {

@@ -74,6 +74,10 @@ struct Stage3ThreadSafeTests {
         try examine("H17", on: .threadSafe)
     }
 
+    @Test("R13 · a wait for one's own queue") func r13() throws {
+        try examine("R13", on: .threadSafe)
+    }
+
     @Test("R01 · then ∥ resolve", .needsTheLab) func r01() throws {
         try examine("R01", on: .threadSafe)
     }
@@ -122,8 +126,28 @@ struct Stage3ThreadSafeTests {
         try examine("R12", on: .threadSafe)
     }
 
+    @Test("R14 · all: settled by two threads", .needsTheLab) func r14() throws {
+        try examine("R14", on: .threadSafe)
+    }
+
+    @Test("R15 · all: fulfill ∥ reject", .needsTheLab) func r15() throws {
+        try examine("R15", on: .threadSafe)
+    }
+
+    @Test("R16 · race, any, timeout, cancel", .needsTheLab) func r16() throws {
+        try examine("R16", on: .threadSafe)
+    }
+
+    @Test("R17 · an aggregate settled inside", .needsTheLab) func r17() throws {
+        try examine("R17", on: .threadSafe)
+    }
+
     @Test("R18 · data races in R01 to R05", .needsTheLab) func r18() throws {
         try examine("R18", on: .threadSafe)
+    }
+
+    @Test("R19 · cancel ∥ observe the token", .needsTheLab) func r19() throws {
+        try examine("R19", on: .threadSafe)
     }
 
     @Test("C01 · sharing it, in Swift 6 mode") func c01() throws {

@@ -27,16 +27,22 @@ extension AWPromise {
     /// Calls `function` with the error of a rejection, and returns a promise
     /// that ends as the one ends that `function` returns. A value passes by
     /// without going through `dispatcher`, as an error passes by a `then`.
+    /// A `function` that returns that very promise rejects it.
     func continueAfterError(
         on dispatcher: any Dispatcher,
         _ function: @escaping @Sendable (any Error) throws -> AWPromise<Value>
     ) -> AWPromise<Value> {
-        continueWith(on: ImmediateDispatcher()) { outcome in
+        let next = AWPromise<Value>()
+        observe { outcome, agenda in
             switch outcome {
-            case .success(let value): .fulfilled(value)
+            case .success:
+                next.settle(outcome, &agenda)
             case .failure(let error):
-                .attempt(on: dispatcher) { try function(error) }
+                dispatcher.perform(&agenda) { agenda in
+                    next.adopt(Result { try function(error) }, &agenda)
+                }
             }
         }
+        return next
     }
 }

@@ -5,34 +5,6 @@ import Testing
 
 /// Cancelling, where another thread does something else at the same time.
 enum CancellationScenarios {
-    /// R16: cancel ∥ settle.
-    static func cancelOrSettle(_ scenario: Scenario) {
-        let ends = Log<String>()
-        let source = CancellationSource()
-        let (promise, resolver) = AWPromise<Int>.pending()
-        let cancelled = promise.cancelled(by: source.token)
-        cancelled.observe(on: here) { outcome in
-            ends.append((try? outcome.get()) == nil ? "cancelled" : "fulfilled")
-        }
-        scenario.thread("cancelling") { source.cancel() }
-        scenario.thread("settling") { resolver.fulfill(1) }
-        scenario.check { try require(ends.entries.count == 1, "\(ends.entries)") }
-        scenario.outcome { ends.entries[0] }
-    }
-
-    /// R19: cancel ∥ register a cancellation observer.
-    static func cancelOrRegister(_ scenario: Scenario) {
-        let calls = Log<String>()
-        let source = CancellationSource()
-        let token = source.token
-        token.observe(on: here) { calls.append("early") }
-        scenario.thread("cancelling") { source.cancel() }
-        scenario.thread("registering") { token.observe(on: here) { calls.append("late") } }
-        scenario.check {
-            try require(calls.entries == ["early", "late"], "called: \(calls.entries)")
-        }
-    }
-
     /// A linked source goes, on one thread, while its parent is cancelled on another.
     static func dropOrCancel(_ scenario: Scenario) {
         let calls = Log<String>()
@@ -43,20 +15,6 @@ enum CancellationScenarios {
         scenario.thread("dropping") { linked = nil }
         scenario.check { try require(calls.entries.count <= 1, "called: \(calls.entries)") }
         scenario.outcome { calls.entries.first ?? "gone" }
-    }
-
-    /// Both parents of a linked source are cancelled; its token is all that is left of it.
-    static func cancelTwice(_ scenario: Scenario) {
-        let calls = Log<String>()
-        let (first, second) = (CancellationSource(), CancellationSource())
-        let linked = CancellationSource(linkedTo: first.token, second.token).token
-        linked.observe(on: here) { calls.append("cancelled") }
-        scenario.thread("first") { first.cancel() }
-        scenario.thread("second") { second.cancel() }
-        scenario.check {
-            try require(linked.isCancelled, "not cancelled")
-            try require(calls.entries.count == 1, "called: \(calls.entries)")
-        }
     }
 }
 
@@ -219,18 +177,6 @@ struct CancellationTests {
         }
         #expect(never.failure is CancellationError)
         #expect(!steps.entries.contains(99))
-    }
-
-    @Test("R16 cancel ∥ settle", .needsTheLab)
-    func cancelOrSettle() {
-        let report = expectSurvival(CancellationScenarios.cancelOrSettle)
-        #expect(Set(report.outcomes.keys) == ["cancelled", "fulfilled"])
-    }
-
-    @Test("R19 cancel ∥ register a cancellation observer", .needsTheLab)
-    func cancelOrRegister() {
-        expectSurvival(CancellationScenarios.cancelOrRegister)
-        expectSurvival(CancellationScenarios.cancelTwice)
     }
 
     @Test("drop a linked source ∥ cancel its parent", .needsTheLab)

@@ -4,43 +4,6 @@ import Stage3ThreadSafe
 import StageTesting
 import Testing
 
-/// A clock turned on one thread while something else happens on another.
-enum TimeScenarios {
-    /// R16: timeout ∥ settle.
-    static func timeoutOrSettle(_ scenario: Scenario) {
-        let ends = Log<String>()
-        let clock = ManualClock()
-        let (promise, resolver) = AWPromise<Int>.pending()
-        promise.timeout(after: .seconds(1), clock: clock).observe(on: here) { outcome in
-            ends.append((try? outcome.get()) == nil ? "timed out" : "fulfilled")
-        }
-        scenario.thread("time") { clock.advance(by: .seconds(1)) }
-        scenario.thread("settling") { resolver.fulfill(1) }
-        scenario.check {
-            try require(ends.entries.count == 1, "\(ends.entries)")
-            try require(clock.waiting == 0, "the timer is left behind")
-        }
-        scenario.outcome { ends.entries[0] }
-    }
-
-    /// A promise is given a time-out on one thread while it is settled on another.
-    static func timeoutWhileSettling(_ scenario: Scenario) {
-        let clock = ManualClock()
-        let (promise, resolver) = AWPromise<Int>.pending()
-        let ends = Log<String>()
-        scenario.thread("asking") {
-            promise.timeout(after: .seconds(1), clock: clock).observe(on: here) { outcome in
-                ends.append((try? outcome.get()) == nil ? "timed out" : "fulfilled")
-            }
-        }
-        scenario.thread("settling") { resolver.fulfill(1) }
-        scenario.check {
-            try require(ends.entries == ["fulfilled"], "\(ends.entries)")
-            try require(clock.waiting == 0, "the timer is left behind")
-        }
-    }
-}
-
 @Suite("Time")
 struct TimeTests {
     let clock = ManualClock()
@@ -249,14 +212,5 @@ struct TimeTests {
         #expect(clock.waiting == 1)
         gone = nil
         #expect(clock.waiting == 0)
-    }
-
-    // MARK: where threads meet
-
-    @Test("R16 timeout ∥ settle", .needsTheLab)
-    func timeoutOrSettle() {
-        let report = expectSurvival(TimeScenarios.timeoutOrSettle)
-        #expect(Set(report.outcomes.keys) == ["fulfilled", "timed out"])
-        expectSurvival(TimeScenarios.timeoutWhileSettling)
     }
 }

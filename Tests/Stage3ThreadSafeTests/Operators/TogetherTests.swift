@@ -245,37 +245,4 @@ struct TogetherTests {
         }
         #expect(values == Array(0..<2_000))
     }
-
-    // MARK: where threads meet
-
-    @Test("R14 all: two promises settled by two threads", .needsTheLab)
-    func settledByTwo() {
-        expectSurvival(TogetherScenarios.allFulfilled)
-        expectSurvival(TogetherScenarios.tupleFulfilled)
-    }
-
-    @Test("R15 all: one fulfils ∥ one rejects", .needsTheLab)
-    func oneRejects() {
-        expectSurvival(TogetherScenarios.allRejected)
-    }
-
-    @Test("R14, R15 with a limit", .needsTheLab)
-    func limited() {
-        expectSurvival(TogetherScenarios.limitedRejected)
-        expectSurvival(TogetherScenarios.limitedFulfilled)
-    }
-
-    @Test("R16 race ∥, any ∥", .needsTheLab)
-    func raceAndAny() {
-        let report = expectSurvival(TogetherScenarios.race)
-        #expect(Set(report.outcomes.keys) == ["fulfilled 1", "rejected here"])
-        expectSurvival(TogetherScenarios.anyWithOneValue)
-        expectSurvival(TogetherScenarios.anyWithoutValue)
-    }
-
-    @Test("R17 aggregate settled inside", .needsTheLab)
-    func settledInside() {
-        let report = expectSurvival(TogetherScenarios.settledInside)
-        #expect(report.outcomes.count > 1)
-    }
 }

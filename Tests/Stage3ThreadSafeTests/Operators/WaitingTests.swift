@@ -36,7 +36,7 @@ struct WaitingTests {
     }
 
     @Test(
-        "R13 wait refuses on a serial queue, an operation queue of one, and the main queue",
+        "wait refuses on a serial queue, an operation queue of one, and the main queue",
         .needsTheLab)
     func refusal() async {
         let queue = SerialQueue(label: "serial")

@@ -1,0 +1,159 @@
+import Stage1Naive
+import Stage2Handlers
+
+/// The clauses of Promises/A+ 1.1 (promisesaplus.com) that have a meaning in typed Swift, by their
+/// numbers there. The cases are written from its text.
+public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible {
+    case fulfilledIsFinal = "2.1.2"
+    case rejectedIsFinal = "2.1.3"
+    case valueHandler = "2.2.2"
+    case errorHandler = "2.2.3"
+    case cleanStack = "2.2.4"
+    case severalHandlers = "2.2.6"
+    case nextPromise = "2.2.7"
+    case returnsItself = "2.3.1"
+    case adoptsPromise = "2.3.2"
+    case plainValue = "2.3.4"
+
+    /// What it asks for, in a few words.
+    public var title: String {
+        switch self {
+        case .fulfilledIsFinal: "fulfilled for good, one value"
+        case .rejectedIsFinal: "rejected for good, one error"
+        case .valueHandler: "value handler: after it, once"
+        case .errorHandler: "error handler: after it, once"
+        case .cleanStack: "handlers have a clean stack"
+        case .severalHandlers: "several handlers, in order"
+        case .nextPromise: "value, throw, pass-through"
+        case .returnsItself: "not resolved with itself"
+        case .adoptsPromise: "adopts the promise returned"
+        case .plainValue: "a plain value fulfils"
+        }
+    }
+
+    public var description: String { "\(rawValue) \(title)" }
+
+    /// Tries all cases of the clause that a stage can express, none of which may be left out.
+    public func results(on stage: Stage) -> [APlusResult] {
+        switch stage {
+        case .naive:
+            cases(Stage1Naive.AWPromise<Int>.self).map { $0.result(on: stage) }
+        case .handlers:
+            (cases(Handlers.self) + flatteningCases(Handlers.self)).map { $0.result(on: stage) }
+        case .threadSafe:
+            (cases(QueuedPromise.self) + flatteningCases(QueuedPromise.self)
+                + recoveringCases(QueuedPromise.self)).map { $0.result(on: stage) }
+        }
+    }
+
+    private func cases<P: PromiseUnderTest>(_ promise: P.Type) -> [APlusCase<P>] {
+        let all = APlusCases<P>()
+        return switch self {
+        case .fulfilledIsFinal: all.settlingAgain(after: .fulfilled)
+        case .rejectedIsFinal: all.settlingAgain(after: .rejected)
+        case .valueHandler: all.valueHandler
+        case .errorHandler: all.errorHandler
+        case .cleanStack: all.cleanStack
+        case .severalHandlers: all.severalHandlers
+        case .nextPromise: all.nextPromise
+        case .returnsItself, .adoptsPromise: []
+        case .plainValue: all.plainValue
+        }
+    }
+
+    private func flatteningCases<P: FlatteningPromise>(_ promise: P.Type) -> [APlusCase<P>] {
+        let all = APlusCases<P>()
+        return switch self {
+        case .nextPromise: all.nextPromiseFlattening
+        case .returnsItself: all.returnsItself
+        case .adoptsPromise: all.adoptsPromise
+        default: []
+        }
+    }
+
+    private func recoveringCases<P: RecoveringPromise>(_ promise: P.Type) -> [APlusCase<P>] {
+        let all = APlusCases<P>()
+        return switch self {
+        case .nextPromise: all.nextPromiseRecovering
+        case .returnsItself: all.recoveryReturnsItself
+        case .adoptsPromise: all.recoveryAdoptsPromise
+        case .plainValue: all.recoveryWithPlainValue
+        default: []
+        }
+    }
+
+    /// Clauses that cannot be expressed, wholly or in part, and why.
+    public static let notExpressible: [(clause: String, reason: String)] = [
+        (
+            "2.2.1",
+            "arguments of `then` that are no functions are ignored: the type of `then` says that "
+                + "they are functions, and the compiler takes nothing else"
+        ),
+        (
+            "2.2.5",
+            "handlers are called as functions, without `this`: a function in Swift has no `this`"
+        ),
+        (
+            "2.2.7.3",
+            "a value passes a `then` that has no function for it: on Stage 3 that is `recover`, "
+                + "which Stages 1 and 2 have not; their `error` ends the chain"
+        ),
+        (
+            "2.3.1",
+            "and 2.3.2, on Stage 1: its `then` takes a promise that is returned for a plain value, "
+                + "and yields a promise of a promise"
+        ),
+        (
+            "2.3.3",
+            "objects that happen to have a `then` are adopted: whether something is a promise is "
+                + "known from its type, before the program runs, and there is nothing to find out"
+        ),
+    ]
+}
+
+/// All cases for one type of promise.
+struct APlusCases<P: PromiseUnderTest> {
+    typealias Case = APlusCase<P>
+}
+
+/// One thing to try, and on which stages it is documented to fail.
+struct APlusCase<P: PromiseUnderTest> {
+    let name: String
+    let failing: [Stage: Reason]
+    let play: (Bench<P>) throws -> Void
+
+    init(
+        _ name: String, failing: [Stage: Reason] = [:], _ play: @escaping (Bench<P>) throws -> Void
+    ) {
+        self.name = name
+        self.failing = failing
+        self.play = play
+    }
+
+    func result(on stage: Stage) -> APlusResult {
+        let verdict = SharedSuite.verdict {
+            try play(Bench<P>())
+            return "as the specification says"
+        }
+        return APlusResult(name: name, documented: failing[stage], verdict: verdict)
+    }
+}
+
+/// What came of one case.
+public struct APlusResult: Sendable {
+    public let name: String
+    /// The reason for which it is documented to fail; `nil` if it is to pass.
+    public let documented: Reason?
+    public let verdict: Verdict
+
+    public var passed: Bool {
+        if case .survives = verdict { true } else { false }
+    }
+
+    /// How the case differs from what is documented; `nil` if it does not.
+    public var difference: String? {
+        verdict.difference(from: documented.map { .fails($0) } ?? .survives).map {
+            "\(name): \($0)"
+        }
+    }
+}

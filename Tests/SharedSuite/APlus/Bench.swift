@@ -1,0 +1,134 @@
+/// When a promise is settled: the specification wants the same in each of these cases.
+enum When: String, CaseIterable {
+    case already = "settled before"
+    case atOnce = "settled at once"
+    /// When the code that has registered the handlers is long over.
+    case later = "settled later"
+}
+
+/// Which way it is settled.
+enum Ending: String, CaseIterable {
+    case fulfilled
+    case rejected
+}
+
+/// A pending promise, and the two functions that settle it.
+struct Pending<P: PromiseUnderTest> {
+    let promise: P
+    let resolve: P.Resolve
+    let reject: P.Reject
+
+    init() {
+        (promise, resolve, reject) = P.pending()
+    }
+
+    func settle(_ ending: Ending, _ value: Int = 1) {
+        switch ending {
+        case .fulfilled: resolve(value)
+        case .rejected: reject(Sent("no"))
+        }
+    }
+}
+
+/// Where one case is tried out, turn by turn, and where it is written down who was called.
+///
+/// A turn is a piece of work on a serial queue. What it registers on Stage 3 is called in a turn of
+/// its own, later on the same queue: nothing here depends on time, or on the number of processors.
+final class Bench<P: PromiseUnderTest> {
+    private(set) var heard: [String] = []
+
+    /// How many functions of the user are on the stack.
+    private var depth = 0
+    /// Who was called while a function of the user was on the stack.
+    private(set) var calledTooEarly: [String] = []
+
+    // MARK: Turns
+
+    func turn<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
+        try QueuedPromise.queue.sync { try userCode(body) }
+    }
+
+    /// Each link of a chain takes two turns or fewer, and no chain of the cases has more than ten.
+    func letOthersHaveTheirTurns() {
+        for _ in 1...30 { QueuedPromise.queue.sync {} }
+    }
+
+    /// Makes a promise, registers with it in `use`, and settles it: before, in the same turn, or
+    /// in a later one.
+    func play(
+        _ when: When, settle: (Pending<P>) -> Void, _ use: (Pending<P>) -> Void
+    ) {
+        let pending = turn { Pending<P>() }
+        switch when {
+        case .already:
+            turn {
+                settle(pending)
+                use(pending)
+            }
+        case .atOnce:
+            turn {
+                use(pending)
+                settle(pending)
+            }
+        case .later:
+            turn { use(pending) }
+            letOthersHaveTheirTurns()
+            turn { settle(pending) }
+        }
+        letOthersHaveTheirTurns()
+    }
+
+    func play(
+        _ when: When, _ ending: Ending = .fulfilled, _ value: Int = 1,
+        _ use: (Pending<P>) -> Void
+    ) {
+        play(when, settle: { $0.settle(ending, value) }, use)
+    }
+
+    // MARK: What is written down
+
+    func hear(_ text: String) {
+        heard.append(text)
+        if depth > 0 { calledTooEarly.append(text) }
+    }
+
+    /// Runs a function of the user.
+    func userCode<Answer>(_ body: () throws -> Answer) rethrows -> Answer {
+        depth += 1
+        defer { depth -= 1 }
+        return try body()
+    }
+
+    /// Registers for the value and for the error, the latter at the end of the chain.
+    func listen(_ promise: P, _ who: String = "") {
+        promise.mapping { value in
+            self.hear(who + "value \(value)")
+            return value
+        }
+        .ending { self.hear(who + "error \($0)") }
+    }
+
+    /// Registers for one of the two, on the promise itself.
+    func register(_ promise: P, _ ending: Ending, _ handler: @escaping () throws -> Void) {
+        switch ending {
+        case .fulfilled:
+            promise.mapping { value in
+                try handler()
+                return value
+            }
+        case .rejected:
+            promise.ending { _ in try? handler() }
+        }
+    }
+
+    /// Each of these was heard, once, in this order, and nothing else was.
+    func expect(_ expected: [String], or reason: Reason) throws {
+        let said = heard.isEmpty ? "nothing" : heard.joined(separator: ", ")
+        let wanted = expected.isEmpty ? "nothing" : expected.joined(separator: ", ")
+        try require(heard == expected, or: reason, "heard \(said) in the place of \(wanted)")
+    }
+
+    func expect(_ expected: String, or reason: Reason) throws {
+        try expect([expected], or: reason)
+    }
+}

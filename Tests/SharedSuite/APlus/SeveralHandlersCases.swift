@@ -1,0 +1,122 @@
+// 2.2.6: `then` may be called any number of times on one promise.
+
+extension APlusCases {
+    var severalHandlers: [Case] {
+        var cases: [Case] = []
+        for when in When.allCases {
+            for ending in Ending.allCases {
+                cases += [
+                    inOrder(["first", "second"], when, ending),
+                    inOrder(["first", "second", "third", "fourth", "fifth"], when, ending),
+                    inTwoTurns(when, ending),
+                    insideOneAnother(when, ending),
+                    branches(when, ending),
+                ]
+            }
+            cases.append(oneThrows(when))
+        }
+        return cases
+    }
+
+    /// Stage 1 has one slot: whoever registers while the promise is pending takes the place of who
+    /// was there before. Once it is settled, handlers are called at once and need no slot.
+    private func failing(_ when: When) -> [Stage: Reason] {
+        when == .already ? [:] : [.naive: .replaced]
+    }
+
+    private func inOrder(_ names: [String], _ when: When, _ ending: Ending) -> Case {
+        Case(
+            "\(names.count) handlers in order, \(ending), \(when.rawValue)", failing: failing(when)
+        ) { bench in
+            bench.play(when, ending) { pending in
+                for name in names {
+                    bench.register(pending.promise, ending) { bench.hear(name) }
+                }
+            }
+            try bench.expectEach(names)
+        }
+    }
+
+    /// Two are registered in one turn, and two more in the next, before or after it is settled.
+    private func inTwoTurns(_ when: When, _ ending: Ending) -> Case {
+        Case(
+            "handlers of two turns in order, \(ending), \(when.rawValue)", failing: failing(when)
+        ) { bench in
+            let pending = bench.turn { Pending<P>() }
+            let register = { (names: [String]) in
+                for name in names {
+                    bench.register(pending.promise, ending) { bench.hear(name) }
+                }
+            }
+            if when == .already { bench.turn { pending.settle(ending) } }
+            bench.turn { register(["first", "second"]) }
+            if when == .atOnce { bench.turn { pending.settle(ending) } }
+            bench.turn { register(["third", "fourth"]) }
+            if when == .later { bench.turn { pending.settle(ending) } }
+            bench.letOthersHaveTheirTurns()
+            try bench.expectEach(["first", "second", "third", "fourth"])
+        }
+    }
+
+    /// The first one registers another. The order is that in which `then` was called, which differs
+    /// where a handler is called before `then` returns.
+    private func insideOneAnother(_ when: When, _ ending: Ending) -> Case {
+        Case(
+            "a handler registered in one, \(ending), \(when.rawValue)", failing: failing(when)
+        ) { bench in
+            var calls: [String] = []
+            bench.play(when, ending) { pending in
+                calls.append("outer")
+                bench.register(pending.promise, ending) {
+                    bench.hear("outer")
+                    calls.append("inner")
+                    bench.register(pending.promise, ending) { bench.hear("inner") }
+                }
+                calls.append("sibling")
+                bench.register(pending.promise, ending) { bench.hear("sibling") }
+            }
+            try bench.expectEach(calls)
+        }
+    }
+
+    /// Each `then` begins a chain of its own.
+    private func branches(_ when: When, _ ending: Ending) -> Case {
+        Case("independent chains, \(ending), \(when.rawValue)", failing: failing(when)) { bench in
+            bench.play(when, ending) { pending in
+                bench.listen(pending.promise.mapping { $0 + 1 }, "first: ")
+                bench.listen(pending.promise.mapping { $0 + 2 }, "second: ")
+            }
+            let expected =
+                ending == .fulfilled
+                ? ["first: value 2", "second: value 3"]
+                : ["first: error 'no'", "second: error 'no'"]
+            try bench.expectEach(expected)
+        }
+    }
+
+    /// The others are called all the same.
+    private func oneThrows(_ when: When) -> Case {
+        Case("the first of three throws, \(when.rawValue)", failing: failing(when)) { bench in
+            bench.play(when) { pending in
+                bench.register(pending.promise, .fulfilled) {
+                    bench.hear("first")
+                    throw Sent("thrown")
+                }
+                for name in ["second", "third"] {
+                    bench.register(pending.promise, .fulfilled) { bench.hear(name) }
+                }
+            }
+            try bench.expectEach(["first", "second", "third"])
+        }
+    }
+}
+
+extension Bench {
+    /// Each was called, once, in this order.
+    fileprivate func expectEach(_ names: [String]) throws {
+        let missing = names.filter { !heard.contains($0) }
+        let lastOnly = !missing.isEmpty && heard.contains(names[names.count - 1])
+        try expect(
+            names, or: lastOnly ? .replaced : missing.isEmpty ? .outOfOrder : .lost)
+    }
+}

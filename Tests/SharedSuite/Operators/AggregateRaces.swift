@@ -1,0 +1,126 @@
+import RaceLab
+import Stage3ThreadSafe
+
+// Promises made of others that are settled by several threads.
+
+struct R14: OperatorRace {
+    let id = "R14"
+    let name = "all: settled by two threads"
+    let story =
+        "`all` waits for two promises, which two threads fulfil. It has to be fulfilled once, "
+        + "with both values, in order; likewise as a tuple, and with a limit on what is in flight."
+
+    var scenarios: [@Sendable (Scenario) -> Void] { [array, tuple, limited] }
+
+    private func array(_ scenario: Scenario) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let all = AWPromise.all([first, second])
+        let ends = Ends(of: all)
+        scenario.thread("first") { firstResolver.fulfill(1) }
+        scenario.thread("second") { secondResolver.fulfill(2) }
+        scenario.check { try ends.requireOnly("fulfilled [1, 2]") }
+        scenario.state("all") { all.result == nil ? "pending" : "settled" }
+    }
+
+    private func tuple(_ scenario: Scenario) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<String>.pending()
+        let ends = Ends(of: AWPromise.all(first, second))
+        scenario.thread("first") { firstResolver.fulfill(1) }
+        scenario.thread("second") { secondResolver.fulfill("two") }
+        scenario.check { try ends.requireOnly("fulfilled (1, \"two\")") }
+    }
+
+    /// Whoever finishes first starts the third.
+    private func limited(_ scenario: Scenario) {
+        let started = Log<Int>()
+        let finished = Log<Int>()
+        let exceeded = Log<Int>()
+        let pairs = (0..<2).map { _ in AWPromise<Int>.pending() }
+        let work = pairs.map(\.promise) + [AWPromise.fulfilled(30)]
+        let all = AWPromise.all(0..<3, limit: 2, on: ImmediateDispatcher()) { index in
+            started.append(index)
+            if started.entries.count - finished.entries.count > 2 { exceeded.append(index) }
+            return work[index]
+        }
+        let ends = Ends(of: all)
+        for (index, name) in ["first", "second"].enumerated() {
+            scenario.thread(name) {
+                finished.append(index)
+                pairs[index].resolver.fulfill(10 * (index + 1))
+            }
+        }
+        scenario.check {
+            try require(exceeded.entries.isEmpty, or: .tooMany)
+            try require(started.entries == [0, 1, 2], or: .outOfOrder)
+            try ends.requireOnly("fulfilled [10, 20, 30]")
+        }
+    }
+}
+
+struct R15: OperatorRace {
+    let id = "R15"
+    let name = "all: fulfill ∥ reject"
+    let story =
+        "`all` waits for two promises. One thread fulfils the first while another one rejects "
+        + "the second: it has to be rejected with that error, with a limit and without."
+
+    var scenarios: [@Sendable (Scenario) -> Void] { [plain, limited] }
+
+    private func plain(_ scenario: Scenario) {
+        describe(scenario) { AWPromise.all($0) }
+    }
+
+    private func limited(_ scenario: Scenario) {
+        describe(scenario) { work in
+            AWPromise.all([0, 1], limit: 2, on: ImmediateDispatcher()) { work[$0] }
+        }
+    }
+
+    private func describe(
+        _ scenario: Scenario, _ together: ([AWPromise<Int>]) -> AWPromise<[Int]>
+    ) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let all = together([first, second])
+        let ends = Ends(of: all)
+        scenario.thread("fulfiller") { firstResolver.fulfill(1) }
+        scenario.thread("rejecter") { secondResolver.reject(Sent("no")) }
+        scenario.check { try ends.requireOnly("rejected 'no'") }
+        scenario.state("all") { all.result == nil ? "pending" : "settled" }
+    }
+}
+
+struct R17: OperatorRace {
+    let id = "R17"
+    let name = "an aggregate settled inside"
+    let story =
+        "A handler of a `race` settles what the race is made of, and more that an `all` waits "
+        + "for. An aggregate that settles under a lock of its own would wait for itself."
+
+    var scenarios: [@Sendable (Scenario) -> Void] { [settledInside] }
+
+    private func settledInside(_ scenario: Scenario) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let (third, thirdResolver) = AWPromise<Int>.pending()
+        let race = AWPromise.race([first, second])
+        race.observe(on: ImmediateDispatcher()) { _ in
+            firstResolver.settle(.success(10))
+            secondResolver.settle(.success(20))
+            thirdResolver.settle(.success(30))
+        }
+        let ends = Ends(of: AWPromise.all([first, second, third]))
+        scenario.thread("first") { firstResolver.settle(.success(1)) }
+        scenario.thread("second") { secondResolver.settle(.success(2)) }
+        scenario.requireOneEnd(
+            ends,
+            [
+                "fulfilled [1, 2, 30]": "both threads were before the handler",
+                "fulfilled [1, 20, 30]": "the handler was before the second",
+                "fulfilled [10, 2, 30]": "the handler was before the first",
+            ])
+        scenario.state("race") { SharedSuite.describe(race.result) }
+    }
+}

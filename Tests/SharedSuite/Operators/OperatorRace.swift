@@ -1,0 +1,84 @@
+import RaceLab
+import Stage3ThreadSafe
+
+/// A race between operators. Only Stage 3 has them, so it is the only stage to run on; each of the
+/// scenarios has to hold.
+protocol OperatorRace: Race {
+    var scenarios: [@Sendable (Scenario) -> Void] { get }
+}
+
+extension OperatorRace {
+    func expectation(on stage: Stage) -> Expectation {
+        stage == .threadSafe ? .survives : .cannotExpress("it has no such operator")
+    }
+
+    var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
+
+    /// The first of them, to have one to show.
+    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        scenarios[0](scenario)
+    }
+
+    func run(on stage: Stage) -> Verdict {
+        if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
+        let reports = scenarios.map { explore(options: options, $0) }
+        // A lock too many would make a race disappear, and with it what the row is about.
+        if let missing = reports.flatMap(\.unreached).first {
+            return .unknown("no interleaving ends as it could: \(missing.outcome)")
+        }
+        guard reports.allSatisfy({ $0.extent == .all }) else {
+            return .unknown("there are more interleavings than the lab has explored")
+        }
+        return verdict(reports)
+    }
+}
+
+/// How a promise ended, each time that its observer was told.
+final class Ends: Sendable {
+    let log = Log<Call>()
+
+    init() {}
+
+    init<Value>(of promise: AWPromise<Value>) {
+        observe(promise)
+    }
+
+    func observe<Value>(_ promise: AWPromise<Value>) {
+        promise.observe(on: ImmediateDispatcher()) { outcome in
+            self.log.append(Call(who: "observer", what: Ends.words(outcome)))
+        }
+    }
+
+    /// What the observer was told, once.
+    func theOnly() throws -> String {
+        let ends = log.entries.map(\.what)
+        try require(!ends.isEmpty, or: .silence)
+        try require(ends.count == 1, or: .twice)
+        return ends[0]
+    }
+
+    func requireOnly(_ expected: String) throws {
+        let end = try theOnly()
+        try require(end == expected, or: .wrongValue)
+    }
+
+    private static func words<Value>(_ outcome: Result<Value, any Error>) -> String {
+        switch outcome {
+        case .success(let value): "fulfilled \(value)"
+        case .failure(OperatorError.allRejected(let errors)): "rejected \(errors)"
+        case .failure(let error): "rejected \(error)"
+        }
+    }
+}
+
+extension Scenario {
+    /// It ends once, in one of these ways, each of which happens in some interleaving.
+    func requireOneEnd(_ ends: Ends, _ ways: KeyValuePairs<String, String>) {
+        check {
+            let end = try ends.theOnly()
+            try require(ways.contains { $0.key == end }, or: .wrongValue)
+        }
+        outcome { (try? ends.theOnly()) ?? "" }
+        for (way, meaning) in ways { expect(way, .acceptable, meaning) }
+    }
+}

@@ -1,0 +1,133 @@
+import RaceLab
+import Stage3ThreadSafe
+
+// Promises that can end in two ways, and two threads that want it this way or that.
+
+struct R16: OperatorRace {
+    let id = "R16"
+    let name = "race, any, timeout, cancel"
+    let story =
+        "One thread settles a promise while another one wins the race, turns the clock, or "
+        + "cancels. One of them wins, and only one; and no timer is left behind."
+
+    var scenarios: [@Sendable (Scenario) -> Void] {
+        [race, anyWithOneValue, anyWithoutValue, timeoutOrSettle, timeoutWhileSettling, cancel]
+    }
+
+    private func race(_ scenario: Scenario) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let race = AWPromise.race([first, second])
+        scenario.thread("first") { firstResolver.fulfill(1) }
+        scenario.thread("second") { secondResolver.reject(Sent("no")) }
+        scenario.requireOneEnd(
+            Ends(of: race),
+            ["fulfilled 1": "the first came first", "rejected 'no'": "the second came first"])
+        scenario.state("race") { SharedSuite.describe(race.result) }
+    }
+
+    /// The value wins, whenever it comes.
+    private func anyWithOneValue(_ scenario: Scenario) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let ends = Ends(of: AWPromise.any([first, second]))
+        scenario.thread("rejecter") { firstResolver.reject(Sent("no")) }
+        scenario.thread("fulfiller") { secondResolver.fulfill(2) }
+        scenario.check { try ends.requireOnly("fulfilled 2") }
+    }
+
+    /// Whoever comes last finds the errors of both.
+    private func anyWithoutValue(_ scenario: Scenario) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let ends = Ends(of: AWPromise.any([first, second]))
+        scenario.thread("first") { firstResolver.reject(Sent("one")) }
+        scenario.thread("second") { secondResolver.reject(Sent("two")) }
+        scenario.check { try ends.requireOnly("rejected ['one', 'two']") }
+    }
+
+    private func timeoutOrSettle(_ scenario: Scenario) {
+        let clock = ManualClock()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let limited = promise.timeout(after: .seconds(1), clock: clock)
+        scenario.thread("time") { clock.advance(by: .seconds(1)) }
+        scenario.thread("resolver") { resolver.fulfill(1) }
+        scenario.check { try require(clock.waiting == 0, or: .keptAlive) }
+        scenario.requireOneEnd(
+            Ends(of: limited),
+            ["fulfilled 1": "the value came in time", "rejected timedOut": "the time was up"])
+    }
+
+    /// The time-out is asked for while the promise is settled.
+    private func timeoutWhileSettling(_ scenario: Scenario) {
+        let clock = ManualClock()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let ends = Ends()
+        scenario.thread("subscriber") {
+            ends.observe(promise.timeout(after: .seconds(1), clock: clock))
+        }
+        scenario.thread("resolver") { resolver.fulfill(1) }
+        scenario.check {
+            try ends.requireOnly("fulfilled 1")
+            try require(clock.waiting == 0, or: .keptAlive)
+        }
+    }
+
+    private func cancel(_ scenario: Scenario) {
+        let source = CancellationSource()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let cancelled = promise.cancelled(by: source.token)
+        scenario.thread("canceller") { source.cancel() }
+        scenario.thread("resolver") { resolver.fulfill(1) }
+        scenario.requireOneEnd(
+            Ends(of: cancelled),
+            [
+                "fulfilled 1": "the value came first",
+                "rejected CancellationError()": "it was cancelled first",
+            ])
+    }
+}
+
+struct R19: OperatorRace {
+    let id = "R19"
+    let name = "cancel ∥ observe the token"
+    let story =
+        "One thread cancels while another one registers an observer of the token. Early or "
+        + "late, it has to be called, once; and so if two threads cancel through linked tokens."
+
+    var scenarios: [@Sendable (Scenario) -> Void] { [cancelOrObserve, cancelTwice] }
+
+    private func cancelOrObserve(_ scenario: Scenario) {
+        let log = Log<Call>()
+        let source = CancellationSource()
+        let token = source.token
+        token.tell("early observer", log)
+        scenario.thread("canceller") { source.cancel() }
+        scenario.thread("observer") { token.tell("late observer", log) }
+        scenario.check {
+            try log.requireOnce("early observer", "late observer")
+            try require(log.entries[0].who == "early observer", or: .outOfOrder)
+        }
+        scenario.state("token") { token.isCancelled ? "cancelled" : "-" }
+    }
+
+    /// Both parents of a linked source are cancelled; its token is all that is left of it.
+    private func cancelTwice(_ scenario: Scenario) {
+        let log = Log<Call>()
+        let (first, second) = (CancellationSource(), CancellationSource())
+        let linked = CancellationSource(linkedTo: first.token, second.token).token
+        linked.tell("observer", log)
+        scenario.thread("first") { first.cancel() }
+        scenario.thread("second") { second.cancel() }
+        scenario.check {
+            try require(linked.isCancelled, or: .lost)
+            try log.requireOnce("observer")
+        }
+    }
+}
+
+extension CancellationToken {
+    fileprivate func tell(_ who: String, _ log: Log<Call>) {
+        observe(on: ImmediateDispatcher()) { log.append(Call(who: who, what: "cancelled")) }
+    }
+}
