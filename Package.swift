@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "RaceLab", targets: ["RaceLab"]),
         .executable(name: "promise-lab", targets: ["promise-lab"]),
+        .executable(name: "promise-bench", targets: ["promise-bench"]),
     ],
     targets: [
         // The three stages. They know nobody.
@@ -33,6 +34,16 @@ let package = Package(
             dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
             path: "Tests/SharedSuite"),
         .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
+
+        // What the stages cost. `Stage3Copied` is Stage 3 compiled together with the code that uses it.
+        .target(name: "CPromiseBench"),
+        .target(name: "Stage3Copied"),
+        .executableTarget(
+            name: "promise-bench",
+            dependencies: [
+                "CPromiseBench", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe", "Stage3Copied",
+            ],
+            swiftSettings: [.swiftLanguageMode(.v5), .define("STAGE_3_IS_IMPORTED")]),
 
         // The tests: each stage against the catalogue, then the lab itself.
         .target(
