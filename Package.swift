@@ -33,16 +33,23 @@ let package = Package(
             name: "SharedSuite",
             dependencies: ["RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe"],
             path: "Tests/SharedSuite"),
-        .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
+        .executableTarget(
+            name: "promise-lab", dependencies: ["HTTPExample", "RaceLab", "SharedSuite"]),
 
-        // What the stages cost. `Stage3Copied` is Stage 3 compiled together with the code that uses it.
+        // The article's own example, and a server for it. (Stage 2 lets itself be shared.)
+        .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
+        .target(
+            name: "HTTPExample",
+            dependencies: ["LoopbackServer", "Stage2Handlers", "Stage3ThreadSafe"],
+            path: "Tests/HTTPExample", swiftSettings: [.swiftLanguageMode(.v5)]),
+
+        // What the stages cost. `Stage3Copied` is Stage 3's own sources, by symbolic link, and a
+        // part of the benchmark compiled together with them.
         .target(name: "CPromiseBench"),
         .target(name: "Stage3Copied"),
         .executableTarget(
             name: "promise-bench",
-            dependencies: [
-                "CPromiseBench", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe", "Stage3Copied",
-            ],
+            dependencies: ["CPromiseBench", "Stage1Naive", "Stage2Handlers", "Stage3Copied"],
             swiftSettings: [.swiftLanguageMode(.v5), .define("STAGE_3_IS_IMPORTED")]),
 
         // The tests: each stage against the catalogue, then the lab itself.
@@ -58,6 +65,7 @@ let package = Package(
             name: "Stage3ThreadSafeTests",
             dependencies: ["RaceLab", "SharedSuite", "Stage3ThreadSafe", "StageTesting"],
             swiftSettings: visibleAtomics),
+        .testTarget(name: "HTTPExampleTests", dependencies: ["HTTPExample", "LoopbackServer"]),
         // What the documents say, and what the command prints.
         .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
         .testTarget(

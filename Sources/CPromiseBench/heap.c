@@ -4,7 +4,8 @@
 #include "CPromiseBench.h"
 #include <stdlib.h>
 
-#ifdef __GLIBC__
+// A sanitizer stands in for the same functions, and it was there first.
+#if defined(__GLIBC__) && !__has_feature(thread_sanitizer) && !__has_feature(address_sanitizer)
 #include <errno.h>
 #include <malloc.h>
 #include <stdatomic.h>

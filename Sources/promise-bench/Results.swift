@@ -65,7 +65,9 @@ struct Results: Encodable {
             W1 to W3: µs each; W4, all: ms; chains: ns a link; ×: as many times as GCD alone took.
             The last two: what is taken from the heap, in allocations and bytes.
             """
-        if !pinned { text += "\nNot confined to one processor: these figures vary from run to run." }
+        if !pinned {
+            text += "\nNot confined to one processor: these figures vary from run to run."
+        }
         if !optimised { text += "\nA debug build: these figures mean nothing. Use -c release." }
         return text
     }

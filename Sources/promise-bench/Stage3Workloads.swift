@@ -1,9 +1,9 @@
 import Dispatch
 
-// This file is compiled twice: here, where Stage 3 is another module, and in the target
-// Stage3Copied, together with a copy of Stage 3's sources.
+// This file is compiled twice: here, where Stage 3 is another module, and in that module, together
+// with Stage 3's sources, as if they had been copied into a program that uses them.
 #if STAGE_3_IS_IMPORTED
-    import Stage3ThreadSafe
+    import Stage3Copied
 #endif
 
 /// What Stage 3 has to do.

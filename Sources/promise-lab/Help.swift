@@ -16,6 +16,7 @@ enum Help {
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
                promise-lab list                             every hazard in a sentence
                promise-lab mutants                          are planted faults noticed?
+               promise-lab demo http                        the article's own example, for real
                promise-lab help COMMAND                     more about one of them
 
         Exit status: 0 if all is as documented, 1 if it is not, 2 if the command was mistyped.
@@ -65,6 +66,16 @@ enum Help {
         Copies the package to a temporary folder, plants one fault after the other there (the
         lock removed, handlers called under it, …), builds the copy, runs its matrix and looks
         whether the right rows notice, for the right reason. Takes about two minutes.
+
+        """,
+        "demo": """
+        usage: promise-lab demo http
+
+        Runs the article's own example: two HTTP requests, the second started by the first, and
+        one `error` at the end. The requests go to a server on the loopback interface, which the
+        command starts itself. Shown is what happens, in order, on Stage 2 (everything confined
+        to one queue) and on Stage 3: when all goes well, when the server fails, when nobody
+        listens, and when no answer comes.
 
         """,
         "list": """

@@ -57,6 +57,10 @@ enum PromiseLab {
         case "mutants":
             try arguments.end()
             try MutantsCommand.run()
+        case "demo":
+            let name = try arguments.word("what to demonstrate: http")
+            try arguments.end()
+            try DemoCommand.run(name)
         case "trial":
             let stage = try stage(&arguments)
             let part = try arguments.word("what to try: \(Trial.parts.joined(separator: ", "))")
@@ -66,8 +70,8 @@ enum PromiseLab {
                 "there is no trial '\(part)'; there are \(Trial.parts.joined(separator: ", "))")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay, list "
-                    + "and mutants (see promise-lab --help)")
+                "there is no command '\(name)'; there are matrix, show, replay, list, "
+                    + "mutants and demo (see promise-lab --help)")
         }
     }
 
