@@ -41,6 +41,7 @@ public struct Episode: Sendable {
 
     /// Runs it, and returns when it has come to its end; `nil` if it does not within a minute. Blocks
     /// the calling thread. `patience`: for how many seconds an answer that never comes is awaited.
+    /// (Whole seconds: on Linux, `URLSession` drops what is behind the point.)
     public static func run(
         _ example: Case, on stage: Stage, patience: TimeInterval
     ) throws -> Episode? {
@@ -56,7 +57,9 @@ public struct Episode: Sendable {
         var second = URLRequest(url: server.url("/second"))
         if example == .refusal { second.url = closed.url }
         if example == .silence {
-            second = URLRequest(url: server.url("/silent"), timeoutInterval: patience)
+            second.url = server.url("/silent")
+            // Not by the initialiser: on Linux, what is set there has no effect.
+            second.timeoutInterval = patience
         }
         let requests = Requests(
             first: URLRequest(url: server.url(example == .failure ? "/broken" : "/first")),

@@ -11,31 +11,32 @@ extension Requests {
     /// for the same reason.) `done` is called at the end, on the queue.
     public func onStage2(done: @escaping @Sendable () -> Void) {
         queue.async {
-            let session = session()
-            get(first, session)
+            get(first)
                 .then { data in say("first request: \(String(decoding: data, as: UTF8.self))") }
-                .then { _ in get(second, session) }
+                .then { _ in get(second) }
                 .then { data in String(decoding: data, as: UTF8.self) }
                 .then { text in
                     say("second request: \(text)")
                     say("all completed")
-                    finish(session, done)
+                    done()
                 }
                 .error { error in
                     say("error: \(words(error))")
-                    finish(session, done)
+                    done()
                 }
         }
     }
 
-    private func get(_ request: URLRequest, _ session: URLSession) -> AWPromise<Data> {
+    private func get(_ request: URLRequest) -> AWPromise<Data> {
         AWPromise { resolve, reject in
+            let session = session()
             session.dataTask(with: request) { data, response, error in
                 switch outcome(data, response, error) {
                 case .success(let data): resolve(data)
                 case .failure(let error): reject(error)
                 }
             }.resume()
+            session.finishTasksAndInvalidate()
         }
     }
 }

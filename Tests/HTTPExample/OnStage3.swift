@@ -9,32 +9,33 @@ extension Requests {
     /// The example on Stage 3: built on whatever thread calls this, settled on whatever thread the
     /// session likes. Only what is said is said on the queue. `done` is called at the end, there.
     public func onStage3(done: @escaping @Sendable () -> Void) {
-        let session = URLSession(configuration: .ephemeral)
-        get(first, session)
+        get(first)
             .then(on: queue) { data in
                 say("first request: \(String(decoding: data, as: UTF8.self))")
             }
-            .then(on: queue) { _ in get(second, session) }
+            .then(on: queue) { _ in get(second) }
             .then(on: queue) { data in String(decoding: data, as: UTF8.self) }
             .then(on: queue) { text in
                 say("second request: \(text)")
                 say("all completed")
-                finish(session, done)
+                done()
             }
             .error(on: queue) { error in
                 say("error: \(words(error))")
-                finish(session, done)
+                done()
             }
     }
 
-    private func get(_ request: URLRequest, _ session: URLSession) -> AWPromise<Data> {
+    private func get(_ request: URLRequest) -> AWPromise<Data> {
         AWPromise { resolve, reject in
+            let session = URLSession(configuration: .ephemeral)
             session.dataTask(with: request) { data, response, error in
                 switch outcome(data, response, error) {
                 case .success(let data): resolve(data)
                 case .failure(let error): reject(error)
                 }
             }.resume()
+            session.finishTasksAndInvalidate()
         }
     }
 }

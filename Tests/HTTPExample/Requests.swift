@@ -22,18 +22,13 @@ public struct Requests: Sendable {
         self.say = say
     }
 
-    /// A session that calls its completion handlers on the queue.
+    /// A session that calls its completion handlers on the queue; the article makes one for each
+    /// request, too.
     func session() -> URLSession {
         let operations = OperationQueue()
         operations.underlyingQueue = queue
         operations.maxConcurrentOperationCount = 1
         return URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: operations)
-    }
-
-    /// The end: the session is needed no longer.
-    func finish(_ session: URLSession, _ done: () -> Void) {
-        session.finishTasksAndInvalidate()
-        done()
     }
 }
 

@@ -60,7 +60,7 @@ struct HTTPExampleTests {
         let episode = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 continuation.resume(
-                    with: Result { try Episode.run(example, on: stage, patience: 0.2) })
+                    with: Result { try Episode.run(example, on: stage, patience: 1) })
             }
         }
         return try #require(episode, "it has not come to an end in a minute").events
