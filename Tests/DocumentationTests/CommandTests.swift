@@ -12,6 +12,7 @@ struct CommandTests {
             ("show R01", "--stage is missing"),
             ("show --stage 1", "a word is missing: the id of a hazard"),
             ("show R01 --stage", "--stage wants a stage"),
+            ("demo dance", "there is no demo 'dance'; there is http"),
             ("show R01 --stage 1 --loud", "there is no option '--loud'"),
             ("show R01 R02 --stage 1", "'R02' is one word too many"),
             ("--loud", "there is no option '--loud'"),
@@ -35,7 +36,7 @@ struct CommandTests {
         #expect(result.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("help is there for each command", arguments: ["", "matrix", "show", "replay", "list"])
+    @Test("help is there for each command", arguments: ["", "matrix", "show", "replay", "list", "demo"])
     func help(command: String) throws {
         let words = command.isEmpty ? ["--help"] : [command, "--help"]
         let result = try Commands.promiseLab(words)
