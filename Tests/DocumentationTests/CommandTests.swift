@@ -36,7 +36,9 @@ struct CommandTests {
         #expect(result.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("help is there for each command", arguments: ["", "matrix", "show", "replay", "list", "demo"])
+    @Test(
+        "help is there for each command",
+        arguments: ["", "matrix", "show", "replay", "list", "demo"])
     func help(command: String) throws {
         let words = command.isEmpty ? ["--help"] : [command, "--help"]
         let result = try Commands.promiseLab(words)
