@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .library(name: "RaceLab", targets: ["RaceLab"]),
         .executable(name: "promise-lab", targets: ["promise-lab"]),
+        .executable(name: "promise-bench", targets: ["promise-bench"]),
     ],
     targets: [
         // The three stages. They know nobody.
@@ -38,7 +39,24 @@ let package = Package(
                 "FieldGuide", "RaceLab", "Stage1Naive", "Stage2Handlers", "Stage3ThreadSafe",
             ],
             path: "Tests/SharedSuite"),
-        .executableTarget(name: "promise-lab", dependencies: ["RaceLab", "SharedSuite"]),
+        .executableTarget(
+            name: "promise-lab", dependencies: ["HTTPExample", "RaceLab", "SharedSuite"]),
+
+        // The article's own example, and a server for it. (Stage 2 lets itself be shared.)
+        .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
+        .target(
+            name: "HTTPExample",
+            dependencies: ["LoopbackServer", "Stage2Handlers", "Stage3ThreadSafe"],
+            path: "Tests/HTTPExample", swiftSettings: [.swiftLanguageMode(.v5)]),
+
+        // What the stages cost. `Stage3Copied` is Stage 3's own sources, by symbolic link, and a
+        // part of the benchmark compiled together with them.
+        .target(name: "CPromiseBench"),
+        .target(name: "Stage3Copied"),
+        .executableTarget(
+            name: "promise-bench",
+            dependencies: ["CPromiseBench", "Stage1Naive", "Stage2Handlers", "Stage3Copied"],
+            swiftSettings: [.swiftLanguageMode(.v5), .define("STAGE_3_IS_IMPORTED")]),
 
         // The tests: each stage against the catalogue, then the lab itself.
         .target(
@@ -56,6 +74,7 @@ let package = Package(
         .testTarget(
             name: "FieldGuideTests",
             dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "StageTesting"]),
+        .testTarget(name: "HTTPExampleTests", dependencies: ["HTTPExample", "LoopbackServer"]),
         // What the documents say, and what the command prints.
         .testTarget(name: "DocumentationTests", dependencies: ["StageTesting", "promise-lab"]),
         .testTarget(

@@ -70,7 +70,7 @@ extension AWPromise {
     @discardableResult
     func settle(_ outcome: Outcome, _ agenda: inout Agenda) -> Bool {
         let settling = state.withLock { $0.settle(outcome) }
-        if settling == .handlersWait { agenda.add(self) }
+        if settling == .handlersWait { agenda.add(callHandlers) }
         return settling != .tooLate
     }
 
@@ -89,7 +89,7 @@ extension AWPromise {
         _ agenda: inout Agenda, _ handler: @escaping Handler
     ) -> Ticket {
         let (ticket, ours) = state.withLock { $0.register(handler) }
-        if ours { agenda.add(self) }
+        if ours { agenda.add(callHandlers) }
         return ticket
     }
 
@@ -98,13 +98,11 @@ extension AWPromise {
         // The handler leaves the lock alive, and is freed here.
         _ = state.withLock { $0.withdraw(ticket) }
     }
-}
 
-extension AWPromise: HandlerCaller {
     /// Calls the handlers that wait, and those that join them meanwhile. Only
     /// the thread to which the state said "ours" may come here: that is why
     /// handlers never overtake one another.
-    func callHandlers(_ agenda: inout Agenda) {
+    private func callHandlers(_ agenda: inout Agenda) {
         while let turn = state.withLock({ $0.nextTurn() }) {
             for place in turn.places {
                 place.handler?(turn.outcome, &agenda)

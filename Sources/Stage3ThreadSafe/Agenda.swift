@@ -1,35 +1,30 @@
-/// Settled promises whose handlers are still to be called.
+/// What is still to be done: the calling of a settled promise's handlers.
 ///
-/// Settling a promise does not call its handlers then and there: it puts the
-/// promise on the agenda of whoever works through one already. A handler that
+/// Settling a promise does not call its handlers then and there: it puts that
+/// on the agenda of whoever works through one already. A handler that
 /// settles the next promise of a chain thereby returns before the handlers of
 /// that one are called, and a chain of a million links needs no deeper stack
 /// than a chain of one. (The idea is swift-nio's `CallbackList`.)
 ///
 /// An agenda belongs to one thread: it is passed down as `inout`, never kept.
 struct Agenda {
-    private var promises: [any HandlerCaller] = []
+    typealias Item = @Sendable (inout Agenda) -> Void
 
-    mutating func add(_ promise: any HandlerCaller) {
-        promises.append(promise)
+    private var items: [Item] = []
+
+    mutating func add(_ item: @escaping Item) {
+        items.append(item)
     }
 
-    /// Returns when every promise on the agenda has called its handlers, and
-    /// so have those that were added meanwhile; first come, first served.
+    /// Returns when everything on the agenda has been done, and so has what
+    /// was added meanwhile; first come, first served.
     mutating func workThrough() {
-        while !promises.isEmpty {
-            let batch = promises
-            promises = []
-            for promise in batch {
-                promise.callHandlers(&self)
-            }
+        while !items.isEmpty {
+            let batch = items
+            items = []
+            for item in batch { item(&self) }
         }
     }
-}
-
-/// A promise, whatever the type of its value.
-protocol HandlerCaller: Sendable {
-    func callHandlers(_ agenda: inout Agenda)
 }
 
 extension Dispatcher {
@@ -37,7 +32,7 @@ extension Dispatcher {
     /// later begins an agenda of its own, since this one will be gone by then.
     func perform(
         _ agenda: inout Agenda,
-        _ work: @escaping @Sendable (inout Agenda) -> Void
+        _ work: @escaping Agenda.Item
     ) {
         if runsImmediately {
             work(&agenda)

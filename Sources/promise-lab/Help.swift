@@ -19,6 +19,7 @@ enum Help {
                promise-lab list                             every hazard in a sentence
                promise-lab aplus                            Promises/A+, clause by clause
                promise-lab mutants                          are planted faults noticed?
+               promise-lab demo http                        the article's own example, for real
                promise-lab help COMMAND                     more about one of them
 
         Exit status: 0 if all is as documented, 1 if it is not, 2 if the command was mistyped.
@@ -105,6 +106,16 @@ enum Help {
         lock removed, handlers called under it, …), builds the copy, runs the matrix and aplus
         in it, and looks whether the right rows notice, for the right reason. Takes about five
         minutes.
+
+        """,
+        "demo": """
+        usage: promise-lab demo http
+
+        Runs the article's own example: two HTTP requests, the second started by the first, and
+        one `error` at the end. The requests go to a server on the loopback interface, which the
+        command starts itself. Shown is what happens, in order, on Stage 2 (everything confined
+        to one queue) and on Stage 3: when all goes well, when the server fails, when nobody
+        listens, and when no answer comes.
 
         """,
         "list": """

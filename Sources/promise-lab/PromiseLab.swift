@@ -74,6 +74,10 @@ enum PromiseLab {
         case "mutants":
             try arguments.end()
             try MutantsCommand.run()
+        case "demo":
+            let name = try arguments.word("what to demonstrate: http")
+            try arguments.end()
+            try DemoCommand.run(name)
         case "trial":
             let subject = try subject(&arguments)
             let part = try arguments.word("what to try: \(Trial.parts.joined(separator: ", "))")
@@ -84,7 +88,7 @@ enum PromiseLab {
         default:
             throw Mistake(
                 "there is no command '\(name)'; there are matrix, show, replay, compare, list, "
-                    + "aplus, bench and mutants (see promise-lab --help)")
+                    + "aplus, demo, bench and mutants (see promise-lab --help)")
         }
     }
 

@@ -17,6 +17,7 @@ struct CommandTests {
             ("show H01 --stage 1 --every", "H01 has one thread only"),
             ("show --stage 1", "a word is missing: the id of a hazard"),
             ("show R01 --stage", "--stage wants a stage"),
+            ("demo dance", "there is no demo 'dance'; there is http"),
             ("show R01 --stage 1 --loud", "there is no option '--loud'"),
             ("show R01 R02 --stage 1", "'R02' is one word too many"),
             ("--loud", "there is no option '--loud'"),
@@ -44,7 +45,7 @@ struct CommandTests {
 
     @Test(
         "help is there for each command",
-        arguments: ["", "matrix", "show", "replay", "list", "aplus"])
+        arguments: ["", "matrix", "show", "replay", "list", "aplus", "demo"])
     func help(command: String) throws {
         let words = command.isEmpty ? ["--help"] : [command, "--help"]
         let result = try Commands.promiseLab(words)

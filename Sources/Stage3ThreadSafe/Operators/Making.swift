@@ -5,15 +5,15 @@ extension AWPromise {
     ///
     /// `Promise.value` in PromiseKit, `resolvedWith:` in Google's.
     public static func fulfilled(_ value: Value) -> AWPromise<Value> {
-        let (promise, resolver) = pending()
-        resolver.settle(.success(value))
+        let promise = AWPromise<Value>()
+        promise.settle(.success(value))
         return promise
     }
 
     /// Makes a rejected promise.
     public static func rejected(_ error: any Error) -> AWPromise<Value> {
-        let (promise, resolver) = pending()
-        resolver.settle(.failure(error))
+        let promise = AWPromise<Value>()
+        promise.settle(.failure(error))
         return promise
     }
 

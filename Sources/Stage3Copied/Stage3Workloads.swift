@@ -1,0 +1,1 @@
+../promise-bench/Stage3Workloads.swift

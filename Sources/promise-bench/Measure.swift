@@ -1,0 +1,80 @@
+import CPromiseBench
+import Dispatch
+
+struct Timing: Encodable {
+    let workload: String
+    let contender: String
+    let unit: String
+    /// The middle one of all repetitions.
+    let median: Double
+    let fastest: Double
+    let slowest: Double
+    let repetitions: Int
+    /// How many times as long as GCD alone took in the same run.
+    let ratio: Double
+}
+
+struct Memory: Encodable {
+    let thing: String
+    let contender: String
+    let allocations: Double
+    let bytes: Double
+}
+
+enum Measure {
+    /// The contenders take turns, so that whatever else the machine does meanwhile hits all alike.
+    static func times(_ workload: Workload, quick: Bool) -> [Timing] {
+        var runs: [[Double]] = Contender.contenders.map { _ in [] }
+        for repetition in 0...(quick ? 1 : workload.repetitions) {
+            for (index, contender) in Contender.contenders.enumerated() {
+                guard let work = workload.prepare(contender) else { continue }
+                let time = nanoseconds(work) / workload.divisor
+                // The first round is for the caches, and for threads that are still to be started.
+                if repetition > 0 { runs[index].append(time) }
+            }
+        }
+        let limit = median(runs[0])
+        return zip(Contender.contenders, runs).compactMap { contender, runs in
+            guard !runs.isEmpty else { return nil }
+            let median = median(runs)
+            return Timing(
+                workload: "\(workload.id) \(workload.name)", contender: contender.name,
+                unit: workload.unit, median: median, fastest: runs.min()!, slowest: runs.max()!,
+                repetitions: runs.count, ratio: median / limit)
+        }
+    }
+
+    /// What each of ten thousand takes from the heap, on average.
+    static func memory() -> [Memory] {
+        guard promise_bench_counts_heap() else { return [] }
+        let count = 10_000
+        func taken(_ thing: String, _ contender: Contender, _ make: Contender.Making?) -> Memory? {
+            guard let make else { return nil }
+            var heap = promise_bench_heap()
+            make(count) { work in
+                promise_bench_start_counting()
+                work()
+                heap = promise_bench_stop_counting()
+            }
+            return Memory(
+                thing: thing, contender: contender.name,
+                allocations: Double(heap.blocks) / Double(count),
+                bytes: Double(heap.bytes) / Double(count))
+        }
+        return Contender.contenders.compactMap { taken("a pending promise", $0, $0.pending) }
+            + Contender.contenders.compactMap { taken("a link", $0, $0.links) }
+    }
+
+    private static func nanoseconds(_ work: () -> Void) -> Double {
+        let start = DispatchTime.now().uptimeNanoseconds
+        work()
+        return Double(DispatchTime.now().uptimeNanoseconds - start)
+    }
+
+    private static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        let middle = sorted.count / 2
+        return sorted.count.isMultiple(of: 2)
+            ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+    }
+}

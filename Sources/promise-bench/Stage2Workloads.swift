@@ -1,0 +1,68 @@
+import Dispatch
+import Stage2Handlers
+
+/// What Stage 2 has to do. It knows no queues and is at home on one thread at a time, so its chains
+/// are built and settled on the queue as a whole: one trip, however many `then`s.
+enum Stage2Workloads {
+    static func thens(_ count: Int, times: Int) -> () -> Void {
+        let queue = DispatchQueue(label: "thens", qos: .userInitiated)
+        let done = DispatchSemaphore(value: 0)
+        return {
+            for _ in 0..<times {
+                queue.async {
+                    var promise = AWPromise<Bool> { resolve, _ in resolve(true) }
+                    for _ in 1..<count { promise = promise.then { $0 } }
+                    promise.then { _ in _ = done.signal() }
+                }
+                done.wait()
+            }
+        }
+    }
+
+    static func fulfilling(_ count: Int) -> () -> Void {
+        let queue = DispatchQueue(label: "many", qos: .userInitiated, attributes: .concurrent)
+        let group = DispatchGroup()
+        var resolvers: [(Bool) -> Void] = []
+        for _ in 0..<count {
+            group.enter()
+            AWPromise<Bool> { resolve, _ in resolvers.append(resolve) }
+                .then { _ in queue.async { group.leave() } }
+        }
+        return {
+            for resolve in resolvers { resolve(true) }
+            group.wait()
+        }
+    }
+
+    /// `nil` where the stack would not suffice: every link needs some of it.
+    static func chain(_ links: Int, immediate: Bool) -> (() -> Void)? {
+        guard immediate, links <= 1_000 else { return nil }
+        var start: ((Int) -> Void)?
+        var promise = AWPromise<Int> { resolve, _ in start = resolve }
+        for _ in 0..<links { promise = promise.then { $0 + 1 } }
+        return { [start] in start?(0) }
+    }
+
+    // MARK: What is kept
+
+    static func pending(_ count: Int, counted: (() -> Void) -> Void) {
+        var promises: [AWPromise<Int>] = []
+        var resolvers: [(Int) -> Void] = []
+        promises.reserveCapacity(count)
+        resolvers.reserveCapacity(count)
+        counted {
+            for _ in 0..<count {
+                promises.append(AWPromise<Int> { resolve, _ in resolvers.append(resolve) })
+            }
+        }
+    }
+
+    static func links(_ count: Int, counted: (() -> Void) -> Void) {
+        var start: ((Int) -> Void)?
+        var promise = AWPromise<Int> { resolve, _ in start = resolve }
+        counted {
+            for _ in 0..<count { promise = promise.then { $0 + 1 } }
+        }
+        start?(0)
+    }
+}

@@ -1,0 +1,41 @@
+/// What there is to do.
+struct Workload {
+    let id: String
+    let name: String
+    let unit: String
+    /// How many units of work one run does, and how many nanoseconds the unit of time has: what is
+    /// shown is the time of a run, divided by both.
+    let divisor: Double
+    let repetitions: Int
+    let prepare: (Contender) -> (() -> Void)?
+
+    private static let iterations = 10_000
+
+    /// The first four are those of Google Promises, with its numbers.
+    static let workloads =
+        [1, 2, 3].map { count in
+            Workload(
+                id: "W\(count)",
+                name: count == 1 ? "one `then`" : "\(count == 2 ? "two" : "three") `then`s",
+                unit: "µs", divisor: Double(iterations) * 1_000, repetitions: 9
+            ) { $0.thens(count, iterations) }
+        } + [
+            Workload(
+                id: "W4", name: "10,000 settled", unit: "ms", divisor: 1_000_000, repetitions: 9
+            ) { $0.fulfilling(iterations) },
+            chain(1_000, immediate: true), chain(1_000_000, immediate: true),
+            chain(1_000, immediate: false), chain(1_000_000, immediate: false),
+            Workload(
+                id: "all", name: "of 10,000", unit: "ms", divisor: 1_000_000, repetitions: 9
+            ) { $0.all?(iterations) },
+        ]
+
+    /// `immediate`: handlers run where the promise is settled; otherwise each goes through a queue.
+    private static func chain(_ links: Int, immediate: Bool) -> Workload {
+        let size = links == 1_000 ? "1,000" : "1,000,000"
+        return Workload(
+            id: immediate ? "chain" : "on a queue", name: size, unit: "ns a link",
+            divisor: Double(links), repetitions: links == 1_000 ? 25 : 3
+        ) { $0.chain(links, immediate) }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import LoopbackServer
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// One run of the example: what happened, in order.
+public struct Episode: Sendable {
+    public struct Event: Sendable, Equatable, CustomStringConvertible {
+        public enum Source: String, Sendable { case server, promise }
+
+        public let source: Source
+        public let text: String
+
+        public init(_ source: Source, _ text: String) {
+            self.source = source
+            self.text = text
+        }
+
+        public var description: String { "\(source.rawValue): \(text)" }
+    }
+
+    /// How the example can go.
+    public enum Case: String, Sendable, CaseIterable {
+        case success = "both requests succeed"
+        case failure = "the first request fails: status 500"
+        case refusal = "nobody listens where the second request goes"
+        case silence = "the second request is never answered"
+    }
+
+    public enum Stage: String, Sendable, CaseIterable {
+        case handlers = "Stage 2"
+        case threadSafe = "Stage 3"
+    }
+
+    /// In the order in which they happened: each is caused by the one before. Only that the
+    /// request which is given up was heard before may come out otherwise, on a machine that is busy
+    /// for longer than the patience lasts.
+    public let events: [Event]
+
+    /// Runs it, and returns when it has come to its end; `nil` if it does not within a minute. Blocks
+    /// the calling thread. `patience`: for how many seconds an answer that never comes is awaited.
+    /// (Whole seconds: on Linux, `URLSession` drops what is behind the point.)
+    public static func run(
+        _ example: Case, on stage: Stage, patience: TimeInterval
+    ) throws -> Episode? {
+        let queue = DispatchQueue(label: "example")
+        let log = Log()
+        let server = try LoopbackServer([
+            "/first": .text("one"), "/second": .text("two"), "/broken": .status(500),
+            "/silent": .silence,
+        ]) { path in log.add(Event(.server, "GET \(path)")) }
+        defer { server.stop() }
+        let closed = try LoopbackServer.ClosedPort()
+
+        var second = URLRequest(url: server.url("/second"))
+        if example == .refusal { second.url = closed.url }
+        if example == .silence {
+            second.url = server.url("/silent")
+            // Not by the initialiser: on Linux, what is set there has no effect.
+            second.timeoutInterval = patience
+        }
+        let requests = Requests(
+            first: URLRequest(url: server.url(example == .failure ? "/broken" : "/first")),
+            second: second, queue: queue
+        ) { text in log.add(Event(.promise, text)) }
+
+        let ended = DispatchSemaphore(value: 0)
+        switch stage {
+        case .handlers: requests.onStage2 { ended.signal() }
+        case .threadSafe: requests.onStage3 { ended.signal() }
+        }
+        guard ended.wait(timeout: .now() + 60) == .success else { return nil }
+        return withExtendedLifetime(closed) { Episode(events: log.events) }
+    }
+}

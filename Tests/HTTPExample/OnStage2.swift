@@ -1,0 +1,42 @@
+import Foundation
+import Stage2Handlers
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+extension Requests {
+    /// The example on Stage 2, which is correct on one thread at a time: the chain is built on the
+    /// queue, and the session answers on it. (The article goes to the main queue with every answer
+    /// for the same reason.) `done` is called at the end, on the queue.
+    public func onStage2(done: @escaping @Sendable () -> Void) {
+        queue.async {
+            get(first)
+                .then { data in say("first request: \(String(decoding: data, as: UTF8.self))") }
+                .then { _ in get(second) }
+                .then { data in String(decoding: data, as: UTF8.self) }
+                .then { text in
+                    say("second request: \(text)")
+                    say("all completed")
+                    done()
+                }
+                .error { error in
+                    say("error: \(words(error))")
+                    done()
+                }
+        }
+    }
+
+    private func get(_ request: URLRequest) -> AWPromise<Data> {
+        AWPromise { resolve, reject in
+            let session = session()
+            session.dataTask(with: request) { data, response, error in
+                switch outcome(data, response, error) {
+                case .success(let data): resolve(data)
+                case .failure(let error): reject(error)
+                }
+            }.resume()
+            session.finishTasksAndInvalidate()
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+
+/// A web server for examples and tests, as small as can be: plain sockets, the loopback interface
+/// only, a free port, one connection at a time, on a thread of its own. Each path has its answer.
+///
+/// It stops when it is freed, or told to, and after a bounded number of connections in any case.
+public final class LoopbackServer: Sendable {
+    public enum Answer: Sendable {
+        case text(String)
+        case status(Int)
+        /// The connection is accepted, the request is read, and nothing ever comes back.
+        case silence
+    }
+
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    public let port: UInt16
+    private let work: Work
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Listens from now on. `heard` is called with the path of each request before it is answered,
+    /// on the server's thread.
+    public init(
+        _ answers: [String: Answer], heard: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws {
+        let (listener, port) = try Sockets.listen()
+        self.port = port
+        work = Work(listener: listener, port: port, answers: answers, heard: heard)
+        let thread = Thread { [work, ended] in
+            work.serve()
+            ended.signal()
+        }
+        thread.name = "loopback server"
+        thread.start()
+    }
+
+    deinit { stop() }
+
+    /// Stops listening, closes every connection, and returns when the server's thread is done.
+    public func stop() {
+        guard work.beginStopping() else { return }
+        ended.wait()
+    }
+
+    public func url(_ path: String) -> URL {
+        URL(string: "http://127.0.0.1:\(port)\(path)")!
+    }
+
+    /// Where nobody listens, and nobody else can as long as this object lives.
+    public final class ClosedPort: Sendable {
+        private let socket: Int32
+        private let port: UInt16
+
+        public init() throws {
+            (socket, port) = try Sockets.bound()
+        }
+
+        deinit { close(socket) }
+
+        public var url: URL { URL(string: "http://127.0.0.1:\(port)/")! }
+    }
+}
+
+/// What the server's thread does.
+private final class Work: Sendable {
+    /// Nothing that uses the server needs nearly as many; a fault in it should not go on for ever.
+    private static let mostConnections = 100
+
+    private let listener: Int32
+    private let port: UInt16
+    private let answers: [String: LoopbackServer.Answer]
+    private let heard: @Sendable (String) -> Void
+    private let isStopping = Flag()
+
+    init(
+        listener: Int32, port: UInt16, answers: [String: LoopbackServer.Answer],
+        heard: @escaping @Sendable (String) -> Void
+    ) {
+        self.listener = listener
+        self.port = port
+        self.answers = answers
+        self.heard = heard
+    }
+
+    /// Says whether this call was the first. A connection of our own wakes the thread up: closing a
+    /// socket on which another thread waits does not.
+    func beginStopping() -> Bool {
+        guard isStopping.raise() else { return false }
+        Sockets.knock(at: port)
+        return true
+    }
+
+    func serve() {
+        var silent: [Int32] = []
+        for _ in 0..<Self.mostConnections {
+            let connection = Sockets.accept(listener)
+            if connection < 0 || isStopping.isRaised {
+                if connection >= 0 { close(connection) }
+                break
+            }
+            if answer(connection) { close(connection) } else { silent.append(connection) }
+        }
+        for connection in silent { close(connection) }
+        close(listener)
+    }
+
+    /// Says whether the connection is done with.
+    private func answer(_ connection: Int32) -> Bool {
+        guard let path = Sockets.readRequest(connection) else { return true }
+        heard(path)
+        switch answers[path] ?? .status(404) {
+        case .text(let text): Sockets.write(response(200, text), to: connection)
+        case .status(let status): Sockets.write(response(status, ""), to: connection)
+        case .silence: return false
+        }
+        return true
+    }
+
+    private func response(_ status: Int, _ text: String) -> String {
+        "HTTP/1.1 \(status) \(status == 200 ? "OK" : "Sorry")\r\n"
+            + "Content-Type: text/plain; charset=utf-8\r\n"
+            + "Content-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n\(text)"
+    }
+}
