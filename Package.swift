@@ -48,7 +48,9 @@ let package = Package(
             dependencies: ["RaceLab", "SharedSuite", "Stage3ThreadSafe", "StageTesting"],
             swiftSettings: visibleAtomics),
         // What the documents say, and what the command prints.
-        .testTarget(name: "DocumentationTests", dependencies: ["promise-lab"]),
+        .testTarget(
+            name: "DocumentationTests", dependencies: ["RaceLab", "SharedSuite", "promise-lab"],
+            swiftSettings: visibleAtomics),
         .testTarget(
             name: "RaceLabTests",
             dependencies: [
