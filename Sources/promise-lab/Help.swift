@@ -14,6 +14,7 @@ enum Help {
         usage: promise-lab                                  the matrix: every hazard on every stage
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
+               promise-lab tour                             a walk through, for the first time
                promise-lab list                             every hazard in a sentence
                promise-lab mutants                          are planted faults noticed?
                promise-lab help COMMAND                     more about one of them
@@ -65,6 +66,13 @@ enum Help {
         Copies the package to a temporary folder, plants one fault after the other there (the
         lock removed, handlers called under it, …), builds the copy, runs its matrix and looks
         whether the right rows notice, for the right reason. Takes about two minutes.
+
+        """,
+        "tour": """
+        usage: promise-lab tour
+
+        Walks through the lab: says what is coming, asks what you expect, waits for Return and
+        runs it. Ctrl-D ends it. Where standard input is no terminal, it does not wait.
 
         """,
         "list": """

@@ -54,6 +54,9 @@ enum PromiseLab {
             let schedule = try arguments.option("--schedule", for: "a schedule, such as SRRRS")
             try arguments.end()
             try ReplayCommand.run(hazard, on: stage, schedule)
+        case "tour":
+            try arguments.end()
+            try TourCommand.run()
         case "mutants":
             try arguments.end()
             try MutantsCommand.run()
@@ -66,8 +69,8 @@ enum PromiseLab {
                 "there is no trial '\(part)'; there are \(Trial.parts.joined(separator: ", "))")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay, list "
-                    + "and mutants (see promise-lab --help)")
+                "there is no command '\(name)'; there are matrix, show, replay, list, "
+                    + "tour and mutants (see promise-lab --help)")
         }
     }
 

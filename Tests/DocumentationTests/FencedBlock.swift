@@ -28,11 +28,11 @@ struct FencedBlock: Sendable {
 
     /// The lines of a text that are in no block, with their numbers, counted from 1.
     static func prose(of text: String) -> [(line: Int, text: String)] {
-        let blocks = blocks(in: text)
+        let inside = Set(
+            blocks(in: text).flatMap { $0.line...$0.line + $0.body.count + 1 })
         return text.components(separatedBy: "\n").enumerated().compactMap { index, line in
             let number = index + 1
-            let isInside = blocks.contains { ($0.line...$0.line + $0.body.count + 1) ~= number }
-            return isInside ? nil : (number, line)
+            return inside.contains(number) ? nil : (number, line)
         }
     }
 }

@@ -204,8 +204,9 @@ extension TutorialCheck {
         _ name: String, _ line: Int, _ hazards: [String], _ commands: [String], _ tests: String
     ) {
         let words = name.split(separator: " ").map(String.init)
-        if words.count == 1, name.starts(with: /(Sources|Tests|Exercises)\//),
-            world.file(name) == nil
+        let path = name.hasPrefix("Operators/") ? "Sources/Stage3ThreadSafe/\(name)" : name
+        if words.count == 1, path.starts(with: /(Sources|Tests|Exercises)\//),
+            world.file(path) == nil
         {
             complain(line, "there is no file \(name)")
         }

@@ -47,7 +47,7 @@ struct TutorialCheckTests {
             ("12<!-- figure: dozen -->", "12", [10]),
             ("H01", "H99", [10]),
             ("eggs", "`promise-lab dance`", [10]),
-            ("eggs", "`swift run promise-lab show H77 --stage 1`", [10]),
+            ("eggs", "`swift run promise-lab show H77 --stage 1`", [10, 10]),
             ("eggs", "`swift test --filter BadTests`", [10]),
             ("eggs", "`swift test --filter GoodTests`", []),
             ("A chapter", "```swift variation it\nnonsense\n```", [1]),

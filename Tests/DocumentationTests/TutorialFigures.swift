@@ -13,7 +13,11 @@ import SharedSuite
 struct TutorialFigures {
     static let wordsInAMinute = 120
 
-    let text: String
+    private let prose: [(line: Int, text: String)]
+
+    init(text: String) {
+        prose = FencedBlock.prose(of: text)
+    }
 
     func value(_ formula: String, line: Int) throws -> String? {
         let words = formula.split(separator: " ").map(String.init)
@@ -70,7 +74,6 @@ struct TutorialFigures {
 
     /// Code and output are read more quickly than prose, and are not counted.
     private func minutes(ofTheChapterAt line: Int) -> Int {
-        let prose = FencedBlock.prose(of: text)
         let start = prose.last { $0.line <= line && $0.text.hasPrefix("## ") }?.line ?? 1
         let end = prose.first { $0.line > start && $0.text.hasPrefix("## ") }?.line ?? Int.max
         let words = prose.filter { start..<end ~= $0.line }.reduce(0) { sum, line in
