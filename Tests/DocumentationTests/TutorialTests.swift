@@ -13,6 +13,8 @@ struct TutorialTests {
 
     static func text() throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
+    // A command that fails leaves its words where the document has its output, and so the complaint
+    // says why.
     @Test("every block is what its file, its command or the lab says now")
     func blocks() throws {
         var check = TutorialCheck(try Self.text(), .thisPackage)
@@ -90,8 +92,12 @@ extension TutorialCheck.World {
         output: { block in
             // These are for the reader, who sees what comes of them.
             if ["diff ", "swift build"].contains(where: block.command.hasPrefix) { return [] }
-            guard let result = try Commands.run(documented: block.command), result.status == 0
-            else { return nil }
+            guard let result = try Commands.run(documented: block.command) else { return nil }
+            if result.status != 0 {
+                let said = (result.output + result.errors).components(separatedBy: "\n")
+                let errors = said.filter { $0.hasPrefix("✘") || $0.hasPrefix("promise-lab:") }
+                return ["(ends with status \(result.status))"] + errors
+            }
             return block.excerpt(result.lines)
         },
         example: { try TutorialExample(rawValue: $0)?.lines() },
