@@ -76,7 +76,10 @@ let package = Package(
             dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "StageTesting"]),
         .testTarget(name: "HTTPExampleTests", dependencies: ["HTTPExample", "LoopbackServer"]),
         // What the documents say, and what the command prints.
-        .testTarget(name: "DocumentationTests", dependencies: ["StageTesting", "promise-lab"]),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["RaceLab", "SharedSuite", "StageTesting", "promise-lab"],
+            swiftSettings: visibleAtomics),
         .testTarget(
             name: "RaceLabTests",
             dependencies: [

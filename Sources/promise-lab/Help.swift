@@ -16,6 +16,7 @@ enum Help {
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
                promise-lab compare A B ID                   the same race on two subjects
+               promise-lab tour                             a walk through, for the first time
                promise-lab list                             every hazard in a sentence
                promise-lab aplus                            Promises/A+, clause by clause
                promise-lab mutants                          are planted faults noticed?
@@ -116,6 +117,13 @@ enum Help {
         command starts itself. Shown is what happens, in order, on Stage 2 (everything confined
         to one queue) and on Stage 3: when all goes well, when the server fails, when nobody
         listens, and when no answer comes.
+
+        """,
+        "tour": """
+        usage: promise-lab tour
+
+        Walks through the lab: says what is coming, asks what you expect, waits for Return and
+        runs it. Ctrl-D ends it. Where standard input is no terminal, it does not wait.
 
         """,
         "list": """

@@ -71,6 +71,9 @@ enum PromiseLab {
         case "aplus":
             try arguments.end()
             APlusCommand.run()
+        case "tour":
+            try arguments.end()
+            try TourCommand.run()
         case "mutants":
             try arguments.end()
             try MutantsCommand.run()
@@ -88,7 +91,7 @@ enum PromiseLab {
         default:
             throw Mistake(
                 "there is no command '\(name)'; there are matrix, show, replay, compare, list, "
-                    + "aplus, demo, bench and mutants (see promise-lab --help)")
+                    + "aplus, demo, tour, bench and mutants (see promise-lab --help)")
         }
     }
 

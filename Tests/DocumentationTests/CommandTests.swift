@@ -45,7 +45,7 @@ struct CommandTests {
 
     @Test(
         "help is there for each command",
-        arguments: ["", "matrix", "show", "replay", "list", "aplus", "demo"])
+        arguments: ["", "matrix", "show", "replay", "list", "aplus", "demo", "tour"])
     func help(command: String) throws {
         let words = command.isEmpty ? ["--help"] : [command, "--help"]
         let result = try Commands.promiseLab(words)
@@ -137,6 +137,22 @@ struct CommandTests {
             #expect(result.lines.contains { $0.hasPrefix(clause) })
         }
         #expect(result.lines.last == "Every case is as documented.")
+    }
+
+    @Test("the tour shows, asks and runs, and waits for nobody who is not there")
+    func tour() throws {
+        let result = try Commands.promiseLab(["tour"])
+        #expect(result.status == 0)
+        let commands = result.lines.filter { $0.hasPrefix("$ swift run promise-lab") }
+        let questions = result.lines.filter { $0.hasPrefix("? ") }
+        #expect(commands.count == 5 && questions.count == 5)
+        for command in commands where command.contains(" show ") || command.contains(" replay ") {
+            let lines = try #require(try Commands.run(documented: String(command.dropFirst(2))))
+                .lines
+            #expect(result.output.contains(lines.joined(separator: "\n")), "\(command)")
+        }
+        #expect(result.output.contains("every verdict is as documented"))
+        #expect(!result.output.contains("Press Return"))
     }
 
     @Test("plain text when piped")

@@ -1,8 +1,9 @@
 import Foundation
+import Synchronization
 
 /// Runs the commands that documents show, in a process of their own.
 enum Commands {
-    struct Result {
+    struct Result: Sendable {
         let status: Int32
         let output: String
         let errors: String
@@ -36,8 +37,18 @@ enum Commands {
         try run(products.appending(path: "promise-lab"), words)
     }
 
-    /// Runs what stands behind `$ ` in a document, if it is a command that can be checked.
+    private static let results = Mutex<[String: Result]>([:])
+
+    /// Runs what stands behind `$ ` in a document, if it is a command that can be checked; but
+    /// only once, however often and in however many documents it stands.
     static func run(documented command: String) throws -> Result? {
+        if let result = results.withLock({ $0[command] }) { return result }
+        guard let result = try runAgain(documented: command) else { return nil }
+        results.withLock { $0[command] = result }
+        return result
+    }
+
+    private static func runAgain(documented command: String) throws -> Result? {
         let words = command.split(separator: " ").map(String.init)
         if words.starts(with: ["swift", "run", "promise-lab"]) {
             return try promiseLab(Array(words.dropFirst(3)))
@@ -53,6 +64,20 @@ enum Commands {
         try run(
             URL(filePath: CommandLine.arguments[0]),
             ["--testing-library", "swift-testing", "--filter", filter])
+    }
+
+    /// Asks the compiler about some files, without making anything of them, and returns its words
+    /// of complaint.
+    static func complaintsOfTheCompiler(
+        _ files: [URL], mode: String, module: String? = nil
+    ) throws -> String {
+        let modules = products.appending(path: "Modules").path
+        let name = module.map { ["-module-name", $0] } ?? []
+        let result = try run(
+            URL(filePath: "/usr/bin/env"),
+            ["swiftc", "-typecheck", "-swift-version", mode, "-I", modules] + name
+                + files.map(\.path))
+        return result.status == 0 ? "" : result.output + result.errors
     }
 
     private static func run(_ executable: URL, _ words: [String]) throws -> Result {

@@ -16,21 +16,25 @@ struct ConsoleBlock: Sendable, CustomStringConvertible {
     var description: String { "line \(line): \(command)" }
 
     static func blocks(in text: String) -> [ConsoleBlock] {
-        var blocks: [ConsoleBlock] = []
-        let lines = text.components(separatedBy: "\n")
-        var index = 0
-        while index < lines.count {
-            defer { index += 1 }
-            guard lines[index] == "```console" else { continue }
-            let end = lines[(index + 1)...].firstIndex(of: "```") ?? lines.count
-            guard end > index + 1, lines[index + 1].hasPrefix("$ ") else { continue }
-            blocks.append(
-                ConsoleBlock(
-                    line: index + 2, command: String(lines[index + 1].dropFirst(2)),
-                    output: Array(lines[(index + 2)..<end])))
-            index = end
+        FencedBlock.blocks(in: text).compactMap { block in
+            guard block.language == "console", let first = block.body.first,
+                first.hasPrefix("$ ")
+            else { return nil }
+            return ConsoleBlock(
+                line: block.line + 1, command: String(first.dropFirst(2)),
+                output: Array(block.body.dropFirst()))
         }
-        return blocks
+    }
+
+    /// What of the output a document shows. Of the report of a stage's tests these are the results
+    /// of the rows, which come in the order of the catalogue.
+    func excerpt(_ lines: [String]) -> [String] {
+        guard command.hasPrefix("swift test") else { return lines }
+        return lines.filter { line in
+            let isResult = ["✔", "━", "✘"].contains { line.hasPrefix($0) }
+            let isOfARow = line.contains(" · ") || line.contains(" Test run ")
+            return isResult && isOfARow && !line.contains("recorded a known issue")
+        }
     }
 
     /// The text with the output of each block replaced by what `print` says it prints now; where

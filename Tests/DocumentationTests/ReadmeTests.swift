@@ -20,7 +20,7 @@ struct ReadmeTests {
             checked += 1
             #expect(
                 result.status == 0, "README.md:\(block.line): \(block.command): \(result.errors)")
-            let lines = Self.excerpt(result.lines, for: block)
+            let lines = block.excerpt(result.lines)
             if !Self.updates, let difference = firstDifference(block.output, lines) {
                 let said = block.output.indices.contains(difference) ? block.output[difference] : ""
                 let prints = lines.indices.contains(difference) ? lines[difference] : ""
@@ -36,17 +36,6 @@ struct ReadmeTests {
         }
         #expect(checked >= 4, "the blocks have to be found before they can be compared")
         if Self.updates { try updated.write(to: Self.file, atomically: true, encoding: .utf8) }
-    }
-
-    /// Of the report of a stage's tests the README shows the results of the rows, which come in
-    /// the order of the catalogue.
-    private static func excerpt(_ lines: [String], for block: ConsoleBlock) -> [String] {
-        guard block.command.hasPrefix("swift test") else { return lines }
-        return lines.filter { line in
-            let isResult = ["✔", "━", "✘"].contains { line.hasPrefix($0) }
-            let isOfARow = line.contains(" · ") || line.contains(" Test run ")
-            return isResult && isOfARow && !line.contains("recorded a known issue")
-        }
     }
 
     @Test("every path that is named exists")

@@ -1,0 +1,75 @@
+import Testing
+
+/// The checker of the Tutorial notices what it is there to notice, and on which line.
+@Suite("Tutorial, the check itself")
+struct TutorialCheckTests {
+    private static let text = """
+        A chapter
+        ```swift Sources/A.swift
+            let one = 1
+            let two = 2
+        ```
+        ```console
+        $ count
+        1 and 2
+        ```
+        There are 12<!-- figure: dozen --> eggs for H01 in `Sources/A.swift`.
+        """
+
+    private static let world = TutorialCheck.World(
+        file: { $0 == "Sources/A.swift" ? "{\n    let one = 1\n    let two = 2\n}\n" : nil },
+        output: { $0.command == "count" ? ["1 and 2"] : nil },
+        example: { $0 == "good" ? ["all is well"] : nil },
+        compiler: { text, _, _ in text.contains("nonsense") ? "what?" : "" })
+
+    /// The lines of the complaints after one text has been put in the place of another.
+    private func complaints(_ old: String, _ new: String) throws -> [Int] {
+        var check = TutorialCheck(Self.text.replacing(old, with: new), Self.world)
+        try check.checkBlocks()
+        check.checkFigures { formula, _ in formula == "dozen" ? "12" : nil }
+        check.checkNames(hazards: ["H01"], commands: ["show"], tests: "struct GoodTests")
+        return check.complaints.map(\.line)
+    }
+
+    @Test(
+        "it notices",
+        arguments: [
+            ("", "", []),
+            ("1 and 2", "1 and 3", [8]),
+            ("    let two = 2", "    let two = 3", [4]),
+            ("    let one = 1", "    let none = 1", [3]),
+            ("```swift Sources/A.swift", "```swift Sources/B.swift", [2]),
+            ("```swift Sources/A.swift", "```swift", [2]),
+            ("`Sources/A.swift`", "`Sources/B.swift`", [10]),
+            ("$ count", "$ guess", [7]),
+            ("12<", "13<", [10]),
+            ("figure: dozen", "figure: score", [10]),
+            ("12<!-- figure: dozen -->", "12", [10]),
+            ("H01", "H99", [10]),
+            ("eggs", "`promise-lab dance`", [10]),
+            ("eggs", "`swift run promise-lab show H77 --stage 1`", [10, 10]),
+            ("eggs", "`swift test --filter BadTests`", [10]),
+            ("eggs", "`swift test --filter GoodTests`", []),
+            ("A chapter", "```swift variation it\nnonsense\n```", [1]),
+            ("A chapter", "```diff Sources/A.swift\n     let one = 1\n-    let two = 3\n```", [1]),
+            ("A chapter", "```diff Sources/A.swift\n     let one = 1\n+    nonsense\n```", [1]),
+            ("A chapter", "```diff Sources/A.swift\n     let one = 1\n-    let two = 2\n```", []),
+            ("A chapter", "```text example bad\n```", [1]),
+            ("A chapter", "```text example good\nall is lost\n```", [2]),
+            ("A chapter", "```text\nall is well\n```", [1]),
+        ] as [(String, String, [Int])])
+    func notices(old: String, new: String, lines: [Int]) throws {
+        let found = try complaints(old, new)
+        #expect(found == lines)
+    }
+
+    @Test("it puts blocks right, and leaves the prose alone")
+    func corrects() throws {
+        let wrong = Self.text.replacing("1 and 2", with: "1 and 3")
+            .replacing("let one = 1\n", with: "let one = 1\n    let both = 3\n")
+        var check = TutorialCheck(wrong, Self.world)
+        try check.checkBlocks()
+        #expect(check.complaints.count == 2)
+        #expect(check.corrected == Self.text)
+    }
+}
