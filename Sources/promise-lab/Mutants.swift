@@ -213,9 +213,10 @@ enum MutantsCommand {
                     "import Synchronization\nprivate let lock = Mutex(())\nextension Resolver {"
                 ),
                 (
-                    "self.promise.settle(decision, &agenda)",
-                    "lock.withLock { _ in _ = self.promise.settle(decision) }"
+                    "guard let decision = decide(outcome) else { return }",
+                    "lock.withLock { _ in guard let decision = decide(outcome) else { return }"
                 ),
+                ("self.promise.settle(decision, &agenda)", "_ = self.promise.settle(decision) }"),
             ],
             noticedBy: [("R17 on Stage 3", "deadlock")]),
         Mutant(
