@@ -17,7 +17,9 @@ public final class BoltsStyle<Value> {
     private var outcome: Outcome?
     private var callbacks: [() -> Void] = []
 
-    public var result: Outcome? { synchronized { outcome } }
+    public var result: Outcome? {
+        synchronized { outcome }
+    }
 
     fileprivate func trySet(_ outcome: Outcome) -> Bool {
         synchronized {
@@ -101,7 +103,6 @@ public final class BoltsSource<Value> {
 /// Where continuations run.
 public struct BoltsExecutor {
     let execute: (@escaping () -> Void) -> Void
-    public static let immediate = BoltsExecutor { work in work() }
 
     public static var `default`: BoltsExecutor {
         watchingTheStack { work in DispatchQueue.global().async { work() } }

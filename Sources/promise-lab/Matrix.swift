@@ -185,7 +185,7 @@ struct Matrix {
             differing == 0
             ? "every verdict is as documented" : "\(differing) verdicts are not as documented"
         let next = differing == 0 ? "\nNext: swift run promise-lab \(proposal)" : ""
-        return "\(counts.joined(separator: ", ")).\n"
+        return Terminal.wrapped("\(counts.joined(separator: ", ")).") + "\n"
             + "\(explored.grouped) interleavings explored; \(agreement).\(next)"
     }
 

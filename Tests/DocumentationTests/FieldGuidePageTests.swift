@@ -38,6 +38,39 @@ struct FieldGuidePageTests {
             """)
     }
 
+    @Test(
+        "mistyped designs are explained on standard error, with status 2",
+        arguments: [
+            ("show R06 --design Hydra", "there is no design 'Hydra'; there are BoltsStyle"),
+            ("compare PromiseKitStyle Hydra R06", "there is no 'Hydra' to compare"),
+            ("compare PromiseKitStyle Stage3ThreadSafe H02", "no interleavings to compare"),
+            ("compare BoltsStyle Stage1Naive R06", "Stage 1 cannot express R06"),
+            ("compare BoltsStyle", "a word is missing: what to compare"),
+            ("list --designs", "there is no option '--designs' here"),
+        ])
+    func mistakes(command: String, complaint: String) throws {
+        let result = try Commands.promiseLab(command.split(separator: " ").map(String.init))
+        #expect(result.status == 2)
+        #expect(result.errors.contains(complaint), "it says: \(result.errors)")
+    }
+
+    @Test("a race can be shown on each design and compared with Stage 3, in 100 columns")
+    func columns() throws {
+        for design in ["BoltsStyle", "PromiseKitStyle", "GooglePromisesStyle"] {
+            for race in ["R01", "R06", "R09", "R10"] {
+                let commands = [
+                    ["show", race, "--design", design],
+                    ["compare", design, "Stage3ThreadSafe", race],
+                ]
+                for words in commands {
+                    let result = try Commands.promiseLab(words)
+                    #expect(result.status == 0 && result.errors == "")
+                    #expect(result.lines.allSatisfy { $0.count <= 100 })
+                }
+            }
+        }
+    }
+
     @Test("what the prose says of a hazard is what the matrix says")
     func verdicts() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
