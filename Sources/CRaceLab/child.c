@@ -162,8 +162,8 @@ static bool read_all(stream *streams, int count, int64_t until) {
 
 static rl_recorder *new_recorder(uint32_t max_steps, size_t *size) {
     *size = sizeof(rl_recorder) + ((size_t)max_steps + 2) * sizeof(rl_step);
-    void *memory =
-        mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *memory = mmap(NULL, *size, PROT_READ | PROT_WRITE, flags, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -178,8 +178,9 @@ static pid_t fork_child(const rl_errand *errand, rl_recorder *recorder, int erro
 }
 
 static void wait_for(pid_t child, int results, int errors, int64_t until, rl_child *answer) {
-    stream streams[] = {{.from = results, .bytes = &answer->results, .count = &answer->result_count},
-                        {.from = errors, .bytes = &answer->errors, .count = &answer->error_count}};
+    stream streams[] = {
+        {.from = results, .bytes = &answer->results, .count = &answer->result_count},
+        {.from = errors, .bytes = &answer->errors, .count = &answer->error_count}};
     answer->time_is_up = !read_all(streams, 2, until);
     if (answer->time_is_up) kill(child, SIGKILL);
     for (int i = 0; i < 2; i++)
@@ -187,7 +188,6 @@ static void wait_for(pid_t child, int results, int errors, int64_t until, rl_chi
     while (waitpid(child, &answer->status, 0) < 0 && errno == EINTR) {}
 }
 
-/// Two pipes, that of the results first, of which the errand is told.
 static bool make_pipes(int results[2], int errors[2]) {
     if (pipe2(results, O_CLOEXEC) != 0) return false;
     if (pipe2(errors, O_CLOEXEC) == 0) return true;

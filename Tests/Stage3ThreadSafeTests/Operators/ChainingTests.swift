@@ -1,5 +1,6 @@
 import RaceLab
 import Stage3ThreadSafe
+import StageTesting
 import Testing
 
 @Suite("Chaining")
@@ -59,7 +60,8 @@ struct ChainingTests {
         #expect(calls.entries == (0..<100).filter { $0.isMultiple(of: divisor) } + [100])
     }
 
-    @Test("withdraw ∥ settle: the function runs once or not at all; others always")
+    @Test(
+        "withdraw ∥ settle: the function runs once or not at all; others always", .needsTheLab)
     func withdrawWhileSettling() {
         let report = expectSurvival { scenario in
             let calls = Log<String>()
