@@ -36,7 +36,9 @@ enum ShowCommand {
             return showOneThread(hazard, subject)
         }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
-        if case .cannotExpress = race.expectation(on: subject) { return showOneThread(race, subject) }
+        if case .cannotExpress = race.expectation(on: subject) {
+            return showOneThread(race, subject)
+        }
         var options = race.options
         if everyOrder { options.reduction = false }
         let report = explore(options: options, race.scenario(on: subject))
@@ -73,7 +75,8 @@ enum ShowCommand {
 
     /// One interleaving and nothing else, for documents and machines.
     private static func write(
-        _ report: Report, _ finding: Finding?, _ race: any Race, _ subject: Subject, _ format: Format
+        _ report: Report, _ finding: Finding?, _ race: any Race, _ subject: Subject,
+        _ format: Format
     ) throws {
         let scenario = race.scenario(on: subject)
         let trace =
@@ -141,8 +144,8 @@ enum ReplayCommand {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only, so there is nothing to schedule")
         }
-        if case .cannotExpress(let why) = race.expectation(on: stage) {
-            throw Mistake("\(stage) cannot express \(race.id): \(why)")
+        if case .cannotExpress(let why) = race.expectation(on: subject) {
+            throw Mistake("\(subject) cannot express \(race.id): \(why)")
         }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         let trace: Trace

@@ -34,7 +34,7 @@ enum TourCommand {
     }
 
     private static func show(_ id: String, _ stage: Stage) throws {
-        try ShowCommand.run(Catalogue.hazard(id)!, on: stage)
+        try ShowCommand.run(Catalogue.hazard(id)!, on: .stage(stage), everyOrder: false, .text)
     }
 
     private static let stops = [
@@ -60,7 +60,9 @@ enum TourCommand {
             question: "The slot is still empty when the resolver looks into it. Who calls the "
                 + "handler?",
             command: "swift run promise-lab replay R01 --stage 1 --schedule RRRS6",
-            run: { try ReplayCommand.run(Catalogue.hazard("R01")!, on: .naive, "RRRS6") }),
+            run: {
+                try ReplayCommand.run(Catalogue.hazard("R01")!, on: .stage(.naive), "RRRS6", .text)
+            }),
         Stop(
             text: "Stage 3 has a lock. A step that takes it is marked with ╶, and nobody can be in "
                 + "the middle of one.",
@@ -72,7 +74,7 @@ enum TourCommand {
                 + "seconds.",
             question: "Which rows does a list of handlers mend, and which only a lock?",
             command: "swift run promise-lab",
-            run: { try Matrix.command() }),
+            run: { try Matrix.command(Matrix.stages) }),
     ]
 
     private static let end =
