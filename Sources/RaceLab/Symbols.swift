@@ -34,7 +34,11 @@ enum Symbols {
     /// Whether the code at an address has a name, but not a single line of source: then the
     /// compiler has added it.
     static func isCompilersOwn(_ address: UInt) -> Bool {
-        sites(of: [address]).isEmpty && symbols(at: [address &- 1]).contains { $0 != nil }
+        guard let symbol = symbols(at: [address &- 1]).first ?? nil else { return false }
+        if let path = symbol.sourceLocation?.path, path.contains("<compiler-generated>") {
+            return true
+        }
+        return sites(of: [address]).isEmpty
     }
 
     /// While the process is copied: nobody is in the middle of something here, and nothing is left
@@ -91,11 +95,13 @@ enum Symbols {
     private static func firstSite(
         in function: SymbolicatedBacktrace.Symbol, _ addresses: [UInt]
     ) -> (index: Int, site: Site)? {
-        for (index, symbol) in symbols(at: addresses).enumerated() {
-            guard let symbol, symbol.name == function.name, let site = site(of: symbol) else {
-                continue
+        // A few at a time: each takes its time to look up, and one of the first will mostly do.
+        for start in stride(from: 0, to: addresses.count, by: 4) {
+            let few = Array(addresses[start..<min(start + 4, addresses.count)])
+            for (offset, symbol) in symbols(at: few).enumerated() {
+                guard let symbol, symbol.name == function.name else { return nil }
+                if let site = site(of: symbol) { return (start + offset, site) }
             }
-            return (index, site)
         }
         return nil
     }

@@ -19,7 +19,6 @@ public enum Reason: String, Sendable, Hashable {
     case wrongValue = "wrong value"
     case waitsForEver = "waits for ever"
     case deadlock = "deadlock"
-    case tooMany = "too many"
     case refused = "refused"
 
     /// The same as a sentence about the promise.
@@ -42,7 +41,6 @@ public enum Reason: String, Sendable, Hashable {
         case .wrongValue: "a value or an error arrives that nobody sent"
         case .waitsForEver: "a promise waits for itself"
         case .deadlock: "no thread can go on"
-        case .tooMany: "more is in flight at a time than the limit allows"
         case .refused: "the compiler does not let two threads share it"
         }
     }

@@ -89,7 +89,7 @@ extension Reason {
     private init?(sentence: String) {
         let all: [Reason] = [
             .replaced, .linkLost, .settledTwice, .tooEarly, .keptAlive, .silence, .lost, .twice,
-            .bothKinds, .disagrees, .outOfOrder, .wrongValue, .waitsForEver, .tooMany,
+            .bothKinds, .disagrees, .outOfOrder, .wrongValue, .waitsForEver,
         ]
         guard let reason = all.first(where: { $0.sentence == sentence }) else { return nil }
         self = reason
