@@ -10,14 +10,15 @@ import Foundation
 final class Isolated {
     private var options: Options
     private let describe: (Scenario) -> Void
-    private let deadline: ContinuousClock.Instant
+    /// What is left of the time for all children together.
+    private var timeLeft: Duration
     private static let maximumCrashes = 64
 
     init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
         self.options = options
         self.options.isolation = .none
         self.describe = describe
-        deadline = .now + options.timeLimit
+        timeLeft = options.timeLimit
     }
 
     private enum Ending: Error {
@@ -172,10 +173,10 @@ final class Isolated {
         let errand = Errand(options, describe) { explorer in
             (try? JSONEncoder().encode(work(explorer))) ?? Data()
         }
-        let left = deadline - .now
-        guard let remains = errand.run(atMost: left) else {
+        guard let remains = errand.run(atMost: timeLeft) else {
             throw .obstacle(.unavailable("the operating system allows no child process"))
         }
+        timeLeft -= remains.time
         if let value = remains.value.flatMap({ try? JSONDecoder().decode(Value.self, from: $0) }) {
             FileHandle.standardError.write(Data(remains.errors.utf8))
             return value

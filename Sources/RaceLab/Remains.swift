@@ -11,6 +11,8 @@ struct Remains {
     private var notes: [Int: String] = [:]
 
     let timeIsUp: Bool
+    /// How long it has lived.
+    let time: Duration
     /// What it wrote to standard error.
     let errors: String
     /// How many interleavings it had explored.
@@ -21,6 +23,7 @@ struct Remains {
 
     init(_ child: rl_child) {
         timeIsUp = child.time_is_up
+        time = .milliseconds(child.milliseconds)
         status = child.status
         recorder = child.recorder.pointee
         runs = Int(recorder.runs)
