@@ -1,6 +1,17 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// Each exercise of the workbook is a module of its own, so that an editor knows it. Nobody depends on
+// it: to be graded it is compiled once more, together with what ties it to the grader.
+let exercises = [5]
+let workbook = exercises.map { number in
+    let name = number < 10 ? "Exercise0\(number)" : "Exercise\(number)"
+    return Target.target(
+        name: name, dependencies: number < 8 ? [] : ["Stage3ThreadSafe"],
+        path: "Exercises/Workbook", sources: ["\(name).swift"],
+        swiftSettings: [.swiftLanguageMode(.v5)])
+}
+
 // `Mutex` is inlined into the code that uses it, as atomic instructions. With this
 // setting the compiler emits them as function calls instead, which is how the lab
 // can watch a lock without a change to the source. Debug builds only; no sanitizer
@@ -40,7 +51,18 @@ let package = Package(
             ],
             path: "Tests/SharedSuite"),
         .executableTarget(
-            name: "promise-lab", dependencies: ["HTTPExample", "RaceLab", "SharedSuite"]),
+            name: "promise-lab",
+            dependencies: ["Graders", "HTTPExample", "RaceLab", "SharedSuite"],
+            // An answer to an exercise is loaded as a library, and refers to the program's symbols.
+            linkerSettings: [
+                .unsafeFlags(["-Xlinker", "--export-dynamic"], .when(platforms: [.linux]))
+            ]),
+
+        // The classroom: what judges the answers to the exercises. Stubs and adapters are compiled
+        // when an answer is.
+        .target(
+            name: "Graders", dependencies: ["RaceLab", "SharedSuite", "Stage3ThreadSafe"],
+            path: "Exercises/Graders", exclude: ["Adapters", "Stubs"]),
 
         // The article's own example, and a server for it. (Stage 2 lets itself be shared.)
         .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
@@ -75,6 +97,9 @@ let package = Package(
             name: "FieldGuideTests",
             dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "StageTesting"]),
         .testTarget(name: "HTTPExampleTests", dependencies: ["HTTPExample", "LoopbackServer"]),
+        .testTarget(
+            name: "ExerciseTests", dependencies: ["Graders", "StageTesting", "promise-lab"],
+            exclude: ["WrongAnswers"]),
         // What the documents say, and what the command prints.
         .testTarget(
             name: "DocumentationTests",
@@ -87,5 +112,5 @@ let package = Package(
                 "StageTesting",
             ],
             swiftSettings: visibleAtomics),
-    ]
+    ] + workbook
 )

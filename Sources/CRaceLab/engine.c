@@ -91,21 +91,21 @@ static bool is_lasting(uint8_t kind) {
 }
 
 /// Something was done at an address: whoever sleeps because doing it later made no difference,
-/// or spins until somebody does it, wakes up.
-void rl_did(int by, uint8_t kind, uintptr_t address) {
+/// or, if it changes what is there, spins until somebody does it, wakes up.
+void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
         if ((lab.sleeping >> i & 1) && dependent(kind, address, t))
             lab.sleeping &= (uint8_t)~(1u << i);
-        if (only_reads(kind)) continue;
+        if (!changes) continue;
         for (uint32_t v = 0; v < t->visit_count; v++) {
             if (t->visits[v].address != address) continue;
             t->visit_count = 0;
             t->spinning = false;
         }
     }
-    if (is_lasting(kind)) lab.threads[by].visit_count = 0;
+    if (changes && is_lasting(kind)) lab.threads[by].visit_count = 0;
 }
 
 // MARK: - Spinning
@@ -406,7 +406,8 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->last_step = (int32_t)step;
     t->unreported = true;
     // What came of an exchange is known after it; a try that fails has only looked.
-    if (kind != RL_EXCHANGE) rl_did(index, done ? t->kind : RL_ATOMIC_READ, t->address);
+    if (kind == RL_EXCHANGE) return step;
+    rl_did(index, done ? t->kind : RL_ATOMIC_READ, t->address, done && !only_reads(t->kind));
     return step;
 }
 
@@ -421,14 +422,21 @@ uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place) {
 bool rl_got_it(uint32_t step) { return !lab.steps[step].failed; }
 
 void rl_exchanged(uint32_t step, bool done) {
+    lab.steps[step].failed = !done;
+    if (done) return rl_swapped(step, true);
+    thread *t = &lab.threads[me->thread];
+    rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
+}
+
+void rl_swapped(uint32_t step, bool changes) {
+    (void)step;
     int index = me->thread;
     thread *t = &lab.threads[index];
-    lab.steps[step].failed = !done;
-    if (done) {
-        rl_cell_at(t->address)->released = t->clock;
-        rl_tick(index);
-    }
-    rl_did(index, done ? RL_ATOMIC_WRITE : RL_ATOMIC_READ, t->address);
+    rl_cell_at(t->address)->released = t->clock;
+    rl_tick(index);
+    // Whoever writes what was there already publishes what it did before, and may be doing so
+    // again and again.
+    rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
 }
 
 uint32_t rl_note(const void *place) {

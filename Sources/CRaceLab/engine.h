@@ -64,8 +64,10 @@ uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
 /// came too early, and when the time was up.
 bool rl_got_it(uint32_t step);
 
-/// What came of an RL_EXCHANGE.
+/// What came of an RL_EXCHANGE that compares first.
 void rl_exchanged(uint32_t step, bool done);
+/// What came of an RL_EXCHANGE that writes in any case: whether something else is there now.
+void rl_swapped(uint32_t step, bool changes);
 
 // MARK: - Locks (locks.c)
 

@@ -252,7 +252,7 @@ int rl_holder(const thread *t, uintptr_t *pc);
 /// From now on this thread's accesses are none of the lab's business.
 void rl_hear_no_more(void);
 /// Something was done at an address by a thread.
-void rl_did(int by, uint8_t kind, uintptr_t address);
+void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
 /// Decides who makes the next step. NOBODY: the run is over, one way or another.
 int rl_decide(void);
 /// Ends the run from within a thread, which does not return.

@@ -161,11 +161,22 @@ static bool is_point(rl_place place) {
     rl_place place = RL_CALLER;       \
     if (is_point(place)) rl_point(RL_ATOMIC_WRITE, (const void *)(a), place)
 
-#define FETCH(bits, type, name)                                                                  \
+// Reads and writes at once. Writing what was there already changes nothing: that is how a thread
+// waits for a flag by exchanging it.
+#define SWAP(type, a, operation, new_value)                                       \
+    ({                                                                            \
+        rl_place place = RL_CALLER;                                               \
+        bool point = is_point(place);                                             \
+        uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)(a), place) : 0; \
+        type old = operation;                                                     \
+        if (point) rl_swapped(step, (type)(new_value) != old);                    \
+        old;                                                                      \
+    })
+
+#define FETCH(bits, type, name, new_value)                                                       \
     type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {           \
         (void)order;                                                                             \
-        WRITE_POINT(a);                                                                          \
-        return __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST);                                \
+        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value);      \
     }
 
 #define ATOMICS(bits, type, RECOGNISE)                                                           \
@@ -181,15 +192,14 @@ static bool is_point(rl_place place) {
     }                                                                                            \
     type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
         (void)order;                                                                             \
-        WRITE_POINT(a);                                                                          \
-        return __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST);                                  \
+        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value);            \
     }                                                                                            \
-    FETCH(bits, type, add)                                                                       \
-    FETCH(bits, type, sub)                                                                       \
-    FETCH(bits, type, and)                                                                       \
-    FETCH(bits, type, or)                                                                        \
-    FETCH(bits, type, xor)                                                                       \
-    FETCH(bits, type, nand)                                                                      \
+    FETCH(bits, type, add, old + value)                                                                       \
+    FETCH(bits, type, sub, old - value)                                                                       \
+    FETCH(bits, type, and, old & value)                                                                       \
+    FETCH(bits, type, or, old | value)                                                                        \
+    FETCH(bits, type, xor, old ^ value)                                                                       \
+    FETCH(bits, type, nand, ~(old & value))                                                                      \
     static bool exchange##bits(volatile type *a, type *expected, type desired, rl_place place) { \
         bool point = is_point(place);                                                            \
         uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)a, place) : 0;               \

@@ -179,7 +179,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         l->released = t->clock;
     }
     rl_tick(index);
-    rl_did(index, RL_LOCK, address);
+    rl_did(index, RL_LOCK, address, true);
 }
 
 void rl_unlocked(const void *address) {

@@ -1,4 +1,5 @@
 import Foundation
+import Graders
 import RaceLab
 import SharedSuite
 
@@ -81,6 +82,22 @@ enum PromiseLab {
             let name = try arguments.word("what to demonstrate: http")
             try arguments.end()
             try DemoCommand.run(name)
+        case "grade":
+            let exercise = try exercise(&arguments)
+            let file = try arguments.optional("--file", for: "the file of an answer")
+                .map { URL(filePath: $0) }
+            let requirement = try arguments.optional("--replay", for: "an id, such as R01")
+            if let requirement {
+                let schedule = try arguments.option("--schedule", for: "a schedule, such as SRR")
+                try arguments.end()
+                try GradeCommand.replay(exercise, file, requirement, schedule)
+            } else {
+                try arguments.end()
+                try GradeCommand.run(exercise, file)
+            }
+        case "try-answer":
+            let exercise = try exercise(&arguments)
+            try TryAnswerCommand.run(&arguments, exercise)
         case "trial":
             let subject = try subject(&arguments)
             let part = try arguments.word("what to try: \(Trial.parts.joined(separator: ", "))")
@@ -137,6 +154,16 @@ enum PromiseLab {
             throw Mistake("there is no '\(word)' to compare; there are \(names)")
         }
         return subject
+    }
+
+    private static func exercise(_ arguments: inout Arguments) throws -> Exercise {
+        let word = try arguments.word("the number of an exercise, 1 to \(Exercise.all.count)")
+        guard let exercise = Int(word).flatMap(Exercise.init(number:)) else {
+            throw Mistake(
+                "there is no exercise '\(word)'; there are 1 to \(Exercise.all.count) "
+                    + "(see promise-lab exercises)")
+        }
+        return exercise
     }
 
     private static func format(_ arguments: inout Arguments) throws -> Format {

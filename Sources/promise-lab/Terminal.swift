@@ -42,6 +42,7 @@ enum Terminal {
 
     /// Two texts at the two ends of a line, or on two lines if they do not fit.
     static func spread(_ left: String, _ right: String) -> String {
+        if right.isEmpty { return left }
         let gap = width - left.count - right.count
         guard gap >= 2 else { return "\(left)\n\(wrapped(right, indentation: "  "))" }
         return left + String(repeating: " ", count: gap) + right

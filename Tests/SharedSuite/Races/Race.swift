@@ -75,7 +75,7 @@ extension Race {
 
 extension Reason {
     /// The reason for which a scenario's check has failed, or the kind of what the lab has found.
-    init?(_ finding: Finding) {
+    public init?(_ finding: Finding) {
         switch finding.kind {
         case .overlap: self = .overlap
         case .dataRace: self = .dataRace
@@ -97,7 +97,7 @@ extension Reason {
 }
 
 /// For checks: fails with the sentence of a reason.
-func require(_ condition: Bool, or reason: Reason) throws {
+public func require(_ condition: Bool, or reason: Reason) throws {
     try RaceLab.require(condition, reason.sentence)
 }
 

@@ -1,0 +1,33 @@
+import Graders
+import SharedSuite
+
+// Compiled together with an answer that is a class of promise.
+
+extension AWPromise: PromiseUnderTest where Value == Int {
+    public static func working(
+        _ work: (@escaping (Int) -> Void, @escaping (any Error) -> Void) -> Void
+    ) -> AWPromise<Int> {
+        AWPromise<Int> { resolve, reject in work(resolve, reject) }
+    }
+
+    public func mapping(_ function: @escaping (Int) throws -> Int) -> AWPromise<Int> {
+        then(function)
+    }
+
+    public func ending(_ function: @escaping (any Error) -> Void) {
+        error(function)
+    }
+
+    public var outcome: Result<Int, any Error>? { result }
+
+    public var fields: [(title: String, value: String)] { storedFields(of: self) }
+}
+
+final class TheAnswer: PromiseAnswer {
+    var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
+}
+
+@_cdecl("the_answer")
+public func theAnswer() -> UnsafeMutableRawPointer {
+    Unmanaged.passRetained(TheAnswer()).toOpaque()
+}

@@ -1,0 +1,8 @@
+import SharedSuite
+
+// What the adapters, which are compiled together with an answer, hand to the requirements.
+
+/// An answer that is a class of promise: exercises 2 to 7 and 12.
+public protocol PromiseAnswer: AnyObject {
+    var promise: any PromiseUnderTest.Type { get }
+}

@@ -1,0 +1,146 @@
+import RaceLab
+import SharedSuite
+
+/// What came of one requirement.
+public enum Examination: Sendable, Equatable, Codable {
+    /// `explored`: how many interleavings, if there are several threads.
+    case holds(explored: Int?)
+    case fails(Failure)
+}
+
+/// How a requirement is not met.
+public struct Failure: Sendable, Equatable, Codable {
+    /// A word or two: `lost`, `deadlock`.
+    public var reason: String
+    public var detail: String
+    /// In how many interleavings, of how many.
+    public var failing: Int?
+    public var explored: Int?
+    /// The interleaving that shows it, as a table, and as a schedule that reproduces it.
+    public var table: String?
+    public var schedule: String?
+}
+
+extension Requirement {
+    /// Tries it on an answer, in this process.
+    ///
+    /// - Parameter isolated: in a child process, so that a crash in a scenario has an interleaving.
+    func examine(_ answer: AnyObject, isolated: Bool = false) -> Examination {
+        switch trial(answer) {
+        case .play(let play): examinationOfOneThread(play)
+        case .hazard(let hazard, let promise): examination(of: hazard.run(onType: promise))
+        case .scenario(var options, let describe):
+            explored(&options, isolated: isolated, describe)
+        case .independence(let describe): independence(describe)
+        }
+    }
+
+    /// Runs one interleaving of the user's choice.
+    func replayed(_ answer: AnyObject, _ schedule: String) throws -> Trace {
+        switch trial(answer) {
+        case .play, .hazard:
+            throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
+        case .scenario(let options, let describe):
+            return try replay(schedule, options: options, describe)
+        case .independence(let describe): return try replay(schedule, describe)
+        }
+    }
+
+    struct NothingToReplay: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    // MARK: One thread
+
+    /// On a thread of the lab, where a deadlock and an endless loop come to light.
+    private func examinationOfOneThread(_ play: @escaping () throws -> Void) -> Examination {
+        var fault: Fault?
+        let report = explore(options: Options()) { scenario in
+            scenario.thread("main") {
+                do {
+                    try play()
+                } catch let thrown as Fault {
+                    fault = thrown
+                }
+            }
+        }
+        if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
+        if case .sawNothing = report.obstacle { return .holds(explored: nil) }
+        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
+        guard let finding = report.findings.first else { return .holds(explored: nil) }
+        return .fails(Failure(reason: finding.word, detail: finding.description))
+    }
+
+    private func examination(of verdict: Verdict) -> Examination {
+        switch verdict {
+        case .survives(let explored, _): .holds(explored: explored)
+        case .fails(let reasons, _, _, let detail):
+            .fails(Failure(reason: reasons[0].rawValue, detail: detail))
+        case .cannotExpress(let why), .unknown(let why):
+            .fails(Failure(reason: "not explored", detail: why))
+        }
+    }
+
+    // MARK: Several threads
+
+    private func explored(
+        _ options: inout Options, isolated: Bool, _ describe: @escaping (Scenario) -> Void
+    ) -> Examination {
+        if isolated { options.isolation = .childProcess }
+        let report = explore(options: options, describe)
+        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
+        guard let finding = report.findings.first else {
+            guard let missing = report.unreached.first else {
+                return .holds(explored: report.explored)
+            }
+            return .fails(
+                Failure(
+                    reason: "over-synchronised",
+                    detail: "no interleaving ends as it could: \(missing.outcome)"))
+        }
+        let trace = try? report.counterexample(showing: finding, options: options, describe)
+        return .fails(
+            Failure(
+                reason: finding.word, detail: finding.description, failing: finding.count,
+                explored: report.explored, table: trace?.table(width: 100),
+                schedule: trace?.scheduleText))
+    }
+
+    private func independence(_ describe: @escaping (Scenario) -> Void) -> Examination {
+        var options = Options()
+        options.maximumInterleavings = 1
+        let report = explore(options: options, describe)
+        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
+        let found = Set(report.findings.map(\.kind))
+        if !found.isDisjoint(with: [.dataRace, .overlap]) { return .holds(explored: nil) }
+        return .fails(
+            Failure(
+                reason: "over-synchronised",
+                detail: "two threads that share nothing take the same lock, and wait for each "
+                    + "other: everything runs under one lock"))
+    }
+}
+
+extension Failure {
+    init(_ obstacle: Obstacle) {
+        let reason =
+            switch obstacle {
+            case .tooLong, .runsOn, .tookTooLong: "no end"
+            case .blocked: "waits for ever"
+            case .notDeterministic: "not deterministic"
+            default: "not explored"
+            }
+        self.init(reason: reason, detail: obstacle.description)
+    }
+}
+
+extension Finding {
+    /// A word or two for a table.
+    var word: String {
+        switch kind {
+        case .failedCheck: Reason(self)?.rawValue ?? "wrong"
+        case .overlap: Reason.overlap.rawValue
+        default: kind.rawValue
+        }
+    }
+}

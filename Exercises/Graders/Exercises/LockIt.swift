@@ -1,0 +1,75 @@
+import SharedSuite
+
+extension Exercise {
+    static let lockIt = Exercise(
+        5, "Lock it", chapter: 5, adapter: "Promise",
+        hints: [
+            "Which properties does more than one thread touch? Whatever guards one of them has to "
+                + "guard them all, in every function, reading included.",
+            "Between looking at `outcome` and appending to `handlers` there must be no moment at "
+                + "which somebody else settles the promise. Is that one locked piece, or two?",
+            "`observe` decides under the lock whether the handler waits. What it decided can leave "
+                + "the lock as a value, and be acted upon outside.",
+            "A lock that all promises share is safe, and makes strangers wait for each other. "
+                + "Whose property should it be?",
+        ],
+        afterword:
+            "A Mutex around the state, an NSLock beside it, a private queue with `sync`: all of them "
+            + "make each look-and-act one step, and that is all that is asked for here. Stage 3 "
+            + "keeps the state inside of the Mutex, so that the compiler does not let anybody reach "
+            + "it without.",
+        forbidden: SourceRules.sentAway,
+        requirements: [
+            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
+            .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
+            .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
+            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
+            .catalogue("H09", asking: "In which order does the list hold the handlers?"),
+            .catalogue(
+                "R01",
+                asking: "At the marked step, what does the one thread believe about the promise "
+                    + "that the other has made untrue?"),
+            .catalogue(
+                "R02",
+                asking: "Both threads have asked whether the promise is settled. Who could still "
+                    + "say no after the first of them was told?"),
+            .catalogue(
+                "R03",
+                asking: "Two threads settle, each in its own way. Where is it decided which one "
+                    + "comes first?"),
+            .catalogue(
+                "R04",
+                asking:
+                    "Both threads append to the same list. What is to keep the second out while "
+                    + "the first is in the middle of it?"),
+            .catalogue(
+                "R05",
+                asking:
+                    "Follow the handler that goes wrong: who holds it, after which step, and who "
+                    + "still knows of it?"),
+            .catalogue(
+                "R07",
+                asking: "Between the two registrations the promise may settle. Does either of them "
+                    + "depend on what the other has seen?"),
+            .catalogue(
+                "R08",
+                asking: "Somebody only reads. What does a reader see if nothing keeps the writer "
+                    + "out, and is `result` among the places that you have guarded?"),
+            .independence(
+                "E05.1", "two promises, two threads",
+                "One thread settles a promise, and another one a second promise that has nothing to "
+                    + "do with the first. Neither should ever have to wait for the other.",
+                asking: "How many locks are there when there are a thousand promises?",
+                with: (any PromiseAnswer).self,
+                first: { settleOne($0.promise, 1) }, second: { settleOne($0.promise, 2) }),
+        ])
+}
+
+/// All that can happen to a promise, on one thread.
+private func settleOne<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
+    var functions: [PromiseUnderTest.Resolve] = []
+    let promise = P.working { resolve, _ in functions.append(resolve) }
+    promise.mapping { $0 + 1 }
+    functions[0](value)
+    _ = promise.outcome
+}

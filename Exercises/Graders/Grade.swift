@@ -1,0 +1,247 @@
+import Foundation
+
+/// What came of grading an answer.
+public struct Grade: Sendable, Equatable, Codable {
+    public enum Result: Sendable, Equatable, Codable {
+        /// It is the stub still, or there is no file.
+        case notAttempted
+        /// The compiler's words.
+        case doesNotCompile(String)
+        /// It uses what may not be used: a sentence.
+        case refused(String)
+        case passed
+        case failed(Failure)
+        /// It could not be found out: a sentence. Not the fault of the answer.
+        case unavailable(String)
+    }
+
+    public let exercise: Int
+    public let result: Result
+    /// The ids of the requirements that are met, in their order, with the interleavings explored.
+    public let met: [Met]
+    /// The one that is not met, if one of them is to blame.
+    public let unmet: String?
+    /// The beginning of what the answer printed while it was tried.
+    public let printed: String
+
+    public struct Met: Sendable, Equatable, Codable {
+        public let id: String
+        public let explored: Int?
+    }
+
+    init(
+        _ exercise: Exercise, _ result: Result, met: [Met] = [], unmet: String? = nil,
+        printed: String = ""
+    ) {
+        self.exercise = exercise.number
+        self.result = result
+        self.met = met
+        self.unmet = unmet
+        self.printed = printed
+    }
+
+    public var isPassed: Bool { result == .passed }
+}
+
+/// How far an answer may go before it is ended.
+public struct Limits: Sendable {
+    /// Of processor time; it may take twice as long by the clock, and ten seconds.
+    public var seconds = 20
+    /// Bytes of memory, besides those of the program itself. (Not on macOS, which has no such limit.)
+    public var memory = 1 << 30
+    /// Bytes that it may print.
+    public var output = 1 << 20
+
+    public init() {}
+}
+
+/// Grades answers: each is compiled, and tried in a process of its own.
+public struct Grader: Sendable {
+    /// This command, which is started once more to try an answer. See ``GraderProcess``.
+    let command: URL
+    let limits: Limits
+
+    public init(command: URL, limits: Limits = Limits()) {
+        self.command = command
+        self.limits = limits
+    }
+
+    /// Grades the file in a workbook.
+    public func grade(_ exercise: Exercise, in workbook: Workbook) -> Grade {
+        workbook.isUntouched(exercise)
+            ? Grade(exercise, .notAttempted) : grade(exercise, workbook.file(exercise))
+    }
+
+    /// Grades a file, whatever its name, and even if it is the stub.
+    public func grade(_ exercise: Exercise, _ file: URL) -> Grade {
+        inFolder { folder in
+            switch library(of: exercise, file, folder) {
+            case .failure(let grade): grade
+            case .success(let library): tried(exercise, library, folder)
+            }
+        } ?? Grade(exercise, .unavailable("there is no room for temporary files"))
+    }
+
+    /// One interleaving of an answer, as a table.
+    ///
+    /// - Throws: ``Refusal``
+    public func replay(
+        _ exercise: Exercise, _ file: URL, _ requirement: Requirement, _ schedule: String
+    ) throws -> String {
+        let replayed = inFolder { folder -> Swift.Result<String, Refusal> in
+            switch library(of: exercise, file, folder) {
+            case .failure(let grade):
+                return .failure(Refusal("\(file.lastPathComponent) cannot be tried", grade))
+            case .success(let library):
+                let task = ["--requirement", requirement.id, "--schedule", schedule]
+                let (_, protocolOfChild) = run(exercise, library, folder, task)
+                for line in protocolOfChild {
+                    if case .replayed(let table) = line { return .success(table) }
+                    if case .misfit(let why) = line { return .failure(Refusal(why)) }
+                }
+                return .failure(Refusal("the answer did not come to the end of \(schedule)"))
+            }
+        }
+        return try replayed?.get() ?? { throw Refusal("there is no room for temporary files") }()
+    }
+
+    public struct Refusal: Error, CustomStringConvertible {
+        public let description: String
+
+        init(_ description: String, _ grade: Grade? = nil) {
+            switch grade?.result {
+            case .doesNotCompile(let why), .refused(let why), .unavailable(let why):
+                self.description = "\(description): \(why)"
+            default: self.description = description
+            }
+        }
+    }
+
+    // MARK: From a file to a library
+
+    private enum Library: Error {
+        case success(URL)
+        case failure(Grade)
+    }
+
+    private func library(of exercise: Exercise, _ file: URL, _ folder: URL) -> Library {
+        guard let source = try? String(contentsOf: file, encoding: .utf8) else {
+            return .failure(Grade(exercise, .unavailable("\(file.path) cannot be read")))
+        }
+        if let objection = SourceRules.objection(
+            to: SourceText(source), besides: exercise.forbidden)
+        {
+            return .failure(Grade(exercise, .refused(objection)))
+        }
+        switch Workshop(exercise: exercise, folder: folder).build(file) {
+        case .library(let library): return .success(library)
+        case .doesNotCompile(let errors): return .failure(Grade(exercise, .doesNotCompile(errors)))
+        case .unavailable(let why): return .failure(Grade(exercise, .unavailable(why)))
+        }
+    }
+
+    private func inFolder<Value>(_ work: (URL) -> Value) -> Value? {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "promise-lab-grade-\(UUID().uuidString)")
+        guard
+            (try? FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true)) != nil
+        else { return nil }
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return work(folder)
+    }
+
+    // MARK: From a library to a grade
+
+    private func tried(_ exercise: Exercise, _ library: URL, _ folder: URL) -> Grade {
+        let (ending, lines) = run(exercise, library, folder, [])
+        var met: [Grade.Met] = []
+        var begun: String?
+        for line in lines {
+            switch line {
+            case .begins(let id): begun = id
+            case .ends(let id, .holds(let explored)):
+                met.append(Grade.Met(id: id, explored: explored))
+                begun = nil
+            case .ends(let id, .fails(let failure)):
+                return Grade(
+                    exercise, .failed(failure), met: met, unmet: id, printed: printed(folder))
+            case .unavailable(let why):
+                return Grade(exercise, .unavailable(why))
+            case .replayed, .misfit: break
+            }
+        }
+        if ending == .status(0), met.count == exercise.requirements.count {
+            return Grade(exercise, .passed, met: met, printed: printed(folder))
+        }
+        var failure = Failure(ending, limits)
+        if failure.reason == "crash", let begun,
+            let known = interleaving(ofCrashIn: begun, exercise, library, folder)
+        {
+            failure = known
+        }
+        return Grade(exercise, .failed(failure), met: met, unmet: begun, printed: printed(folder))
+    }
+
+    /// Tries the requirement once more, in one more child of the child.
+    private func interleaving(
+        ofCrashIn id: String, _ exercise: Exercise, _ library: URL, _ folder: URL
+    ) -> Failure? {
+        let (_, lines) = run(exercise, library, folder, ["--requirement", id, "--isolated"])
+        for line in lines {
+            if case .ends(_, .fails(let failure)) = line { return failure }
+        }
+        return nil
+    }
+
+    private func run(
+        _ exercise: Exercise, _ library: URL, _ folder: URL, _ task: [String]
+    ) -> (Child.Ending, [GraderProcess.Line]) {
+        let protocolFile = folder.appending(path: "protocol")
+        try? FileManager.default.removeItem(at: protocolFile)
+        let ending = Child.run(
+            command,
+            [
+                "try-answer", "\(exercise.number)", "--library", library.path,
+                "--protocol", protocolFile.path, "--seconds", "\(limits.seconds)",
+                "--memory", "\(limits.memory)", "--output", "\(limits.output)",
+            ] + task,
+            output: folder.appending(path: "printed"), atMost: .seconds(2 * limits.seconds + 10))
+        let text = (try? String(contentsOf: protocolFile, encoding: .utf8)) ?? ""
+        let decoder = JSONDecoder()
+        return (
+            ending,
+            text.split(separator: "\n").compactMap {
+                try? decoder.decode(GraderProcess.Line.self, from: Data($0.utf8))
+            }
+        )
+    }
+
+    private func printed(_ folder: URL) -> String {
+        Child.beginning(of: folder.appending(path: "printed"), lines: 20)
+    }
+}
+
+extension Failure {
+    /// Of an answer that has ended its process, or had it ended.
+    init(_ ending: Child.Ending, _ limits: Limits) {
+        switch ending {
+        case .signal(SIGXCPU), .tookTooLong, .signal(SIGKILL):
+            self.init(
+                reason: "no end",
+                detail: "it had not come to an end after \(limits.seconds) seconds")
+        case .signal(SIGXFSZ):
+            self.init(
+                reason: "too much output",
+                detail: "it printed more than \(limits.output >> 10) KB and was ended")
+        case .signal(let signal):
+            self.init(
+                reason: "crash",
+                detail: "it ended its process: \(String(cString: strsignal(signal)))")
+        case .status(let status):
+            self.init(reason: "crash", detail: "it ended its process, with status \(status)")
+        case .didNotStart(let why):
+            self.init(reason: "not tried", detail: why)
+        }
+    }
+}

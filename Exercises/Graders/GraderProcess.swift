@@ -1,0 +1,117 @@
+import Foundation
+import RaceLab
+
+/// The process in which an answer is tried. It writes down what it is about to do before it does it,
+/// so that whoever has started it knows where an answer came to grief that ended the process.
+public struct GraderProcess {
+    /// One line of what it writes.
+    enum Line: Codable {
+        case begins(String)
+        case ends(String, Examination)
+        case replayed(String)
+        case misfit(String)
+        case unavailable(String)
+    }
+
+    private let exercise: Exercise
+    private let library: URL
+    private let record: FileHandle
+
+    /// - Parameter record: the file to which the lines are written.
+    public init?(_ exercise: Exercise, library: URL, record: URL) {
+        _ = FileManager.default.createFile(atPath: record.path, contents: nil)
+        guard let handle = try? FileHandle(forWritingTo: record) else { return nil }
+        self.exercise = exercise
+        self.library = library
+        self.record = handle
+    }
+
+    /// Tries the requirements one after the other, up to the first that is not met.
+    ///
+    /// - Parameters:
+    ///   - only: the id of the one requirement to try.
+    ///   - isolated: whether a crash in a scenario is to be contained and told like other failures.
+    public func examine(_ limits: Limits, only: String? = nil, isolated: Bool = false) {
+        impose(limits)
+        guard let answer = load() else { return }
+        for requirement in exercise.requirements where only == nil || only == requirement.id {
+            write(.begins(requirement.id))
+            let examination = requirement.examine(answer, isolated: isolated)
+            write(.ends(requirement.id, examination))
+            if case .fails = examination { return }
+        }
+    }
+
+    /// Runs one interleaving and writes its table.
+    public func replay(_ id: String, _ schedule: String, _ limits: Limits) {
+        impose(limits)
+        guard let answer = load(), let requirement = exercise.requirement(id) else { return }
+        do {
+            let trace = try requirement.replayed(answer, schedule)
+            let findings = trace.findings.map { "✗ \($0)" }
+            let verdict = findings.isEmpty ? ["✓ every check holds"] : findings
+            write(.replayed(([trace.table(width: 100), ""] + verdict).joined(separator: "\n")))
+        } catch {
+            write(.misfit("\(error)"))
+        }
+    }
+
+    private func write(_ line: Line) {
+        guard var data = try? JSONEncoder().encode(line) else { return }
+        data.append(UInt8(ascii: "\n"))
+        try? record.write(contentsOf: data)
+    }
+
+    // MARK: The answer
+
+    /// The object that the adapter makes.
+    private func load() -> AnyObject? {
+        if let unavailable {
+            write(.unavailable(unavailable))
+            return nil
+        }
+        guard let handle = dlopen(library.path, RTLD_NOW | RTLD_LOCAL) else {
+            write(
+                .unavailable(
+                    "the answer cannot be loaded: \(dlerror().map { String(cString: $0) } ?? "")"))
+            return nil
+        }
+        guard let symbol = dlsym(handle, "the_answer") else {
+            write(.unavailable("\(exercise.adapter).swift has no function the_answer"))
+            return nil
+        }
+        typealias Maker = @convention(c) () -> UnsafeMutableRawPointer
+        let make = unsafeBitCast(symbol, to: Maker.self)
+        return Unmanaged<AnyObject>.fromOpaque(make()).takeRetainedValue()
+    }
+
+    // MARK: Limits
+
+    /// On this very process, before it has anything to do with the answer.
+    private func impose(_ limits: Limits) {
+        allow(limits.seconds, of: RLIMIT_CPU)
+        allow(limits.output, of: RLIMIT_FSIZE)
+        allow(0, of: RLIMIT_CORE)
+        #if os(Linux)
+            // Most of a program's addresses stand for no memory at all; what counts is what it adds.
+            let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+            let pages = text.split(separator: " ").first.flatMap { Int($0) } ?? 0
+            allow(pages * Int(getpagesize()) + limits.memory, of: RLIMIT_AS)
+        #endif
+    }
+
+    #if os(Linux)
+        private typealias Resource = __rlimit_resource
+    #else
+        private typealias Resource = Int32
+    #endif
+
+    private func allow(_ amount: Int, of resource: Resource) {
+        var limit = rlimit(rlim_cur: rlim_t(amount), rlim_max: rlim_t(amount))
+        #if os(Linux)
+            setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+        #else
+            setrlimit(resource, &limit)
+        #endif
+    }
+}

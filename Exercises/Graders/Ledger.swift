@@ -1,0 +1,70 @@
+import Foundation
+
+/// What is remembered of the reader's own work from one command to the next: kept with what is
+/// built, in `.build`, and gone with it.
+public struct Ledger: Codable {
+    public struct Entry: Codable {
+        /// The answer that was graded last, see ``Workbook/fingerprint(_:)``, and whether it passed.
+        var graded: String?
+        var isPassed = false
+        /// How many hints have been asked for.
+        public var hints = 0
+    }
+
+    private var entries: [Int: Entry] = [:]
+
+    private static let file = Workbook.package.appending(path: ".build/exercises.json")
+
+    public init() {
+        guard let data = try? Data(contentsOf: Ledger.file),
+            let ledger = try? JSONDecoder().decode(Ledger.self, from: data)
+        else { return }
+        self = ledger
+    }
+
+    public subscript(_ exercise: Exercise) -> Entry {
+        get { entries[exercise.number] ?? Entry() }
+        set { entries[exercise.number] = newValue }
+    }
+
+    public func save() {
+        guard let data = try? JSONEncoder().encode(self) else { return }
+        try? FileManager.default.createDirectory(
+            at: Ledger.file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? data.write(to: Ledger.file, options: .atomic)
+    }
+
+    public mutating func note(_ grade: Grade, of exercise: Exercise, in workbook: Workbook) {
+        self[exercise].graded = workbook.fingerprint(exercise)
+        self[exercise].isPassed = grade.isPassed
+    }
+
+    // MARK: How far the reader is
+
+    public enum State: String {
+        case untouched, inProgress = "in progress", solved
+    }
+
+    public func state(of exercise: Exercise, in workbook: Workbook) -> State {
+        if workbook.isUntouched(exercise) { return .untouched }
+        let entry = self[exercise]
+        let isGraded = entry.graded == workbook.fingerprint(exercise)
+        return isGraded && entry.isPassed ? .solved : .inProgress
+    }
+
+    /// Whether the present answer has been graded as it is.
+    public func isGraded(_ exercise: Exercise, in workbook: Workbook) -> Bool {
+        self[exercise].graded == workbook.fingerprint(exercise)
+    }
+}
+
+extension Workbook {
+    /// Tells an answer from another one, whatever its comments and layout.
+    public func fingerprint(_ exercise: Exercise) -> String {
+        let source = (try? String(contentsOf: file(exercise), encoding: .utf8)) ?? ""
+        // Fowler, Noll and Vo's hash 1a: it only has to be the same in every process.
+        let hash = SourceText(source).essence.joined(separator: "\n").utf8
+            .reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0100_0000_01b3 }
+        return String(hash, radix: 16)
+    }
+}

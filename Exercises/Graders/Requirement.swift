@@ -1,0 +1,111 @@
+import RaceLab
+import SharedSuite
+
+/// One thing that an answer has to satisfy.
+public struct Requirement: Sendable {
+    /// The id of a hazard of the catalogue, or one of the exercise's own, such as `E08.2`.
+    public let id: String
+    /// A few words.
+    public let name: String
+    /// One sentence: what is done, and what ought to come of it.
+    public let story: String
+    /// Asked when it fails. Leads on, and does not say the answer.
+    public let question: String
+    /// What is run, given the answer: the object that its adapter hands out.
+    let trial: @Sendable (AnyObject) -> Trial
+
+    enum Trial {
+        /// One thread does something, and throws a ``Fault`` if it went wrong.
+        case play(() throws -> Void)
+        /// A hazard of one thread, of the catalogue.
+        case hazard(any Hazard, any PromiseUnderTest.Type)
+        /// Every interleaving of a scenario.
+        case scenario(Options, (Scenario) -> Void)
+        /// Two threads that have nothing to do with each other must not have to wait for each
+        /// other. The scenario has a data race of its own making, between what the first one does
+        /// before and the second one after: it has to be found in the interleaving in which the
+        /// first runs to its end, and then the second.
+        case independence((Scenario) -> Void)
+    }
+}
+
+/// What is wrong with an answer: a few words for a table, and the whole of it in a sentence.
+public struct Fault: Error, Hashable, Sendable {
+    public let reason: String
+    public let detail: String
+
+    public init(_ reason: String, _ detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+}
+
+extension Requirement {
+    /// A hazard or race of the catalogue, run on the promise that was written as an answer. Data
+    /// races count, whatever came of them.
+    static func catalogue(_ id: String, asking question: String) -> Requirement {
+        guard let hazard = Catalogue.hazard(id) else { preconditionFailure("no hazard \(id)") }
+        return Requirement(
+            id: hazard.id, name: hazard.name, story: hazard.story, question: question
+        ) { answer in
+            let promise = (answer as! any PromiseAnswer).promise
+            guard let race = hazard as? any Race else { return .hazard(hazard, promise) }
+            var options = race.options
+            options.judging.insert(.dataRace)
+            return .scenario(options, race.scenario(onType: promise))
+        }
+    }
+
+    /// Something that one thread does with an answer of the given type.
+    static func play<Answer>(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void
+    ) -> Requirement {
+        Requirement(id: id, name: name, story: story, question: question) { answer in
+            let answer = answer as! Answer
+            return .play { try play(answer) }
+        }
+    }
+
+    /// A scenario of several threads, for an answer of the given type. Every kind of finding counts.
+    static func scenario<Answer>(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        with type: Answer.Type, judging: Set<Finding.Kind> = Set(Finding.Kind.allCases),
+        _ describe: @escaping @Sendable (Scenario, Answer) -> Void
+    ) -> Requirement {
+        Requirement(id: id, name: name, story: story, question: question) { answer in
+            let answer = answer as! Answer
+            var options = Options()
+            options.reduction = true
+            options.judging = judging
+            return .scenario(options) { describe($0, answer) }
+        }
+    }
+
+    /// Two threads, each busy with things of its own, must not wait for each other.
+    static func independence<Answer>(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        with type: Answer.Type,
+        first: @escaping @Sendable (Answer) -> Void, second: @escaping @Sendable (Answer) -> Void
+    ) -> Requirement {
+        Requirement(id: id, name: name, story: story, question: question) { answer in
+            let answer = answer as! Answer
+            return .independence { scenario in
+                let witness = Witness()
+                scenario.thread("first") {
+                    witness.note = 1
+                    first(answer)
+                }
+                scenario.thread("second") {
+                    second(answer)
+                    witness.note = 2
+                }
+            }
+        }
+    }
+}
+
+/// What nobody but a lock that both threads have held could bring into an order.
+private final class Witness {
+    var note = 0
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Graders
+
+/// Grades an answer: the reader's own, or any file.
+enum GradeCommand {
+    static func run(_ exercise: Exercise, _ file: URL?) throws {
+        let progress = Progress()
+        progress.now("exercise \(exercise.number): compiling and exploring")
+        let grade = file.map { grader.grade(exercise, $0) } ?? gradeOwn(exercise)
+        progress.end()
+        print(text(of: grade, exercise, file ?? Workbook.own.file(exercise)), terminator: "")
+        if case .unavailable(let why) = grade.result { throw NotGraded(description: why) }
+        if !grade.isPassed, grade.result != .notAttempted { exit(1) }
+    }
+
+    static func replay(
+        _ exercise: Exercise, _ file: URL?, _ id: String, _ schedule: String
+    ) throws {
+        guard let requirement = exercise.requirement(id) else {
+            let ids = exercise.requirements.map(\.id).joined(separator: ", ")
+            throw Mistake("exercise \(exercise.number) has nothing called '\(id)'; it has \(ids)")
+        }
+        do {
+            let table = try grader.replay(
+                exercise, file ?? Workbook.own.file(exercise), requirement, schedule)
+            print("\(heading(requirement))\n\n\(table)")
+        } catch let refusal as Grader.Refusal {
+            throw Mistake(refusal.description)
+        }
+    }
+
+    /// Everything in the reader's workbook that is no stub any more.
+    static func runAll() throws {
+        var failed = 0
+        for exercise in Exercise.all where !Workbook.own.isUntouched(exercise) {
+            let grade = gradeOwn(exercise)
+            print(title(of: exercise, grade))
+            if !grade.isPassed { failed += 1 }
+        }
+        if failed > 0 { exit(1) }
+    }
+
+    static func gradeOwn(_ exercise: Exercise) -> Grade {
+        let grade = grader.grade(exercise, in: Workbook.own)
+        var ledger = Ledger()
+        ledger.note(grade, of: exercise, in: Workbook.own)
+        ledger.save()
+        return grade
+    }
+
+    static var grader: Grader {
+        Grader(command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
+    }
+
+    struct NotGraded: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    // MARK: In words
+
+    static func text(of grade: Grade, _ exercise: Exercise, _ file: URL) -> String {
+        var lines = [title(of: exercise, grade), shortened(file), ""]
+        lines += grade.met.compactMap { met in
+            exercise.requirement(met.id).map { line(of: $0, met) }
+        }
+        switch grade.result {
+        case .notAttempted:
+            lines += [
+                "This is the stub as it came. The task stands at its head: promise-lab exercise "
+                    + "\(exercise.number)"
+            ]
+        case .doesNotCompile(let errors):
+            lines += ["It does not compile:", ""]
+            lines += errors.split(separator: "\n").map { Terminal.wrapped(String($0)) }
+        case .refused(let why):
+            lines += [Terminal.wrapped(Terminal.painted("✗ ", .red) + "It is not tried: \(why).")]
+        case .passed:
+            lines += ["", Terminal.wrapped(exercise.afterword)]
+        case .failed(let failure):
+            lines += self.lines(of: failure, grade, exercise, file)
+        case .unavailable(let why):
+            lines += [Terminal.wrapped("It could not be tried: \(why)")]
+        }
+        if !grade.printed.isEmpty {
+            lines += ["", "It printed, to begin with:", ""]
+            lines += grade.printed.split(separator: "\n").map { "  \($0.prefix(96))" }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    static func title(of exercise: Exercise, _ grade: Grade) -> String {
+        Terminal.spread(
+            Terminal.painted("Exercise \(exercise.number) · \(exercise.title)", .bold),
+            verdict(of: grade))
+    }
+
+    private static func verdict(of grade: Grade) -> String {
+        switch grade.result {
+        case .notAttempted: "not attempted"
+        case .doesNotCompile: "does not compile"
+        case .refused: "not accepted"
+        case .passed: Terminal.painted("solved", .green)
+        case .failed: Terminal.painted("not solved", .red)
+        case .unavailable: "not graded"
+        }
+    }
+
+    private static func line(of requirement: Requirement, _ met: Grade.Met) -> String {
+        Terminal.spread(
+            Terminal.painted("✓ ", .green) + heading(requirement),
+            met.explored.map { "in every one of \($0.grouped) interleavings" } ?? "")
+    }
+
+    private static func heading(_ requirement: Requirement) -> String {
+        "\(requirement.id) \(requirement.name)"
+    }
+
+    private static func lines(
+        of failure: Failure, _ grade: Grade, _ exercise: Exercise, _ file: URL
+    ) -> [String] {
+        var lines: [String] = []
+        let requirement = grade.unmet.flatMap(exercise.requirement)
+        let count = failure.failing.flatMap { failing in
+            failure.explored.map { ", in \(failing.grouped) of \($0.grouped) interleavings" }
+        }
+        lines.append(
+            Terminal.spread(
+                Terminal.painted("✗ ", .red) + (requirement.map(heading) ?? "it was ended"),
+                failure.reason + (count ?? "")))
+        if let requirement { lines.append(Terminal.wrapped(requirement.story, indentation: "  ")) }
+        if let table = failure.table { lines += ["", table] }
+        lines += ["", Terminal.wrapped("✗ \(failure.detail)")]
+        if let schedule = failure.schedule, let requirement {
+            lines.append(
+                "again: promise-lab grade \(exercise.number)"
+                    + (isOwn(file, exercise) ? "" : " --file \(shortened(file))")
+                    + " --replay \(requirement.id) --schedule \(schedule)")
+        }
+        if let requirement {
+            lines += ["", Terminal.wrapped("Question: \(requirement.question)")]
+        }
+        return lines
+    }
+
+    private static func isOwn(_ file: URL, _ exercise: Exercise) -> Bool {
+        file.resolvingSymlinksInPath().path
+            == Workbook.own.file(exercise).resolvingSymlinksInPath().path
+    }
+
+    private static func shortened(_ file: URL) -> String {
+        for folder in [FileManager.default.currentDirectoryPath, Workbook.package.path]
+        where file.path.hasPrefix(folder + "/") {
+            return String(file.path.dropFirst(folder.count + 1))
+        }
+        return file.path
+    }
+}
+
+/// What ``Grader`` starts: tries one answer, and leaves a record.
+enum TryAnswerCommand {
+    static func run(_ arguments: inout Arguments, _ exercise: Exercise) throws {
+        let library = try arguments.option("--library", for: "the library of an answer")
+        let record = try arguments.option("--protocol", for: "a file to write to")
+        var limits = Limits()
+        limits.seconds = try number(&arguments, "--seconds", limits.seconds)
+        limits.memory = try number(&arguments, "--memory", limits.memory)
+        limits.output = try number(&arguments, "--output", limits.output)
+        let only = try arguments.optional("--requirement", for: "the id of a requirement")
+        let schedule = try arguments.optional("--schedule", for: "a schedule")
+        let isIsolated = arguments.flag("--isolated")
+        try arguments.end()
+        guard
+            let process = GraderProcess(
+                exercise, library: URL(filePath: library), record: URL(filePath: record))
+        else { throw Mistake("\(record) cannot be written") }
+        if let only, let schedule {
+            process.replay(only, schedule, limits)
+        } else {
+            process.examine(limits, only: only, isolated: isIsolated)
+        }
+    }
+
+    private static func number(
+        _ arguments: inout Arguments, _ name: String, _ usual: Int
+    ) throws -> Int {
+        guard let word = try arguments.optional(name, for: "a number") else { return usual }
+        guard let number = Int(word), number > 0 else {
+            throw Mistake("\(name) wants a number greater than 0, not '\(word)'")
+        }
+        return number
+    }
+}

@@ -1,0 +1,70 @@
+// Rejected: R01 lost
+// One lock for the outcome and one for the list: each is guarded, and the decision is not.
+
+import Foundation
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let outcomeLock = NSLock()
+    private let listLock = NSLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public var result: Outcome? { outcomeLock.withLock { outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        let isFirst = outcomeLock.withLock { () -> Bool in
+            defer { if self.outcome == nil { self.outcome = outcome } }
+            return self.outcome == nil
+        }
+        guard isFirst else { return }
+        let waiting = listLock.withLock { () -> [Handler] in
+            defer { handlers = [] }
+            return handlers
+        }
+        for handler in waiting { handler(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        if let settled = result {
+            handler(settled)
+        } else {
+            listLock.withLock { handlers.append(handler) }
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}
