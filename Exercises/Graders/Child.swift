@@ -48,7 +48,9 @@ enum Child {
         defer { try? file.close() }
         let data = (try? file.read(upToCount: 1 << 16)) ?? Data()
         return String(decoding: data, as: UTF8.self)
-            .split(separator: "\n", omittingEmptySubsequences: false).prefix(lines)
-            .joined(separator: "\n")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            // What the runtime says after a crash is about this program more than about the answer.
+            .prefix { !$0.hasPrefix("Current stack trace:") }
+            .prefix(lines).joined(separator: "\n")
     }
 }

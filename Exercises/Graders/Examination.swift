@@ -32,6 +32,7 @@ extension Requirement {
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
         case .independence(let describe): independence(describe)
+        case .scheduled(let scheduled): scheduled.examination()
         }
     }
 
@@ -43,6 +44,8 @@ extension Requirement {
         case .scenario(let options, let describe):
             return try replay(schedule, options: options, describe)
         case .independence(let describe): return try replay(schedule, describe)
+        case .scheduled(let scheduled):
+            return try replay(schedule, options: scheduled.race.options, scheduled.scenario)
         }
     }
 

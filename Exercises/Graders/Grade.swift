@@ -46,7 +46,7 @@ public struct Grade: Sendable, Equatable, Codable {
 /// How far an answer may go before it is ended.
 public struct Limits: Sendable {
     /// Of processor time; it may take twice as long by the clock, and ten seconds.
-    public var seconds = 20
+    public var seconds = 8
     /// Bytes of memory, besides those of the program itself. (Not on macOS, which has no such limit.)
     public var memory = 1 << 30
     /// Bytes that it may print.
@@ -58,7 +58,7 @@ public struct Limits: Sendable {
 /// Grades answers: each is compiled, and tried in a process of its own.
 public struct Grader: Sendable {
     /// This command, which is started once more to try an answer. See ``GraderProcess``.
-    let command: URL
+    public let command: URL
     let limits: Limits
 
     public init(command: URL, limits: Limits = Limits()) {

@@ -89,6 +89,12 @@ public struct GraderProcess {
 
     /// On this very process, before it has anything to do with the answer.
     private func impose(_ limits: Limits) {
+        // Whoever has started this process may have kept signals out, and passed that on.
+        var none = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, nil)
+        signal(SIGXCPU, SIG_DFL)
+        signal(SIGXFSZ, SIG_DFL)
         allow(limits.seconds, of: RLIMIT_CPU)
         allow(limits.output, of: RLIMIT_FSIZE)
         allow(0, of: RLIMIT_CORE)

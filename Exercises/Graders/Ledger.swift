@@ -1,8 +1,8 @@
 import Foundation
 
-/// What is remembered of the reader's own work from one command to the next: kept with what is
-/// built, in `.build`, and gone with it.
-public struct Ledger: Codable {
+/// What is remembered of the work in a workbook from one command to the next. For the reader's own it is
+/// kept with what is built, in `.build`, and gone with it; for another one, in its folder.
+public struct Ledger {
     public struct Entry: Codable {
         /// The answer that was graded last, see ``Workbook/fingerprint(_:)``, and whether it passed.
         var graded: String?
@@ -11,15 +11,21 @@ public struct Ledger: Codable {
         public var hints = 0
     }
 
+    private let workbook: Workbook
     private var entries: [Int: Entry] = [:]
 
-    private static let file = Workbook.package.appending(path: ".build/exercises.json")
-
-    public init() {
-        guard let data = try? Data(contentsOf: Ledger.file),
-            let ledger = try? JSONDecoder().decode(Ledger.self, from: data)
+    public init(_ workbook: Workbook) {
+        self.workbook = workbook
+        guard let data = try? Data(contentsOf: file),
+            let entries = try? JSONDecoder().decode([Int: Entry].self, from: data)
         else { return }
-        self = ledger
+        self.entries = entries
+    }
+
+    private var file: URL {
+        workbook.isOwn
+            ? Workbook.package.appending(path: ".build/exercises.json")
+            : workbook.folder.appending(path: ".exercises.json")
     }
 
     public subscript(_ exercise: Exercise) -> Entry {
@@ -28,13 +34,13 @@ public struct Ledger: Codable {
     }
 
     public func save() {
-        guard let data = try? JSONEncoder().encode(self) else { return }
+        guard let data = try? JSONEncoder().encode(entries) else { return }
         try? FileManager.default.createDirectory(
-            at: Ledger.file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try? data.write(to: Ledger.file, options: .atomic)
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? data.write(to: file, options: .atomic)
     }
 
-    public mutating func note(_ grade: Grade, of exercise: Exercise, in workbook: Workbook) {
+    public mutating func note(_ grade: Grade, of exercise: Exercise) {
         self[exercise].graded = workbook.fingerprint(exercise)
         self[exercise].isPassed = grade.isPassed
     }
@@ -45,7 +51,7 @@ public struct Ledger: Codable {
         case untouched, inProgress = "in progress", solved
     }
 
-    public func state(of exercise: Exercise, in workbook: Workbook) -> State {
+    public func state(of exercise: Exercise) -> State {
         if workbook.isUntouched(exercise) { return .untouched }
         let entry = self[exercise]
         let isGraded = entry.graded == workbook.fingerprint(exercise)
@@ -53,7 +59,7 @@ public struct Ledger: Codable {
     }
 
     /// Whether the present answer has been graded as it is.
-    public func isGraded(_ exercise: Exercise, in workbook: Workbook) -> Bool {
+    public func isGraded(_ exercise: Exercise) -> Bool {
         self[exercise].graded == workbook.fingerprint(exercise)
     }
 }

@@ -26,6 +26,8 @@ public struct Requirement: Sendable {
         /// before and the second one after: it has to be found in the interleaving in which the
         /// first runs to its end, and then the second.
         case independence((Scenario) -> Void)
+        /// One interleaving, which has to go wrong.
+        case scheduled(Scheduled)
     }
 }
 

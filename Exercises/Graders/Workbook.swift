@@ -15,8 +15,13 @@ public struct Workbook: Sendable {
     /// The reader's own.
     public static let own = Workbook(package.appending(path: "Exercises/Workbook"))
 
+    public var isOwn: Bool {
+        folder.resolvingSymlinksInPath().path == Workbook.own.folder.resolvingSymlinksInPath().path
+    }
+
     static let graders = package.appending(path: "Exercises/Graders")
 
+    /// Of an exercise: `Exercise05.swift`.
     public func file(_ exercise: Exercise) -> URL {
         folder.appending(path: "\(exercise.name).swift")
     }
@@ -36,17 +41,47 @@ extension Exercise {
 
     var adapterFile: URL { Workbook.graders.appending(path: "Adapters/\(adapter).swift") }
 
-    func isUntouched(_ source: String) -> Bool {
-        guard let stub = try? String(contentsOf: stub, encoding: .utf8) else { return false }
-        return SourceText(source).essence == SourceText(stub).essence
-    }
-
     /// The task: the comment at the head of the stub.
     public var task: String {
-        let stub = (try? String(contentsOf: stub, encoding: .utf8)) ?? ""
-        return stub.split(separator: "\n", omittingEmptySubsequences: false)
+        stubText.split(separator: "\n", omittingEmptySubsequences: false)
             .prefix { $0.hasPrefix("//") }
             .map { $0.dropFirst($0.hasPrefix("// ") ? 3 : 2) }
             .joined(separator: "\n")
+    }
+
+    private var stubText: String { (try? String(contentsOf: stub, encoding: .utf8)) ?? "" }
+
+    func isUntouched(_ source: String) -> Bool {
+        let essence = SourceText(source).essence
+        return stubs.contains { SourceText($0).essence == essence }
+    }
+
+    // MARK: Variants
+
+    /// How many promises there are to choose from, each with a bug of its own; 1 for most exercises.
+    public var variants: Int { number == 12 ? 5 : 1 }
+
+    /// What the file in a workbook holds to begin with. The variants differ in their class.
+    public func stub(variant: Int) -> String {
+        guard variant > 1, let start = stubText.range(of: "public final class")?.lowerBound else {
+            return stubText
+        }
+        let file = Workbook.graders.appending(path: "Variants/\(variant).swift")
+        let other = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        return stubText[..<start].replacing("variant = 1", with: "variant = \(variant)") + other
+    }
+
+    private var stubs: [String] { (1...variants).map(stub(variant:)) }
+
+    /// The promise as it was before the answer mended it, under another name, if the adapter wants it.
+    func suspect(of answer: String) -> String? {
+        guard variants > 1 else { return nil }
+        let words = SourceText(answer).essence
+        let variant =
+            words.indices.dropFirst(2).lazy
+            .filter { words[$0 - 2] == "variant" && words[$0 - 1] == "=" }
+            .compactMap { Int(words[$0]) }.first ?? 1
+        return stub(variant: (1...variants).contains(variant) ? variant : 1)
+            .replacing("AWPromise", with: "Suspect").replacing("BugReport", with: "AsItCame")
     }
 }

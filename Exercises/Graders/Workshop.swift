@@ -17,6 +17,14 @@ struct Workshop {
             return .unavailable(
                 "the folder Modules is not beside the program, where `swift build` puts it")
         }
+        var sources = [answer.path, exercise.adapterFile.path]
+        if let suspect = exercise.suspect(
+            of: (try? String(contentsOf: answer, encoding: .utf8)) ?? "")
+        {
+            let file = folder.appending(path: "AsItCame.swift")
+            try? suspect.write(to: file, atomically: true, encoding: .utf8)
+            sources.append(file.path)
+        }
         let object = folder.appending(path: "\(exercise.name).o")
         let library = folder.appending(path: "\(exercise.name).library")
         let compiling = compiler(
@@ -25,8 +33,8 @@ struct Workshop {
                 "-swift-version", "5", "-suppress-warnings", "-module-name", exercise.name,
                 "-I", products.appending(path: "Modules").path,
                 "-Xcc", "-fmodule-map-file=\(products.path)/CRaceLab.build/module.modulemap",
-                "-o", object.path, answer.path, exercise.adapterFile.path,
-            ])
+                "-o", object.path,
+            ] + sources)
         if let failure = failure(of: compiling, of: answer) { return failure }
         var linking = ["-emit-library", "-o", library.path, object.path]
         #if os(macOS)

@@ -3,18 +3,18 @@ import Graders
 
 /// Grades an answer: the reader's own, or any file.
 enum GradeCommand {
-    static func run(_ exercise: Exercise, _ file: URL?) throws {
+    static func run(_ exercise: Exercise, _ workbook: Workbook, _ file: URL?) throws {
         let progress = Progress()
         progress.now("exercise \(exercise.number): compiling and exploring")
-        let grade = file.map { grader.grade(exercise, $0) } ?? gradeOwn(exercise)
+        let grade = file.map { grader.grade(exercise, $0) } ?? Self.grade(exercise, workbook)
         progress.end()
-        print(text(of: grade, exercise, file ?? Workbook.own.file(exercise)), terminator: "")
+        print(text(of: grade, exercise, file ?? workbook.file(exercise)), terminator: "")
         if case .unavailable(let why) = grade.result { throw NotGraded(description: why) }
         if !grade.isPassed, grade.result != .notAttempted { exit(1) }
     }
 
     static func replay(
-        _ exercise: Exercise, _ file: URL?, _ id: String, _ schedule: String
+        _ exercise: Exercise, _ file: URL, _ id: String, _ schedule: String
     ) throws {
         guard let requirement = exercise.requirement(id) else {
             let ids = exercise.requirements.map(\.id).joined(separator: ", ")
@@ -22,28 +22,30 @@ enum GradeCommand {
         }
         do {
             let table = try grader.replay(
-                exercise, file ?? Workbook.own.file(exercise), requirement, schedule)
+                exercise, file, requirement, schedule)
             print("\(heading(requirement))\n\n\(table)")
         } catch let refusal as Grader.Refusal {
             throw Mistake(refusal.description)
         }
     }
 
-    /// Everything in the reader's workbook that is no stub any more.
-    static func runAll() throws {
+    /// Everything in a workbook that is no stub any more.
+    static func runAll(_ workbook: Workbook) throws {
+        let attempted = Exercise.all.filter { !workbook.isUntouched($0) }
+        if attempted.isEmpty { print("Nothing has been attempted yet: promise-lab exercises") }
         var failed = 0
-        for exercise in Exercise.all where !Workbook.own.isUntouched(exercise) {
-            let grade = gradeOwn(exercise)
+        for exercise in attempted {
+            let grade = grade(exercise, workbook)
             print(title(of: exercise, grade))
             if !grade.isPassed { failed += 1 }
         }
         if failed > 0 { exit(1) }
     }
 
-    static func gradeOwn(_ exercise: Exercise) -> Grade {
-        let grade = grader.grade(exercise, in: Workbook.own)
-        var ledger = Ledger()
-        ledger.note(grade, of: exercise, in: Workbook.own)
+    static func grade(_ exercise: Exercise, _ workbook: Workbook) -> Grade {
+        let grade = grader.grade(exercise, in: workbook)
+        var ledger = Ledger(workbook)
+        ledger.note(grade, of: exercise)
         ledger.save()
         return grade
     }
@@ -147,7 +149,7 @@ enum GradeCommand {
             == Workbook.own.file(exercise).resolvingSymlinksInPath().path
     }
 
-    private static func shortened(_ file: URL) -> String {
+    static func shortened(_ file: URL) -> String {
         for folder in [FileManager.default.currentDirectoryPath, Workbook.package.path]
         where file.path.hasPrefix(folder + "/") {
             return String(file.path.dropFirst(folder.count + 1))
@@ -162,9 +164,9 @@ enum TryAnswerCommand {
         let library = try arguments.option("--library", for: "the library of an answer")
         let record = try arguments.option("--protocol", for: "a file to write to")
         var limits = Limits()
-        limits.seconds = try number(&arguments, "--seconds", limits.seconds)
-        limits.memory = try number(&arguments, "--memory", limits.memory)
-        limits.output = try number(&arguments, "--output", limits.output)
+        limits.seconds = try arguments.number("--seconds", or: limits.seconds)
+        limits.memory = try arguments.number("--memory", or: limits.memory)
+        limits.output = try arguments.number("--output", or: limits.output)
         let only = try arguments.optional("--requirement", for: "the id of a requirement")
         let schedule = try arguments.optional("--schedule", for: "a schedule")
         let isIsolated = arguments.flag("--isolated")
@@ -178,15 +180,5 @@ enum TryAnswerCommand {
         } else {
             process.examine(limits, only: only, isolated: isIsolated)
         }
-    }
-
-    private static func number(
-        _ arguments: inout Arguments, _ name: String, _ usual: Int
-    ) throws -> Int {
-        guard let word = try arguments.optional(name, for: "a number") else { return usual }
-        guard let number = Int(word), number > 0 else {
-            throw Mistake("\(name) wants a number greater than 0, not '\(word)'")
-        }
-        return number
     }
 }

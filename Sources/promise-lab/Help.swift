@@ -1,7 +1,7 @@
 enum Help {
     static func text(about command: String?) throws -> String {
         guard let command else { return overview }
-        guard let text = texts[command] else {
+        guard let text = texts[command] ?? classroom[command] else {
             throw Mistake("there is no command '\(command)' to tell about; see promise-lab --help")
         }
         return text
@@ -16,6 +16,10 @@ enum Help {
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
                promise-lab compare A B ID                   the same race on two subjects
+               promise-lab exercises                        where you stand, and what is next
+               promise-lab exercise N [--hint]              the task of an exercise, or a hint
+               promise-lab grade N                          grades your answer to it
+               promise-lab watch                            grades whatever you save
                promise-lab tour                             a walk through, for the first time
                promise-lab list                             every hazard in a sentence
                promise-lab aplus                            Promises/A+, clause by clause

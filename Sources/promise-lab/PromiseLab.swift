@@ -82,19 +82,18 @@ enum PromiseLab {
             let name = try arguments.word("what to demonstrate: http")
             try arguments.end()
             try DemoCommand.run(name)
+        case "exercises":
+            let workbook = try workbook(&arguments)
+            try arguments.end()
+            ExercisesCommand.run(workbook)
+        case "exercise":
+            try exerciseCommand(&arguments)
         case "grade":
-            let exercise = try exercise(&arguments)
-            let file = try arguments.optional("--file", for: "the file of an answer")
-                .map { URL(filePath: $0) }
-            let requirement = try arguments.optional("--replay", for: "an id, such as R01")
-            if let requirement {
-                let schedule = try arguments.option("--schedule", for: "a schedule, such as SRR")
-                try arguments.end()
-                try GradeCommand.replay(exercise, file, requirement, schedule)
-            } else {
-                try arguments.end()
-                try GradeCommand.run(exercise, file)
-            }
+            try grade(&arguments)
+        case "watch":
+            let workbook = try workbook(&arguments)
+            try arguments.end()
+            WatchCommand.run(workbook)
         case "try-answer":
             let exercise = try exercise(&arguments)
             try TryAnswerCommand.run(&arguments, exercise)
@@ -108,7 +107,8 @@ enum PromiseLab {
         default:
             throw Mistake(
                 "there is no command '\(name)'; there are matrix, show, replay, compare, list, "
-                    + "aplus, demo, tour, bench and mutants (see promise-lab --help)")
+                    + "exercises, exercise, grade, watch, aplus, demo, tour, bench and mutants "
+                    + "(see promise-lab --help)")
         }
     }
 
@@ -154,6 +154,72 @@ enum PromiseLab {
             throw Mistake("there is no '\(word)' to compare; there are \(names)")
         }
         return subject
+    }
+
+    private static func exerciseCommand(_ arguments: inout Arguments) throws {
+        let exercise = try exercise(&arguments)
+        let workbook = try workbook(&arguments)
+        let isHint = arguments.flag("--hint")
+        let isReset = arguments.flag("--reset")
+        let variant = arguments.has("--variant") ? try arguments.number("--variant", or: 1) : nil
+        try arguments.end()
+        if isReset || variant != nil {
+            try ExerciseCommand.reset(exercise, workbook, variant: variant ?? 1)
+        } else if isHint {
+            ExerciseCommand.hint(exercise, workbook)
+        } else {
+            ExerciseCommand.task(exercise, workbook)
+        }
+    }
+
+    private static func grade(_ arguments: inout Arguments) throws {
+        if arguments.has("--submissions") { return try gradeClass(&arguments) }
+        let workbook = try workbook(&arguments)
+        guard arguments.hasWord else {
+            try arguments.end()
+            return try GradeCommand.runAll(workbook)
+        }
+        let exercise = try exercise(&arguments)
+        let file = try arguments.optional("--file", for: "the file of an answer")
+            .map { URL(filePath: $0) }
+        if let file, !FileManager.default.isReadableFile(atPath: file.path) {
+            throw Mistake("\(file.path) cannot be read")
+        }
+        guard let requirement = try arguments.optional("--replay", for: "an id, such as R01") else {
+            try arguments.end()
+            return try GradeCommand.run(exercise, workbook, file)
+        }
+        let schedule = try arguments.option("--schedule", for: "a schedule, such as SRR")
+        try arguments.end()
+        try GradeCommand.replay(exercise, file ?? workbook.file(exercise), requirement, schedule)
+    }
+
+    /// The reader's own, if nothing else is said.
+    private static func workbook(_ arguments: inout Arguments) throws -> Workbook {
+        guard let path = try arguments.optional("--workbook", for: "a folder of answers") else {
+            return Workbook.own
+        }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+            isFolder.boolValue
+        else { throw Mistake("there is no folder '\(path)'") }
+        return Workbook(URL(filePath: path))
+    }
+
+    private static func gradeClass(_ arguments: inout Arguments) throws {
+        let folder = try arguments.option(
+            "--submissions", for: "a folder, one sub-folder a student")
+        let sheet = try arguments.option("--output", for: "a file, such as grades.csv")
+        let reports = try arguments.optional("--reports", for: "a folder")
+        let isAfresh = arguments.flag("--afresh")
+        var limits = Limits()
+        limits.seconds = try arguments.number("--seconds", or: limits.seconds)
+        limits.memory = try arguments.number("--megabytes", or: limits.memory >> 20) << 20
+        try arguments.end()
+        try SubmissionsCommand.run(
+            SubmissionsCommand.Task(
+                submissions: URL(filePath: folder), sheet: URL(filePath: sheet),
+                reports: reports.map { URL(filePath: $0) }, isAfresh: isAfresh, limits: limits))
     }
 
     private static func exercise(_ arguments: inout Arguments) throws -> Exercise {
@@ -227,6 +293,18 @@ struct Arguments {
         words.remove(at: index)
         return true
     }
+
+    /// Takes `--name number`, or the usual one.
+    mutating func number(_ name: String, or usual: Int) throws -> Int {
+        guard let word = try optional(name, for: "a number") else { return usual }
+        guard let number = Int(word), number > 0 else {
+            throw Mistake("\(name) wants a number greater than 0, not '\(word)'")
+        }
+        return number
+    }
+
+    /// Whether there is a word that is no option.
+    var hasWord: Bool { words.contains { !$0.hasPrefix("-") } }
 
     /// Takes the next word that is no option.
     mutating func word(_ what: String) throws -> String {

@@ -1,4 +1,5 @@
 import Foundation
+import StageTesting
 import Testing
 
 /// What the page of the field guide shows is what its commands print.

@@ -1,4 +1,5 @@
 import Foundation
+import StageTesting
 import Testing
 
 @Suite("Moving on to the next stage")

@@ -1,6 +1,7 @@
 import Foundation
 import RaceLab
 import SharedSuite
+import StageTesting
 
 /// Computes the figures in the prose of the Tutorial, each by a formula of a few words:
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import RaceLab
 import SharedSuite
+import StageTesting
 import Testing
 
 /// What the Tutorial shows and claims is so.

@@ -32,12 +32,17 @@ extension Race {
 }
 
 /// Lets a type of promise show its stored properties in tables without naming them: locks and
-/// queues are left out, of lists only the length is told, of closures whether they are there.
-public func storedFields(of object: AnyObject) -> [(title: String, value: String)] {
-    Mirror(reflecting: object).children.compactMap { child in
+/// queues are left out, of lists only the length is told, of closures whether they are there. If all
+/// of it is behind a `Mutex`, where nobody can look, there is the result still.
+public func storedFields(
+    of object: AnyObject, _ result: Result<Int, any Error>?
+) -> [(title: String, value: String)] {
+    let fields = Mirror(reflecting: object).children.compactMap {
+        child -> (title: String, value: String)? in
         guard let title = child.label, let value = fieldText(child.value) else { return nil }
         return (title, value)
     }
+    return fields.isEmpty ? [("result", describe(result))] : fields
 }
 
 private func fieldText(_ value: Any) -> String? {

@@ -20,7 +20,7 @@ extension AWPromise: PromiseUnderTest where Value == Int {
 
     public var outcome: Result<Int, any Error>? { result }
 
-    public var fields: [(title: String, value: String)] { storedFields(of: self) }
+    public var fields: [(title: String, value: String)] { storedFields(of: self, result) }
 }
 
 final class TheAnswer: PromiseAnswer {

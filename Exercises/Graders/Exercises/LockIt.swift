@@ -66,7 +66,7 @@ extension Exercise {
 }
 
 /// All that can happen to a promise, on one thread.
-private func settleOne<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
+func settleOne<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
     var functions: [PromiseUnderTest.Resolve] = []
     let promise = P.working { resolve, _ in functions.append(resolve) }
     promise.mapping { $0 + 1 }

@@ -2,15 +2,15 @@ import Foundation
 import Synchronization
 
 /// Runs the commands that documents show, in a process of their own.
-enum Commands {
-    struct Result: Sendable {
-        let status: Int32
-        let output: String
-        let errors: String
+package enum Commands {
+    package struct Result: Sendable {
+        package let status: Int32
+        package let output: String
+        package let errors: String
 
         /// What it printed, line by line, without what differs from run to run. (Swift Testing
         /// reports on standard error.)
-        var lines: [String] {
+        package var lines: [String] {
             var lines = (output.isEmpty ? errors : output).components(separatedBy: "\n").map {
                 $0.replacing(/after \d+\.\d+ seconds/, with: "after 0.0 seconds")
             }
@@ -20,7 +20,7 @@ enum Commands {
     }
 
     /// The folder of the package.
-    static let package = URL(filePath: #filePath).deletingLastPathComponent()
+    package static let package = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
     /// The folder with what has been built: that in which this test stands.
@@ -33,7 +33,7 @@ enum Commands {
             : executable.deletingLastPathComponent()
     }()
 
-    static func promiseLab(_ words: [String]) throws -> Result {
+    package static func promiseLab(_ words: [String]) throws -> Result {
         try run(products.appending(path: "promise-lab"), words)
     }
 
@@ -41,7 +41,7 @@ enum Commands {
 
     /// Runs what stands behind `$ ` in a document, if it is a command that can be checked; but
     /// only once, however often and in however many documents it stands.
-    static func run(documented command: String) throws -> Result? {
+    package static func run(documented command: String) throws -> Result? {
         if let result = results.withLock({ $0[command] }) { return result }
         guard let result = try runAgain(documented: command) else { return nil }
         results.withLock { $0[command] = result }
@@ -68,7 +68,7 @@ enum Commands {
 
     /// Asks the compiler about some files, without making anything of them, and returns its words
     /// of complaint.
-    static func complaintsOfTheCompiler(
+    package static func complaintsOfTheCompiler(
         _ files: [URL], mode: String, module: String? = nil
     ) throws -> String {
         let modules = products.appending(path: "Modules").path

@@ -1,0 +1,9 @@
+// The resolver is past its last look at the list when the subscriber appends.
+
+public enum Scheduler {
+    /// Hazard R01: S is the subscriber, R the resolver.
+    public static let losesAHandler = "RSR4S"
+
+    /// Hazard R02: F is the first thread, S the second.
+    public static let deliversTwice = "FS5F"
+}

@@ -1,0 +1,13 @@
+import Graders
+
+// Compiled together with an answer that consists of two schedules.
+
+final class TheAnswer: SchedulesAnswer {
+    let losesAHandler = Scheduler.losesAHandler
+    let deliversTwice = Scheduler.deliversTwice
+}
+
+@_cdecl("the_answer")
+public func theAnswer() -> UnsafeMutableRawPointer {
+    Unmanaged.passRetained(TheAnswer()).toOpaque()
+}

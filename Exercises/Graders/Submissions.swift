@@ -1,0 +1,175 @@
+import Foundation
+
+/// A folder of workbooks, one sub-folder a student.
+public struct Submissions: Sendable {
+    public let folder: URL
+    /// Their names, in alphabetical order.
+    public let students: [String]
+
+    public struct Unreadable: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    public init(_ folder: URL) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),
+            isFolder.boolValue
+        else { throw Unreadable(description: "there is no folder \(folder.path)") }
+        self.folder = folder
+        students = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { name in
+                var isFolder: ObjCBool = false
+                let path = folder.appending(path: name).path
+                return !name.hasPrefix(".")
+                    && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+                    && isFolder.boolValue
+            }.sorted()
+        guard !students.isEmpty else {
+            throw Unreadable(
+                description:
+                    "\(folder.path) has no sub-folders: it wants one a student, with files "
+                    + "such as \(Exercise.all[0].name).swift in it")
+        }
+    }
+
+    /// The workbook of a student: the sub-folder itself, or `Exercises/Workbook` or `Workbook` in it.
+    public func workbook(of student: String) -> Workbook {
+        let folder = folder.appending(path: student)
+        let candidates = ["Exercises/Workbook", "Workbook"].map { folder.appending(path: $0) }
+        let found = candidates.first { FileManager.default.fileExists(atPath: $0.path) }
+        return Workbook(found ?? folder)
+    }
+}
+
+/// What has been graded, kept in a file beside the sheet while the grading goes on and after it: so
+/// that it can be resumed, and so that only what has changed is graded again.
+public struct Journal: Sendable {
+    private struct Line: Codable {
+        let student: String
+        let fingerprint: String
+        let grade: Grade
+    }
+
+    private let file: URL
+    private var lines: [String: Line] = [:]
+
+    /// - Parameter afresh: whether to forget what is there.
+    public init(_ file: URL, afresh: Bool = false) {
+        self.file = file
+        if afresh { try? FileManager.default.removeItem(at: file) }
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        for text in text.split(separator: "\n") {
+            guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)) else {
+                continue
+            }
+            lines[Journal.key(line.student, line.grade.exercise)] = line
+        }
+    }
+
+    private static func key(_ student: String, _ exercise: Int) -> String {
+        "\(exercise) \(student)"
+    }
+
+    /// The grade of this very answer, if it is known.
+    public func grade(_ student: String, _ exercise: Exercise, _ workbook: Workbook) -> Grade? {
+        let line = lines[Journal.key(student, exercise.number)]
+        return line?.fingerprint == workbook.fingerprint(exercise) ? line?.grade : nil
+    }
+
+    public mutating func note(
+        _ grade: Grade, of student: String, _ exercise: Exercise, _ workbook: Workbook
+    ) throws {
+        // What could not be tried may be tried again.
+        if case .unavailable = grade.result { return }
+        let line = Line(
+            student: student, fingerprint: workbook.fingerprint(exercise), grade: grade)
+        lines[Journal.key(student, exercise.number)] = line
+        var data = try JSONEncoder().encode(line)
+        data.append(UInt8(ascii: "\n"))
+        if !FileManager.default.fileExists(atPath: file.path) {
+            try data.write(to: file)
+        } else {
+            let handle = try FileHandle(forWritingTo: file)
+            defer { try? handle.close() }
+            try handle.seekToEnd()
+            try handle.write(contentsOf: data)
+        }
+    }
+}
+
+/// The grades of a class, as a sheet: a row a student, a column an exercise.
+public struct GradeSheet: Sendable {
+    public private(set) var rows: [(student: String, grades: [Grade])] = []
+
+    public init() {}
+
+    public mutating func add(_ student: String, _ grades: [Grade]) {
+        rows.append((student, grades))
+    }
+
+    /// Comma-separated values, as RFC 4180 describes them.
+    public var text: String {
+        let head = ["student", "passed"] + Exercise.all.map { "\($0.number) \($0.title)" }
+        let lines = rows.map { row in
+            [row.student, "\(row.grades.count(where: \.isPassed))"] + row.grades.map(\.cell)
+        }
+        return ([head] + lines).map { $0.map(GradeSheet.quoted).joined(separator: ",") + "\r\n" }
+            .joined()
+    }
+
+    /// A spreadsheet takes a cell that begins with one of these for a formula.
+    private static func quoted(_ cell: String) -> String {
+        let isFormula = cell.first.map { "=+-@\t\r".contains($0) } ?? false
+        let text = isFormula ? "'\(cell)" : cell
+        guard text.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return text }
+        return "\"\(text.replacing("\"", with: "\"\""))\""
+    }
+}
+
+extension Grade {
+    /// In one line: `passed`, or the hazard, what is wrong, and the schedule that shows it.
+    public var cell: String {
+        switch result {
+        case .notAttempted: "not attempted"
+        case .doesNotCompile: "does not compile"
+        case .refused(let why): "not accepted: \(why)"
+        case .passed: "passed"
+        case .failed(let failure):
+            [unmet.map { "\($0) \(failure.reason)" } ?? failure.reason, failure.schedule]
+                .compactMap { $0 }.joined(separator: ": ")
+        case .unavailable(let why): "not graded: \(why)"
+        }
+    }
+
+    /// A part of a student's report, in Markdown.
+    public func markdown(_ exercise: Exercise, _ file: URL) -> String {
+        var lines = ["## \(exercise.number) · \(exercise.title)", ""]
+        switch result {
+        case .notAttempted: lines.append("Not attempted.")
+        case .doesNotCompile(let errors):
+            lines += ["It does not compile:", "", "```", errors, "```"]
+        case .refused(let why): lines.append("Not accepted: \(why).")
+        case .passed:
+            lines.append("Passed: " + met.map(\.id).joined(separator: ", ") + ".")
+        case .failed(let failure):
+            let requirement = unmet.flatMap(exercise.requirement)
+            lines.append(
+                "Not passed: **\(requirement.map { "\($0.id) \($0.name)" } ?? "ended"): "
+                    + "\(failure.reason)**. \(requirement?.story ?? "")")
+            if let table = failure.table { lines += ["", "```", table, "```"] }
+            lines += ["", "✗ \(failure.detail)"]
+            if let schedule = failure.schedule, let requirement {
+                lines += [
+                    "",
+                    "Again: `promise-lab grade \(number) --file \(file.path) --replay "
+                        + "\(requirement.id) --schedule \(schedule)`",
+                ]
+            }
+            if let requirement { lines += ["", "> \(requirement.question)"] }
+        case .unavailable(let why): lines.append("Not graded: \(why)")
+        }
+        return lines.joined(separator: "\n") + "\n\n"
+    }
+
+    private var number: Int { exercise }
+}

@@ -1,0 +1,83 @@
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private struct State {
+        /// What the promise ended with; `nil` as long as it is pending.
+        var outcome: Outcome?
+        /// Who waits, in order of registration.
+        var handlers: [Handler] = []
+        /// Whether some thread is calling handlers. The others leave theirs in the list.
+        var isCalling = false
+    }
+
+    private let state = Mutex(State())
+
+    public var result: Outcome? { state.withLock { $0.outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        let isFirst = state.withLock { state in
+            guard state.outcome == nil else { return false }
+            state.outcome = outcome
+            state.isCalling = true
+            return true
+        }
+        if isFirst { callHandlers(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        let outcome = state.withLock { state -> Outcome? in
+            state.handlers.append(handler)
+            if state.outcome == nil || state.isCalling { return nil }
+            state.isCalling = true
+            return state.outcome
+        }
+        if let outcome { callHandlers(outcome) }
+    }
+
+    private func callHandlers(_ outcome: Outcome) {
+        while let round = nextRound() {
+            for handler in round { handler(outcome) }
+        }
+        state.withLock { $0.isCalling = false }
+    }
+
+    private func nextRound() -> [Handler]? {
+        state.withLock { state in
+            guard !state.handlers.isEmpty else { return nil }
+            defer { state.handlers = [] }
+            return state.handlers
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

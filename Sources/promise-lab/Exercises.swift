@@ -1,0 +1,128 @@
+import Foundation
+import Graders
+
+/// Where the reader stands.
+enum ExercisesCommand {
+    static func run(_ workbook: Workbook) {
+        let ledger = Ledger(workbook)
+        for exercise in Exercise.all {
+            let state = ledger.state(of: exercise)
+            let number = exercise.number < 10 ? " \(exercise.number)" : "\(exercise.number)"
+            print(
+                "\(number)  \(exercise.title.padded(to: 40))"
+                    + "chapter \(exercise.chapter)   \(painted(state))"
+                    + (state == .inProgress && !ledger.isGraded(exercise)
+                        ? ", not graded yet" : ""))
+        }
+        print("")
+        print(Terminal.wrapped(nextStep(ledger, workbook)))
+    }
+
+    private static func painted(_ state: Ledger.State) -> String {
+        switch state {
+        case .untouched: Terminal.painted(state.rawValue, .grey)
+        case .inProgress: Terminal.painted(state.rawValue, .bold)
+        case .solved: Terminal.painted(state.rawValue, .green)
+        }
+    }
+
+    static func nextStep(_ ledger: Ledger, _ workbook: Workbook) -> String {
+        let begun = Exercise.all.first { ledger.state(of: $0) == .inProgress }
+        if let begun { return "Next: swift run promise-lab grade \(begun.number)" }
+        let untouched = Exercise.all.first { ledger.state(of: $0) == .untouched }
+        guard let untouched else { return "All of them are solved." }
+        return "Next: swift run promise-lab exercise \(untouched.number), and edit "
+            + GradeCommand.shortened(workbook.file(untouched))
+    }
+}
+
+/// One task, its hints, and its stub.
+enum ExerciseCommand {
+    static func task(_ exercise: Exercise, _ workbook: Workbook) {
+        print(exercise.task)
+        let file = GradeCommand.shortened(workbook.file(exercise))
+        print("\nFile: \(file)")
+        print("Hints: promise-lab exercise \(exercise.number) --hint")
+    }
+
+    /// The next hint, after those that have been shown before.
+    static func hint(_ exercise: Exercise, _ workbook: Workbook) {
+        var ledger = Ledger(workbook)
+        let shown = min(ledger[exercise].hints + 1, exercise.hints.count)
+        for (index, hint) in exercise.hints.prefix(shown).enumerated() {
+            let isNew = index == shown - 1
+            let text = "\(index + 1) of \(exercise.hints.count): \(hint)"
+            print(Terminal.wrapped(isNew ? text : Terminal.painted(text, .grey)))
+        }
+        if ledger[exercise].hints >= exercise.hints.count { print("There are no more hints.") }
+        ledger[exercise].hints = shown
+        ledger.save()
+    }
+
+    /// Puts the stub, or another variant of it, into the workbook. What was there is kept beside it.
+    static func reset(_ exercise: Exercise, _ workbook: Workbook, variant: Int) throws {
+        guard (1...exercise.variants).contains(variant) else {
+            throw Mistake(
+                exercise.variants == 1
+                    ? "exercise \(exercise.number) has no variants"
+                    : "there is no variant \(variant); there are 1 to \(exercise.variants)")
+        }
+        let file = workbook.file(exercise)
+        var kept: URL?
+        if !workbook.isUntouched(exercise) {
+            kept = try keep(file)
+        }
+        try exercise.stub(variant: variant).write(to: file, atomically: true, encoding: .utf8)
+        print("\(GradeCommand.shortened(file)) is the stub again.")
+        if let kept { print("Your answer is kept in \(GradeCommand.shortened(kept))") }
+    }
+
+    /// Where the compiler does not look for it.
+    private static func keep(_ file: URL) throws -> URL {
+        let folder = Workbook.package.appending(path: ".build/exercises")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for number in 1... {
+            let name = "\(file.deletingPathExtension().lastPathComponent)-\(number).swift"
+            let copy = folder.appending(path: name)
+            if FileManager.default.fileExists(atPath: copy.path) { continue }
+            try FileManager.default.copyItem(at: file, to: copy)
+            return copy
+        }
+        return file
+    }
+}
+
+/// Grades whatever is saved in the workbook, until it is interrupted.
+enum WatchCommand {
+    static func run(_ workbook: Workbook) {
+        var seen = dates(workbook)
+        print(
+            "Watching \(GradeCommand.shortened(workbook.folder)): save an answer, and it is graded. Ctrl-C ends this."
+        )
+        fflush(nil)
+        while true {
+            Thread.sleep(forTimeInterval: 0.25)
+            let now = dates(workbook)
+            for exercise in Exercise.all where now[exercise.number] != seen[exercise.number] {
+                if workbook.isUntouched(exercise) { continue }
+                let grade = GradeCommand.grade(exercise, workbook)
+                let file = workbook.file(exercise)
+                print("\n" + GradeCommand.text(of: grade, exercise, file), terminator: "")
+                if grade.isPassed {
+                    print(Terminal.wrapped(ExercisesCommand.nextStep(Ledger(workbook), workbook)))
+                }
+                fflush(nil)
+            }
+            seen = now
+        }
+    }
+
+    private static func dates(_ workbook: Workbook) -> [Int: Date] {
+        Dictionary(
+            uniqueKeysWithValues: Exercise.all.compactMap { exercise in
+                let path = workbook.file(exercise).path
+                let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+                return (attributes?[.modificationDate] as? Date).map { (exercise.number, $0) }
+            })
+    }
+}

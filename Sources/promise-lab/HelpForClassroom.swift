@@ -1,0 +1,54 @@
+extension Help {
+    static let classroom = [
+        "exercises": """
+        usage: promise-lab exercises [--workbook FOLDER]
+
+        Lists the exercises, each with the chapter of the Tutorial that it belongs to and how far
+        you are: untouched, in progress, or solved. The last line says what to do next. Your
+        answers are the files in Exercises/Workbook, or in another folder that you name.
+
+        """,
+        "exercise": """
+        usage: promise-lab exercise N [--hint] [--workbook FOLDER]
+               promise-lab exercise N --reset
+               promise-lab exercise 12 --variant K
+
+        Prints the task of an exercise. With --hint: one hint more than the last time. With --reset
+        its file in the workbook becomes the stub again; with --variant, the stub with another
+        bug in it (exercise 12 has five). An answer of yours that stands there is kept, and it is
+        said where.
+
+        """,
+        "grade": """
+        usage: promise-lab grade N [--file FILE] [--workbook FOLDER]
+               promise-lab grade N [--file FILE] --replay ID --schedule S
+               promise-lab grade
+               promise-lab grade --submissions FOLDER --output SHEET [--reports FOLDER] …
+
+        Grades an answer: compiles it, and tries it on every requirement of the exercise, those of
+        several threads under every interleaving. For the first that is not met it shows why, with
+        the interleaving in your own lines, and asks a question. Without a number: all answers of
+        the workbook, a line each. With --replay: one interleaving, as a table.
+
+        With --submissions: every workbook of a folder that has one sub-folder a student. Each answer
+        is tried in a process of its own, with limits; that keeps accidents apart, but is no prison:
+        see Exercises/TEACHING.md before you run what others have written. The sheet has comma-
+        separated values. What is known is kept beside it (SHEET.journal), so that grading can be
+        resumed, and only answers that have changed are graded again.
+
+          --reports FOLDER   writes a Markdown report for each student, too
+          --afresh           forgets what is known
+          --seconds N        processor time for an answer (8)
+          --megabytes N      memory for an answer, besides the program's own (1024)
+
+        Exit status 1 if an answer (without --submissions) is not right.
+
+        """,
+        "watch": """
+        usage: promise-lab watch [--workbook FOLDER]
+
+        Grades each answer of the workbook whenever you save it, until you press Ctrl-C.
+
+        """,
+    ]
+}

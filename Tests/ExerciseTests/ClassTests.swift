@@ -1,0 +1,114 @@
+import Foundation
+import Graders
+import StageTesting
+import Testing
+
+/// A class of students, each of whom fails in a way of their own, and costs nobody else anything.
+@Suite("A class is graded", .needsTheLab)
+struct ClassTests {
+    /// A folder of submissions for exercise 5, gone when this object is.
+    final class Submitted {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "class-\(UUID().uuidString)")
+
+        func add(_ student: String, _ source: String, in place: String = "") throws {
+            let folder = folder.appending(path: student).appending(path: place)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try source.write(
+                to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
+        }
+
+        deinit { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    /// The reference answer, with something done by whoever settles first of all.
+    private func answer(_ mischief: String = "") throws -> String {
+        let right = try #require(
+            AnswerFile.right.first {
+                $0.exercise.number == 5 && $0.file.path.hasSuffix("NSLock.swift")
+            })
+        let head = "    private func settle(_ outcome: Outcome) {\n"
+        #expect(right.source.contains(head))
+        return right.source.replacing(head, with: "\(head)        \(mischief)\n")
+    }
+
+    private func grade(_ submitted: Submitted, _ more: String...) throws -> Commands.Result {
+        let folder = submitted.folder.path
+        return try Commands.promiseLab(
+            ["grade", "--submissions", folder, "--output", "\(folder)/grades.csv"] + more)
+    }
+
+    private func rows(_ submitted: Submitted) throws -> [String: String] {
+        let sheet = try String(
+            contentsOf: submitted.folder.appending(path: "grades.csv"), encoding: .utf8)
+        let rows = sheet.components(separatedBy: "\r\n").filter { !$0.isEmpty }
+            .map { $0.components(separatedBy: ",") }
+        let column = try #require(rows.first?.firstIndex(of: "5 Lock it"))
+        return Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0[column]) })
+    }
+
+    @Test("endless loop, crash, bad source, endless output and hunger cost their own row only")
+    func mischief() throws {
+        let submitted = Submitted()
+        try submitted.add("anna", try answer())
+        try submitted.add("bert", try answer(), in: "Exercises/Workbook")
+        try submitted.add("cleo", try answer("while true {}"))
+        try submitted.add("dora", try answer("var hunger: Int? = nil; print(hunger!); hunger = 1"))
+        try submitted.add("emil", try answer("let x: Int = \"no number\""))
+        try submitted.add("fritz", try answer("while true { print(\"again and again\") }"))
+        try submitted.add(
+            "gerda",
+            try answer(
+                "var all: [[UInt8]] = []; while true { all.append([UInt8](repeating: 1, count: 1 << 24)) }"
+            ))
+        try submitted.add("hugo", String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8))
+        let result = try grade(submitted, "--seconds", "3", "--megabytes", "512")
+        #expect(result.status == 0, "\(result.errors)")
+        let rows = try rows(submitted)
+        #expect(rows["anna"] == "passed")
+        #expect(rows["bert"] == "passed")
+        #expect(rows["cleo"]?.contains("no end") == true, "\(rows["cleo"] ?? "")")
+        #expect(rows["dora"]?.contains("crash") == true, "\(rows["dora"] ?? "")")
+        #expect(rows["emil"] == "does not compile")
+        #expect(rows["fritz"] == "H01 too much output")
+        #expect(rows["gerda"]?.contains("crash") == true, "\(rows["gerda"] ?? "")")
+        #expect(rows["hugo"] == "not attempted")
+    }
+
+    @Test("what is known is not graded again, unless it has changed or is to be done afresh")
+    func resuming() throws {
+        let submitted = Submitted()
+        try submitted.add("anna", try answer())
+        try submitted.add("bert", try answer("guard handlers.count < 9 else { return }"))
+        let count = 2 * Exercise.all.count
+        #expect(try grade(submitted).output.contains("\(count) answers graded"))
+        #expect(try grade(submitted).output.contains("0 answers graded"))
+        try submitted.add("bert", try answer())
+        #expect(try grade(submitted).output.contains("1 answers graded"))
+        #expect(try rows(submitted)["bert"] == "passed")
+        #expect(try grade(submitted, "--afresh").output.contains("\(count) answers graded"))
+    }
+
+    @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
+    func replaying() throws {
+        let submitted = Submitted()
+        let wrong = try #require(
+            AnswerFile.wrong.first { $0.file.path.hasSuffix("05/CheckOutsideTheLock.swift") })
+        try submitted.add("anna", wrong.source)
+        let reports = submitted.folder.appending(path: "reports")
+        _ = try grade(submitted, "--reports", reports.path)
+        let cell = try #require(try rows(submitted)["anna"])
+        let parts = cell.components(separatedBy: ": ")
+        #expect(parts.first == "R01 lost")
+        let schedule = try #require(parts.last)
+        let file = submitted.folder.appending(path: "anna/Exercise05.swift").path
+        let replayed = try Commands.promiseLab(
+            ["grade", "5", "--file", file, "--replay", "R01", "--schedule", schedule])
+        #expect(replayed.status == 0)
+        #expect(replayed.output.contains("✗ a handler is never called"))
+        let report = try String(
+            contentsOf: reports.appending(path: "anna.md"), encoding: .utf8)
+        #expect(report.contains("--schedule \(schedule)"))
+        #expect(report.contains("handlers.append(handler)"))
+    }
+}

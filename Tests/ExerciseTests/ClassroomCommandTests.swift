@@ -1,0 +1,152 @@
+import Foundation
+import Graders
+import StageTesting
+import Testing
+
+/// The commands of the classroom, on a workbook of their own.
+@Suite("promise-lab in the classroom", .needsTheLab)
+struct ClassroomCommandTests {
+    /// A copy of the stubs, gone when this object is.
+    final class Copy {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "workbook-\(UUID().uuidString)")
+
+        init() throws {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            for exercise in Exercise.all {
+                try FileManager.default.copyItem(
+                    at: exercise.stub, to: Workbook(folder).file(exercise))
+            }
+        }
+
+        func file(_ number: Int) throws -> URL {
+            Workbook(folder).file(try #require(Exercise(number: number)))
+        }
+
+        /// Puts in an answer of those that are kept, by the end of its path.
+        func put(_ path: String, _ number: Int) throws {
+            let answer = try #require(
+                (AnswerFile.right + AnswerFile.wrong).first { $0.file.path.hasSuffix(path) })
+            try answer.source.write(to: file(number), atomically: true, encoding: .utf8)
+        }
+
+        func run(_ words: String...) throws -> Commands.Result {
+            try Commands.promiseLab(words + ["--workbook", folder.path])
+        }
+
+        deinit { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    @Test("the list goes from untouched over in progress to solved, and says what is next")
+    func states() throws {
+        let copy = try Copy()
+        let line = { try copy.run("exercises").lines.first { $0.contains("Lock it") } ?? "" }
+        #expect(try line().hasSuffix("untouched"))
+        #expect(try copy.run("exercises").output.contains("Next: swift run promise-lab exercise 1"))
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        #expect(try line().hasSuffix("in progress, not graded yet"))
+        #expect(try copy.run("exercises").output.contains("Next: swift run promise-lab grade 5"))
+        #expect(try copy.run("grade", "5").status == 1)
+        #expect(try line().hasSuffix("in progress"))
+        try copy.put("05/NSLock.swift", 5)
+        #expect(try line().hasSuffix("in progress, not graded yet"))
+        #expect(try copy.run("grade", "5").status == 0)
+        #expect(try line().hasSuffix("solved"))
+    }
+
+    @Test("a comment does not make a stub an answer, a word does")
+    func touching() throws {
+        let copy = try Copy()
+        let exercise = try #require(Exercise(number: 5))
+        let stub = try String(contentsOf: copy.file(5), encoding: .utf8)
+        try ("// mine\n" + stub).write(to: copy.file(5), atomically: true, encoding: .utf8)
+        #expect(Workbook(copy.folder).isUntouched(exercise))
+        try (stub + "\nlet mine = 1\n").write(to: copy.file(5), atomically: true, encoding: .utf8)
+        #expect(!Workbook(copy.folder).isUntouched(exercise))
+    }
+
+    @Test("what is shown of a wrong answer: hazard, its own lines, replay, question; 100 columns")
+    func wrongAnswer() throws {
+        let copy = try Copy()
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        let result = try copy.run("grade", "5")
+        // What is to be copied stays in one piece, however long the path of the file.
+        let lines = result.lines.filter { !$0.contains(copy.folder.path) }
+        #expect(lines.allSatisfy { $0.count <= 100 })
+        #expect(result.output.contains("✗ R01 then ∥ resolve"))
+        #expect(result.output.contains("handlers.append(handler)"))
+        #expect(result.output.contains("--replay R01 --schedule "))
+        #expect(result.output.contains("Question: "))
+    }
+
+    @Test("hints come one after the other, and are the same again when there are no more")
+    func hints() throws {
+        let copy = try Copy()
+        let exercise = try #require(Exercise(number: 5))
+        for count in 1...exercise.hints.count {
+            let lines = try copy.run("exercise", "5", "--hint").lines
+            #expect(lines.count { $0.contains(" of \(exercise.hints.count): ") } == count)
+        }
+        #expect(try copy.run("exercise", "5", "--hint").output.contains("There are no more hints."))
+    }
+
+    @Test("the stub comes back, as the variant asked for, and the answer is kept")
+    func resetting() throws {
+        let copy = try Copy()
+        try copy.put("12/Variant1LooksFirst.swift", 12)
+        let answer = try String(contentsOf: copy.file(12), encoding: .utf8)
+        let result = try copy.run("exercise", "12", "--variant", "3")
+        let exercise = try #require(Exercise(number: 12))
+        #expect(
+            try String(contentsOf: copy.file(12), encoding: .utf8) == exercise.stub(variant: 3))
+        #expect(Workbook(copy.folder).isUntouched(exercise))
+        let kept = try #require(result.output.firstMatch(of: #/kept in (.+)\n/#)).1
+        let file = URL(filePath: String(kept), relativeTo: Commands.package)
+        #expect(try String(contentsOf: file, encoding: .utf8) == answer)
+        try FileManager.default.removeItem(at: file)
+    }
+
+    @Test("a file that is saved is graded at once")
+    func watching() throws {
+        let copy = try Copy()
+        let process = Process()
+        process.executableURL = Grader.here.command
+        process.arguments = ["watch", "--workbook", copy.folder.path]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let id = process.processIdentifier
+        defer { kill(id, SIGKILL) }
+        // Only if nothing ever comes: an end that lets the test fail.
+        let giveUp = DispatchWorkItem { kill(id, SIGKILL) }
+        defer { giveUp.cancel() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: giveUp)
+        var printed = ""
+        func wait(for text: String) {
+            while !printed.contains(text) {
+                let data = pipe.fileHandleForReading.availableData
+                if data.isEmpty {
+                    Issue.record("it ended, and never printed '\(text)'")
+                    return
+                }
+                printed += String(decoding: data, as: UTF8.self)
+            }
+        }
+        wait(for: "Watching")
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        wait(for: "Question:")
+        #expect(printed.contains("not solved"))
+        printed = ""
+        try copy.put("05/NSLock.swift", 5)
+        wait(for: "Next:")
+        #expect(printed.contains("solved"))
+    }
+
+    @Test("the workbook that comes with the package is made of the stubs, or is your own work")
+    func ownWorkbook() throws {
+        for exercise in Exercise.all {
+            #expect(FileManager.default.fileExists(atPath: Workbook.own.file(exercise).path))
+        }
+    }
+}

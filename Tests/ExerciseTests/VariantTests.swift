@@ -1,0 +1,39 @@
+import Foundation
+import Graders
+import StageTesting
+import Testing
+
+/// Exercise 12: each variant has its bug, and only threads can find it.
+@Suite("Variants of the bug hunt", .needsTheLab)
+struct VariantTests {
+    static let bugs = [
+        (variant: 1, hazard: "R01", reason: "lost"),
+        (variant: 2, hazard: "R02", reason: "result differs"),
+        (variant: 3, hazard: "R01", reason: "lost"),
+        (variant: 4, hazard: "R06", reason: "out of order"),
+        (variant: 5, hazard: "R08", reason: "data race"),
+    ]
+
+    @Test(
+        "one is reported and not mended: it passes on one thread, and falls to a race",
+        arguments: bugs)
+    func bug(variant: Int, hazard: String, reason: String) throws {
+        let exercise = try #require(Exercise(number: 12))
+        // The report of the answer that mends it, on the class as it came.
+        let answer = try #require(
+            AnswerFile.right.first {
+                $0.exercise.number == 12 && $0.source.contains("variant = \(variant)\n")
+            })
+        let report = try #require(answer.source.firstMatch(of: #/public enum BugReport[^}]*}/#)).0
+        let stub = exercise.stub(variant: variant)
+        let original = try #require(stub.firstMatch(of: #/public enum BugReport[^}]*}/#)).0
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "Variant\(variant)-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try stub.replacing(original, with: report)
+            .write(to: file, atomically: true, encoding: .utf8)
+        let grade = Grader.here.grade(exercise, file)
+        #expect(grade.rejection == "\(hazard) \(reason)", "\(grade.explanation)")
+        #expect(grade.met.contains { $0.id == "E12.1" })
+    }
+}

@@ -1,0 +1,101 @@
+import Graders
+import StageTesting
+import Testing
+
+// Your own answers: `swift test --filter Exercise05` grades exercise 5, and all of them are graded with
+// the rest of the tests. A stub that nobody has touched is skipped.
+
+/// Grades the answer in the workbook.
+private func grade(_ number: Int) throws {
+    let exercise = try #require(Exercise(number: number))
+    let grade = Grader.here.grade(exercise, in: .own)
+    #expect(
+        grade.isPassed,
+        """
+        exercise \(number) is not solved: \(grade.rejection)
+        \(grade.explanation)
+        Question: \(grade.unmet.flatMap(exercise.requirement)?.question ?? "")
+        See it whole: swift run promise-lab grade \(number)
+        """)
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips a stub that nobody has touched.
+    fileprivate static func attempted(_ number: Int) -> Self {
+        .enabled("not attempted: swift run promise-lab exercise \(number)") {
+            Exercise(number: number).map { !Workbook.own.isUntouched($0) } ?? false
+        }
+    }
+}
+
+@Suite("Exercise 1 · Be the scheduler", .needsTheLab)
+struct Exercise01 {
+    @Test("your answer", .attempted(1))
+    func yourAnswer() throws { try grade(1) }
+}
+
+@Suite("Exercise 2 · Keep both handlers", .needsTheLab)
+struct Exercise02 {
+    @Test("your answer", .attempted(2))
+    func yourAnswer() throws { try grade(2) }
+}
+
+@Suite("Exercise 3 · Settle once", .needsTheLab)
+struct Exercise03 {
+    @Test("your answer", .attempted(3))
+    func yourAnswer() throws { try grade(3) }
+}
+
+@Suite("Exercise 4 · Flatten", .needsTheLab)
+struct Exercise04 {
+    @Test("your answer", .attempted(4))
+    func yourAnswer() throws { try grade(4) }
+}
+
+@Suite("Exercise 5 · Lock it", .needsTheLab)
+struct Exercise05 {
+    @Test("your answer", .attempted(5))
+    func yourAnswer() throws { try grade(5) }
+}
+
+@Suite("Exercise 6 · Do not call out under the lock", .needsTheLab)
+struct Exercise06 {
+    @Test("your answer", .attempted(6))
+    func yourAnswer() throws { try grade(6) }
+}
+
+@Suite("Exercise 7 · Keep the order across a settle", .needsTheLab)
+struct Exercise07 {
+    @Test("your answer", .attempted(7))
+    func yourAnswer() throws { try grade(7) }
+}
+
+@Suite("Exercise 8 · all", .needsTheLab)
+struct Exercise08 {
+    @Test("your answer", .attempted(8))
+    func yourAnswer() throws { try grade(8) }
+}
+
+@Suite("Exercise 9 · race and timeout", .needsTheLab)
+struct Exercise09 {
+    @Test("your answer", .attempted(9))
+    func yourAnswer() throws { try grade(9) }
+}
+
+@Suite("Exercise 10 · retry", .needsTheLab)
+struct Exercise10 {
+    @Test("your answer", .attempted(10))
+    func yourAnswer() throws { try grade(10) }
+}
+
+@Suite("Exercise 11 · Cancellation without a lost observer", .needsTheLab)
+struct Exercise11 {
+    @Test("your answer", .attempted(11))
+    func yourAnswer() throws { try grade(11) }
+}
+
+@Suite("Exercise 12 · Find the bug", .needsTheLab)
+struct Exercise12 {
+    @Test("your answer", .attempted(12))
+    func yourAnswer() throws { try grade(12) }
+}

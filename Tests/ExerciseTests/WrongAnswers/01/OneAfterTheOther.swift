@@ -1,0 +1,10 @@
+// Rejected: R01 survives
+// Whoever comes second finds what the first has left: no switch, no race.
+
+public enum Scheduler {
+    /// Hazard R01: S is the subscriber, R the resolver.
+    public static let losesAHandler = "SSR6"
+
+    /// Hazard R02: F is the first thread, S the second.
+    public static let deliversTwice = "FS5F"
+}

@@ -1,0 +1,10 @@
+// Rejected: R02 survives
+// The second thread comes to the guard after the first has settled.
+
+public enum Scheduler {
+    /// Hazard R01: S is the subscriber, R the resolver.
+    public static let losesAHandler = "SR5S"
+
+    /// Hazard R02: F is the first thread, S the second.
+    public static let deliversTwice = "FFS"
+}
