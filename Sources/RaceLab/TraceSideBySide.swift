@@ -1,20 +1,23 @@
-/// Two interleavings beside each other, for instance of one scenario on two classes.
+/// Two interleavings beside each other, for instance those of one scenario on two classes.
 ///
 /// ```
-/// Naive                                            ┃ Locked
-/// 1 of 3 interleavings fail                        ┃ 0 of 2 interleavings fail
-/// F first, S second                                ┃ F first, S second
-///                                                  ┃
-/// at first: counter 0                              ┃ at first: counter 0
-///  1 F  :16 let seen = counter.value               ┃  1 F  ┌ :23 lock.lock()
-///  2  S :16 let seen = counter.value               ┃  2 F  └ :24 value += 1    → counter 1
+/// Naive                                    ┃ Locked
+/// 4 of 6 interleavings fail                ┃ 0 of 2 interleavings fail
+/// F first, S second                        ┃ F first, S second
+///                                          ┃
+/// at first: value 0                        ┃ at first: value 0
+///  1 F  :16 let seen = value               ┃  1 F  ┌ :23 lock.lock()
+///  2  S :16 let seen = value               ┃  2 F  └ :24 value += 1         → value 1
+///  3  S :17 value = seen + 1     → value 1 ┃  3  S ┌ :23 lock.lock()
+///  4 F  :17 value = seen + 1               ┃  4  S └ :24 value += 1         → value 2
 /// ```
 ///
-/// Half of the width is too little for a column for each thread. A step has the letter of its thread
-/// instead, the one that it has in a schedule, and each letter has a place of its own. In this place
-/// there is a bar while the thread holds a lock and another one goes on. Then come the number of the
-/// line and the line itself; the state, after `→`, where it is no longer what it was; and the mark,
-/// after `←`. Both stand at the end of the row if there is room, and below it otherwise.
+/// Half of the width is too little for a column for each thread. A step has the letter of its
+/// thread instead, the one that it has in a schedule, and each letter has a place of its own. In
+/// this place there is a bar while the thread holds a lock and another one goes on. Then come the
+/// number of the line and the line itself; the state, after `→`, where it is no longer what it was;
+/// and the mark, after `←`. Both stand at the end of the row if there is room, and below it
+/// otherwise.
 public struct SideBySide: Sendable {
     /// One of the two: what it is called, what happens, and what is to be said of it in the end.
     public struct Half: Sendable {

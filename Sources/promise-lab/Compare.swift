@@ -3,7 +3,7 @@ import SharedSuite
 
 /// One race on two subjects: how the one fails, and what the other makes of it.
 enum CompareCommand {
-    private struct Side {
+    struct Side {
         let subject: Subject
         let report: Report
         let finding: Finding?
@@ -16,13 +16,18 @@ enum CompareCommand {
         }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         let sides = try subjects.map { try side(race, $0) }
-        print(Terminal.painted("\(race.id) · \(race.name)", .bold))
-        print(Terminal.wrapped(race.story) + "\n")
-        print(SideBySide(half(sides[0]), half(sides[1])).text(width: Terminal.width) + "\n")
-        for side in sides { print(ShowCommand.replayLine(race, side.subject, side.trace)) }
+        print(text(race, sides[0], sides[1]))
     }
 
-    private static func side(_ race: any Race, _ subject: Subject) throws -> Side {
+    static func text(_ race: any Race, _ left: Side, _ right: Side) -> String {
+        let title = Terminal.painted("\(race.id) · \(race.name)", .bold)
+        let story = Terminal.wrapped(race.story)
+        let halves = SideBySide(half(left), half(right)).text(width: Terminal.width)
+        let replays = [left, right].map { ShowCommand.replayLine(race, $0.subject, $0.trace) }
+        return ([title, story, "", halves, ""] + replays).joined(separator: "\n")
+    }
+
+    static func side(_ race: any Race, _ subject: Subject) throws -> Side {
         if case .cannotExpress(let why) = race.expectation(on: subject) {
             throw Mistake("\(subject) cannot express \(race.id): \(why)")
         }

@@ -1,38 +1,52 @@
+import Foundation
+import RaceLab
 import SharedSuite
 import StageTesting
 import Testing
 
+@testable import promise_lab
+
 /// Two subjects beside each other, as the command prints them.
 @Suite("promise-lab compare", .needsTheLab)
 struct CompareTests {
-    private static let names = (Subject.designs + Subject.stages).map(\.name)
-
-    /// Every two of them.
-    private static let pairs = names.indices.flatMap { one in
-        names.indices.filter { $0 > one }.map { (names[one], names[$0]) }
-    }
-
     @Test(
         "any two are side by side in 100 columns, and no step is missing",
         arguments: ["R01", "R05", "R06", "R09", "R10"])
     func everyPair(_ id: String) throws {
-        var compared = 0
-        for (one, other) in Self.pairs where Self.canExpress(id, one, other) {
-            let result = try Commands.promiseLab(["compare", one, other, id])
-            #expect(result.status == 0 && result.errors == "", "\(one), \(other)")
-            #expect(result.lines.allSatisfy { $0.count <= 100 }, "\(one), \(other)")
-            let schedules = result.lines.compactMap {
-                $0.firstMatch(of: /^replay: promise-lab replay .* --schedule (\w+)$/)?.1
+        let race = try #require(Catalogue.hazard(id) as? any Race)
+        let sides = try (Subject.designs + Subject.stages).filter { race.canRun(on: $0) }
+            .map { try CompareCommand.side(race, $0) }
+        #expect(sides.count >= 5)
+        for (index, left) in sides.enumerated() {
+            for right in sides[(index + 1)...] {
+                let lines = CompareCommand.text(race, left, right).components(separatedBy: "\n")
+                let who = "\(left.subject), \(right.subject)"
+                #expect(lines.allSatisfy { $0.count <= 100 }, "\(who)")
+                for (half, side) in zip(Self.halves(of: lines), [left, right]) {
+                    #expect(Self.steps(in: half) == Self.letters(of: side.trace), "\(who)")
+                    let verdicts = half.count { $0.hasPrefix("✗ ") || $0.hasPrefix("✓ ") }
+                    #expect(verdicts == 1, "\(who)")
+                }
             }
-            #expect(schedules.count == 2)
-            for (half, schedule) in zip(Self.halves(of: result.lines), schedules) {
-                #expect(Self.steps(in: half) == Self.letters(of: schedule), "\(one), \(other)")
-                let verdict = half.count { $0.hasPrefix("✗ ") || $0.hasPrefix("✓ ") }
-                #expect(verdict == 1, "\(one), \(other)")
-            }
-            compared += 1
         }
-        #expect(compared >= 10)
+    }
+
+    @Test("what stands below the halves reproduces them")
+    func replays() throws {
+        let result = try Commands.promiseLab(
+            ["compare", "PromiseKitStyle", "Stage3ThreadSafe", "R06"])
+        #expect(result.status == 0 && result.errors == "")
+        let halves = Self.halves(of: result.lines)
+        let replays = result.lines.filter { $0.hasPrefix("replay: promise-lab ") }
+        #expect(replays.count == 2)
+        for (half, line) in zip(halves, replays) {
+            let words = line.split(separator: " ").dropFirst(2).map(String.init)
+            let replayed = try Commands.promiseLab(words)
+            #expect(replayed.status == 0)
+            let steps = replayed.lines.count { $0.contains(#/^ ?\d+  /#) }
+            #expect(steps > 0)
+            #expect(Self.steps(in: half).count == steps)
+        }
     }
 
     @Test(
@@ -44,16 +58,6 @@ struct CompareTests {
             #expect(result.status == 0)
             #expect(result.output.contains("f_then?(value)"))
             #expect(!result.output.contains("every check holds"))
-        }
-    }
-
-    private static func canExpress(_ id: String, _ names: String...) -> Bool {
-        names.allSatisfy { name in
-            guard let hazard = Catalogue.hazard(id), let subject = Subject(named: name) else {
-                return false
-            }
-            if case .cannotExpress = hazard.expectation(on: subject) { return false }
-            return true
         }
     }
 
@@ -76,11 +80,14 @@ struct CompareTests {
         return letters
     }
 
-    /// The schedule with every letter written as often as it counts.
-    private static func letters(of schedule: Substring) -> String {
-        schedule.matches(of: /([A-Z])(\d*)/).map { match in
-            String(repeating: String(match.1), count: Int(match.2) ?? 1)
-        }
-        .joined()
+    private static func letters(of trace: Trace) -> String {
+        let letters = Schedule.letters(for: trace.threads)
+        return String(trace.steps.map { letters[$0.thread] })
+    }
+}
+
+extension Race {
+    fileprivate func canRun(on subject: Subject) -> Bool {
+        if case .cannotExpress = expectation(on: subject) { false } else { true }
     }
 }
