@@ -1,4 +1,4 @@
-/// One row of a table that shows an interleaving: what the table for terminals and the one for
+/// One row of a table that shows an interleaving: what the tables for terminals and the one for
 /// documents have in common.
 struct TraceRow {
     /// The number of the step; "–" for a thread that waits at the end; empty for the state before
@@ -10,6 +10,8 @@ struct TraceRow {
     var bars: [String]
     /// `nil`: there is nothing to show.
     var states: [String]?
+    /// The state columns that are not what they were when they could last be looked at.
+    var changes: [Int] = []
     var mark: String?
 }
 
@@ -20,30 +22,41 @@ struct TraceCell {
     var isCode = false
     /// Where in the text the access stands.
     var access = 0
-    /// File and line, and whether it failed.
-    var place = ""
+    /// The line, and the file if it is not the one of most steps: `:12`, `Queue:12`.
+    var site = ""
+    var failed = false
+
+    /// What goes behind the text.
+    var place: String { (site.isEmpty ? "" : " \(site)") + (failed ? " fails" : "") }
 }
 
 extension Trace {
-    /// The rows of a table: the state before, if there are columns for it, the steps, and who waits for what in the end.
+    /// The rows of a table: the state before, if there are columns for it, the steps, and who waits
+    /// for what in the end.
     var rows: [TraceRow] {
         let home = mostFrequentFile
         var held = threads.map { _ in 0 }
+        var seen = initial
         var rows: [TraceRow] = []
         if !columns.isEmpty {
-            rows.append(TraceRow(bars: threads.map { _ in "" }, states: initial))
+            rows.append(
+                TraceRow(
+                    bars: threads.map { _ in "" }, states: initial,
+                    changes: Array(columns.indices)))
         }
         for (index, step) in steps.enumerated() {
             let before = held[step.thread]
             held[step.thread] = step.locksHeld
             var bars = held.map(Trace.bar)
             bars[step.thread] = Trace.bar(before: before, after: step.locksHeld, step)
+            let now = step.states ?? seen
+            defer { seen = now }
             rows.append(
                 TraceRow(
                     number: String(index + 1), thread: step.thread, cell: cell(step, home: home),
                     bars: bars,
                     states: step.states ?? columns.indices.map { $0 == 0 ? "(locked)" : "" },
-                    mark: step.mark))
+                    changes: columns.indices.filter { now[$0] != seen[$0] }, mark: step.mark))
         }
         for wait in waiting {
             rows.append(
@@ -79,7 +92,7 @@ extension Trace {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
         if cell.text.isEmpty { cell.text = "(\(step.kind.word))" }
-        if step.failed { cell.place += " fails" }
+        cell.failed = step.failed
         return cell
     }
 
@@ -94,7 +107,7 @@ extension Trace {
         let (shown, dropped) = text.onOneLine.withoutOpening(of: threads[thread])
         return TraceCell(
             text: shown, isCode: true, access: max(0, (column ?? 0) - dropped),
-            place: " \(file):\(site.line)")
+            site: "\(file):\(site.line)")
     }
 }
 

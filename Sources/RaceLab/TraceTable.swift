@@ -20,46 +20,6 @@ extension Trace {
         Table(self, width: max(8, width)).text
     }
 
-    /// The tables of several interleavings, to be read one under the other: what has its place in
-    /// one, a thread or a part of the state, has the same place in all, as far as they have as many.
-    public static func tables(_ traces: [Trace], width: Int = 100) -> [String] {
-        traces.map { trace in
-            let companions = traces.filter {
-                $0.threads.count == trace.threads.count && $0.columns.count == trace.columns.count
-            }
-            return Table(trace, beside: companions, width: max(8, width)).text
-        }
-    }
-
-    /// How much room each column of a table would like to have.
-    private struct Needs {
-        let number: Int
-        let bars: [Int]
-        let threads: [Int]
-        let states: [Int]
-
-        init(_ trace: Trace, _ rows: [TraceRow]) {
-            number = max(2, String(trace.steps.count).count)
-            bars = trace.threads.indices.map { thread in
-                rows.contains { !$0.bars[thread].isEmpty } ? 2 : 0
-            }
-            threads = trace.threads.indices.map { thread in
-                let cells = rows.filter { $0.thread == thread }.map(\.cell)
-                let widest = cells.map { $0.text.columns + $0.place.columns }.max() ?? 0
-                return max(trace.threads[thread].columns, widest)
-            }
-            states = trace.columns.indices.map { column in
-                let widest = rows.compactMap { $0.states?[column].columns }.max() ?? 0
-                return max(trace.columns[column].columns, widest)
-            }
-        }
-
-        /// Column by column.
-        static func widest(_ widths: [[Int]]) -> [Int] {
-            (widths.first ?? []).indices.map { column in widths.map { $0[column] }.max() ?? 0 }
-        }
-    }
-
     private struct Table {
         let trace: Trace
         let rows: [TraceRow]
@@ -69,17 +29,24 @@ extension Trace {
         let threadWidths: [Int]
         let stateWidths: [Int]
 
-        init(_ trace: Trace, beside companions: [Trace] = [], width: Int) {
+        init(_ trace: Trace, width: Int) {
             self.trace = trace
             self.width = width
             let rows = trace.rows
             self.rows = rows
-            let needs =
-                companions.isEmpty ? [Needs(trace, rows)] : companions.map { Needs($0, $0.rows) }
-            numberWidth = needs.map(\.number).max() ?? 2
-            barWidths = Needs.widest(needs.map(\.bars))
-            let threadNeeds = Needs.widest(needs.map(\.threads))
-            let stateNeeds = Needs.widest(needs.map(\.states))
+            numberWidth = max(2, String(trace.steps.count).count)
+            barWidths = trace.threads.indices.map { thread in
+                rows.contains { !$0.bars[thread].isEmpty } ? 2 : 0
+            }
+            let threadNeeds = trace.threads.indices.map { thread in
+                let cells = rows.filter { $0.thread == thread }.map(\.cell)
+                let widest = cells.map { $0.text.columns + $0.place.columns }.max() ?? 0
+                return max(trace.threads[thread].columns, widest)
+            }
+            let stateNeeds = trace.columns.indices.map { column in
+                let widest = rows.compactMap { $0.states?[column].columns }.max() ?? 0
+                return max(trace.columns[column].columns, widest)
+            }
             let gaps = 2 * (trace.threads.count + trace.columns.count)
             let room = width - numberWidth - gaps - barWidths.reduce(0, +)
             // Where not everything fits, the source comes first.

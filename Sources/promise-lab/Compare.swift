@@ -3,14 +3,12 @@ import SharedSuite
 
 /// One race on two subjects: how the one fails, and what the other makes of it.
 enum CompareCommand {
-    private struct Side {
+    struct Side {
         let subject: Subject
         let report: Report
         let finding: Finding?
         let trace: Trace
     }
-
-    private static let gap = "  │  "
 
     static func run(_ hazard: any Hazard, on subjects: [Subject]) throws {
         guard let race = hazard as? any Race else {
@@ -18,13 +16,18 @@ enum CompareCommand {
         }
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         let sides = try subjects.map { try side(race, $0) }
-        print(Terminal.painted("\(race.id) · \(race.name)", .bold))
-        print(Terminal.wrapped(race.story) + "\n")
-        print(sideBySide(sides) ?? oneBelowTheOther(sides))
-        for side in sides { print(ShowCommand.replayLine(race, side.subject, side.trace)) }
+        print(text(race, sides[0], sides[1]))
     }
 
-    private static func side(_ race: any Race, _ subject: Subject) throws -> Side {
+    static func text(_ race: any Race, _ left: Side, _ right: Side) -> String {
+        let title = Terminal.painted("\(race.id) · \(race.name)", .bold)
+        let story = Terminal.wrapped(race.story)
+        let halves = SideBySide(half(left), half(right)).text(width: Terminal.width)
+        let replays = [left, right].map { ShowCommand.replayLine(race, $0.subject, $0.trace) }
+        return ([title, story, "", halves, ""] + replays).joined(separator: "\n")
+    }
+
+    static func side(_ race: any Race, _ subject: Subject) throws -> Side {
         if case .cannotExpress(let why) = race.expectation(on: subject) {
             throw Mistake("\(subject) cannot express \(race.id): \(why)")
         }
@@ -37,45 +40,24 @@ enum CompareCommand {
         {
             return Side(subject: subject, report: report, finding: finding, trace: trace)
         }
-        guard let schedule = report.surviving else {
+        guard let schedule = report.toShow else {
             throw Mistake("no interleaving of \(race.id) on \(subject) comes to its end")
         }
         let trace = try replay(schedule, options: race.options, scenario)
         return Side(subject: subject, report: report, finding: nil, trace: trace)
     }
 
-    // MARK: Two ways to lay it out
-
-    /// `nil` if the two tables do not fit beside each other without being cut.
-    private static func sideBySide(_ sides: [Side]) -> String? {
-        let tables = sides.map {
-            lines($0, Trace.tables([$0.trace], width: 10 * Terminal.width)[0])
-        }
-        let widths = tables.map { $0.map(\.count).max() ?? 0 }
-        guard widths.reduce(0, +) + gap.count <= Terminal.width else { return nil }
-        let height = tables.map(\.count).max() ?? 0
-        return (0..<height).map { row in
-            let cells = tables.indices.map { index in
-                (tables[index].indices.contains(row) ? tables[index][row] : "")
-                    .padded(to: index == 0 ? widths[0] : 0)
-            }
-            return cells.joined(separator: gap)
-        }
-        .joined(separator: "\n")
-    }
-
-    /// One under the other, the columns of the threads in the same places.
-    private static func oneBelowTheOther(_ sides: [Side]) -> String {
-        let tables = Trace.tables(sides.map(\.trace), width: Terminal.width)
-        return zip(sides, tables).map { lines($0, $1).joined(separator: "\n") }
-            .joined(separator: "\n\n") + "\n"
-    }
-
-    private static func lines(_ side: Side, _ table: String) -> [String] {
+    private static func half(_ side: Side) -> SideBySide.Half {
         let count = "\(side.report.failing) of \(side.report.explored) interleavings fail"
-        let verdict = side.finding.map { "✗ \($0)" } ?? "✓ every check holds; this is one of them"
-        return ["\(side.subject) · \(count)", ""]
-            + table.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-            + [""] + Terminal.wrapped(verdict).split(separator: "\n").map(String.init)
+        return SideBySide.Half(
+            heading: ["\(side.subject)", count], side.trace, verdict: verdict(side))
+    }
+
+    private static func verdict(_ side: Side) -> String {
+        if let finding = side.finding { return "✗ \(finding)" }
+        guard let remark = side.trace.findings.first else {
+            return "✓ every check holds; this is one of them"
+        }
+        return "✓ survives; judged in another row: \(remark)"
     }
 }

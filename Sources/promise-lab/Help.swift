@@ -80,9 +80,11 @@ enum Help {
         "compare": """
         usage: promise-lab compare A B ID
 
-        Shows a race on two subjects: side by side where that fits, else one under the other. A
-        and B are any of BoltsStyle, PromiseKitStyle, GooglePromisesStyle, Stage1Naive,
-        Stage2Handlers and Stage3ThreadSafe.
+        Shows a race on two subjects side by side: of each the interleaving that show would show,
+        a row for each step with the letter of its thread, as schedules have it, the number of the
+        line, and the line. A bar stands where a thread holds a lock, → before the state where it
+        changes, ← before a remark. A and B are any of BoltsStyle, PromiseKitStyle,
+        GooglePromisesStyle, Stage1Naive, Stage2Handlers and Stage3ThreadSafe.
 
           promise-lab compare PromiseKitStyle Stage3ThreadSafe R06
 

@@ -64,10 +64,12 @@ enum ShowCommand {
             let count = "survives \(report.extent): \(report.explored)"
             print(Terminal.spread(title(race, subject), count))
             tell(race)
-            guard let schedule = report.surviving else { return }
+            guard let schedule = report.toShow else { return }
             let trace = try replay(schedule, options: race.options, race.scenario(on: subject))
             print("\nOne of them:\n\n\(trace.table(width: Terminal.width))\n")
-            print("✓ every check holds")
+            print(
+                trace.findings.isEmpty
+                    ? "✓ every check holds" : "✓ survives; the rest is judged in another row")
             besides(report)
             print(replayLine(race, subject, trace))
         }
@@ -82,7 +84,7 @@ enum ShowCommand {
         let trace =
             try finding.flatMap {
                 try report.counterexample(showing: $0, options: race.options, scenario)
-            } ?? report.surviving.map { try replay($0, options: race.options, scenario) }
+            } ?? report.toShow.map { try replay($0, options: race.options, scenario) }
         if let text = trace.flatMap(format.written) { print(text, terminator: "") }
     }
 
@@ -134,6 +136,12 @@ enum ShowCommand {
             print(Terminal.wrapped("? \(why)"))
         }
     }
+}
+
+extension Report {
+    /// An interleaving to show of a race that survives: one in which nothing was found or, if
+    /// there is none, only what another row judges.
+    var toShow: Schedule? { surviving ?? (survives ? remarks.last?.schedule : nil) }
 }
 
 /// One interleaving of the user's choice.

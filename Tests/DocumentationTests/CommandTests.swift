@@ -45,7 +45,7 @@ struct CommandTests {
 
     @Test(
         "help is there for each command",
-        arguments: ["", "matrix", "show", "replay", "list", "aplus", "demo", "tour"])
+        arguments: ["", "matrix", "show", "replay", "compare", "list", "aplus", "demo", "tour"])
     func help(command: String) throws {
         let words = command.isEmpty ? ["--help"] : [command, "--help"]
         let result = try Commands.promiseLab(words)

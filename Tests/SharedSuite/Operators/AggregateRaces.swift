@@ -10,6 +10,8 @@ struct R14: OperatorRace {
         "`all` waits for two promises, which two threads fulfil. It has to be fulfilled once, "
         + "with both values, in order; likewise as a tuple, and with a limit on what is in flight."
 
+    // A limit that is reached makes thousands of interleavings, too many for a look at the matrix:
+    // Tests/Stage3ThreadSafeTests/Operators/LimitRaceTests.swift explores them.
     var scenarios: [@Sendable (Scenario) -> Void] { [array, tuple, limited] }
 
     private func array(_ scenario: Scenario) {
@@ -32,23 +34,16 @@ struct R14: OperatorRace {
         scenario.check { try ends.requireOnly("fulfilled (1, \"two\")") }
     }
 
-    /// Whoever finishes first starts the third.
+    /// There is room for all, so nothing is left to start when the threads come: each has to find
+    /// out whether it was the last.
     private func limited(_ scenario: Scenario) {
-        let started = Log<Int>()
         let pairs = (0..<2).map { _ in AWPromise<Int>.pending() }
-        let work = pairs.map(\.promise) + [AWPromise.fulfilled(30)]
-        let all = AWPromise.all(0..<3, limit: 2, on: ImmediateDispatcher()) { index in
-            started.append(index)
-            return work[index]
-        }
-        let ends = Ends(of: all)
+        let work = pairs.map(\.promise)
+        let ends = Ends(of: AWPromise.all(0..<2, limit: 3, on: ImmediateDispatcher()) { work[$0] })
         for (index, name) in ["first", "second"].enumerated() {
-            scenario.thread(name) { pairs[index].resolver.fulfill(10 * (index + 1)) }
+            scenario.thread(name) { pairs[index].resolver.fulfill(index + 1) }
         }
-        scenario.check {
-            try require(started.entries == [0, 1, 2], or: .outOfOrder)
-            try ends.requireOnly("fulfilled [10, 20, 30]")
-        }
+        scenario.check { try ends.requireOnly("fulfilled [1, 2]") }
     }
 }
 

@@ -1,0 +1,135 @@
+import StageTesting
+import Testing
+
+@testable import RaceLab
+
+/// Two interleavings beside each other: nothing is too wide, and nothing is missing.
+@Suite("Side by side", .needsTheLab)
+struct SideBySideTests {
+    @Test("no line is wider than asked for", arguments: RenderingTests.failing)
+    func width(of classic: Classic) throws {
+        let trace = try Self.counterexample(of: classic)
+        let pair = SideBySide(
+            Self.half(trace), Self.half(try Self.counterexample(of: RenderingTests.wide)))
+        for width in [20, 33, 40, 60, 79, 80, 99, 100, 132, 300] {
+            for line in pair.text(width: width).split(separator: "\n") {
+                #expect(line.columns <= width, "\(width): \(line)")
+            }
+        }
+    }
+
+    @Test(
+        "both halves have every step, in order, with its thread",
+        arguments: RenderingTests.failing)
+    func complete(_ classic: Classic) throws {
+        let trace = try Self.counterexample(of: classic)
+        let other = try replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
+        for (left, right) in [(trace, other), (other, trace)] {
+            let text = SideBySide(Self.half(left), Self.half(right)).text()
+            let halves = Self.halves(of: text)
+            for (half, trace) in [(halves.left, left), (halves.right, right)] {
+                let rows = Self.rows(half, trace)
+                let letters = Schedule.letters(for: trace.threads)
+                let threads = trace.steps.map(\.thread) + trace.waiting.map(\.thread)
+                let numbers =
+                    trace.steps.indices.map { "\($0 + 1)" } + trace.waiting.map { _ in "–" }
+                #expect(rows.map(\.number) == numbers)
+                #expect(rows.map(\.letter) == threads.map { letters[$0] })
+                #expect(half.contains("what it is called"))
+                #expect(half.contains("✗ what is wrong"))
+            }
+        }
+    }
+
+    @Test("nothing is cut where there is room", arguments: RenderingTests.failing.dropLast())
+    func uncut(_ classic: Classic) throws {
+        let trace = try Self.counterexample(of: classic)
+        let text = SideBySide(Self.half(trace), Self.half(trace)).text(width: 300)
+        #expect(!text.contains("…"))
+        for row in trace.rows {
+            let parts = [row.cell.text, row.cell.site, row.mark ?? ""].filter { !$0.isEmpty }
+            for part in parts { #expect(text.contains(part), "\(part)") }
+        }
+    }
+
+    @Test("the state is said where it changes, and nowhere else")
+    func states() throws {
+        let trace = try replay("FSSF", Classic.lostUpdate.describe)
+        let half = Self.halves(of: SideBySide(Self.half(trace), Self.half(trace)).text()).left
+        #expect(half.filter { $0.hasPrefix("at first: ") } == ["at first: value 0"])
+        #expect(half.filter { $0.contains("→") }.count == 1)
+        #expect(half.filter { $0.hasSuffix("→ value 1") }.count == 1)
+    }
+
+    @Test("a state that changes under a lock is said when it can be looked at again")
+    func lockedStates() throws {
+        let trace = try replay("AAAABBBA", Classic.nested.describe)
+        let seen = trace.steps.map { $0.states != nil }
+        #expect(seen.contains(false) && seen.last == true)
+        #expect(trace.rows.dropFirst().map { !$0.changes.isEmpty } == seen)
+        #expect(trace.rows[0].changes == [0])
+    }
+
+    @Test("the place of a thread that holds a lock has a bar while others go on")
+    func bars() throws {
+        let trace = try replay("AAAABBBA", Classic.nested.describe)
+        let half = Self.halves(of: SideBySide(Self.half(trace), Self.half(trace)).text()).left
+        let places = Self.rows(half, trace).map(\.places)
+        #expect(places == ["A ", "A ", "A ", "A ", "│B", "│B", "│B", "A "])
+    }
+
+    @Test("tables and verdicts begin on the same line on both sides")
+    func level() throws {
+        let short = try replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
+        let long = try Self.counterexample(of: RenderingTests.wide)
+        let text = SideBySide(Self.half(short), Self.half(long)).text()
+        let (left, right) = Self.halves(of: text)
+        #expect(
+            left.firstIndex { $0.hasPrefix("✗") } == right.firstIndex { $0.hasPrefix("✗") })
+        #expect(
+            left.firstIndex { $0.hasPrefix(" 1") } == right.firstIndex { $0.hasPrefix("at first") })
+    }
+
+    // MARK: Reading it
+
+    /// A step, or a thread that waits in the end.
+    private struct Row {
+        let number: String
+        /// The places of the threads.
+        let places: String
+
+        var letter: Character? { places.first(where: \.isLetter) }
+
+        init?(_ line: String, width: Int) {
+            let words = line.split(separator: " ")
+            guard let first = words.first, first == "–" || first.allSatisfy(\.isNumber) else {
+                return nil
+            }
+            number = String(first)
+            places = String(line.drop { $0 == " " }.dropFirst(number.count + 1).prefix(width))
+            guard letter != nil else { return nil }
+        }
+    }
+
+    private static func rows(_ half: [String], _ trace: Trace) -> [Row] {
+        let letters = Schedule.letters(for: trace.threads)
+        let width = letters.reduce(0) { $0 + $1.columns }
+        return half.compactMap { Row($0, width: width) }
+    }
+
+    private static func halves(of text: String) -> (left: [String], right: [String]) {
+        let lines = text.split(separator: "\n").map { $0.components(separatedBy: "┃") }
+        return (
+            lines.map { $0[0].trimmedAtEnd }, lines.map { String($0[1].dropFirst()).trimmedAtEnd }
+        )
+    }
+
+    private static func half(_ trace: Trace) -> SideBySide.Half {
+        SideBySide.Half(heading: ["what it is called"], trace, verdict: "✗ what is wrong")
+    }
+
+    private static func counterexample(of classic: Classic) throws -> Trace {
+        let report = classic.report { $0.maximumInterleavings = 20_000 }
+        return try #require(try report.counterexample(classic.describe))
+    }
+}
