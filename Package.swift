@@ -104,7 +104,7 @@ let package = Package(
         // What the documents say, and what the command prints.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["RaceLab", "SharedSuite", "StageTesting", "promise-lab"],
+            dependencies: ["Graders", "RaceLab", "SharedSuite", "StageTesting", "promise-lab"],
             swiftSettings: visibleAtomics),
         .testTarget(
             name: "RaceLabTests",

@@ -43,8 +43,24 @@ enum CompareCommand {
         guard let schedule = report.toShow else {
             throw Mistake("no interleaving of \(race.id) on \(subject) comes to its end")
         }
-        let trace = try replay(schedule, options: race.options, scenario)
+        let trace =
+            try meeting(race, scenario)
+            ?? replay(schedule, options: race.options, scenario)
         return Side(subject: subject, report: report, finding: nil, trace: trace)
+    }
+
+    /// An interleaving in which the second thread comes while the first is at work: right after the
+    /// step that changed what can be seen. One after the other would be no match for a race.
+    private static func meeting(
+        _ race: any Race, _ scenario: @escaping (Scenario) -> Void
+    ) throws -> Trace? {
+        let alone = try replay(beginning: Schedule([]), options: race.options, scenario).trace
+        let steps = alone.steps.prefix { $0.thread == 0 }
+        let change = steps.firstIndex { $0.states.map { $0 != alone.initial } ?? false }
+        let beginning = Array(repeating: 0, count: (change ?? 0) + 1) + [1]
+        guard beginning.count <= steps.count else { return nil }
+        let met = try replay(beginning: Schedule(beginning), options: race.options, scenario)
+        return met.misfit == nil ? met.trace : nil
     }
 
     private static func half(_ side: Side) -> SideBySide.Half {

@@ -4,7 +4,7 @@ import StageTesting
 import Testing
 
 /// What the page of the field guide shows is what its commands print.
-@Suite("Field guide page")
+@Suite("Field guide page", .needsTheLab)
 struct FieldGuidePageTests {
     private static let page = "Sources/FieldGuide/README.md"
     private static let file = Commands.package.appending(path: page)

@@ -180,6 +180,7 @@ extension TutorialCheck {
             }
             if text.contains(/<!-- (measured|source|chosen) -->/) { continue }
             let bare = text.replacing(/\d[\d,]*<!-- figure: .*? -->/, with: "")
+                .replacing(/[Ee]xercises? (?:\d+|, | and | to )+/, with: "")
                 .replacing(/`[^`]*`|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
             for match in bare.matches(of: /\d[\d,]*\d/) {
                 complain(line, "nothing says where the figure \(match.0) comes from")
@@ -187,9 +188,14 @@ extension TutorialCheck {
         }
     }
 
-    /// Paths, hazards and commands that are named are there.
-    mutating func checkNames(hazards: [String], commands: [String], tests: String) {
+    /// Paths, hazards, exercises and commands that are named are there.
+    mutating func checkNames(
+        hazards: [String], exercises: [Int], commands: [String], tests: String
+    ) {
         for (line, text) in FencedBlock.prose(of: text) {
+            for number in Self.exercises(in: text) where !exercises.contains(number) {
+                complain(line, "there is no exercise \(number)")
+            }
             for match in text.matches(of: /\b[HRC]\d\d\b/) where !hazards.contains(String(match.0))
             {
                 complain(line, "there is no hazard \(match.0)")
@@ -198,6 +204,20 @@ extension TutorialCheck {
                 checkName(String(match.1), line, hazards, commands, tests)
             }
         }
+    }
+
+    /// The exercises that a line names: `Exercise 5`, `Exercises 5, 6 and 7`, `Exercises 8 to 11`,
+    /// `promise-lab grade 5`.
+    static func exercises(in text: String) -> [Int] {
+        let commands = text.matches(of: /promise-lab (?:exercise|grade) (\d+)/).map { Int($0.1)! }
+        let named = text.matches(of: /[Ee]xercises? ((?:\d+|, | and | to )+)/).flatMap { match in
+            let numbers = match.1.matches(of: /\d+/).map { Int($0.0)! }
+            guard match.1.contains(" to "), let first = numbers.first, let last = numbers.last,
+                first < last
+            else { return numbers }
+            return Array(first...last)
+        }
+        return commands + named
     }
 
     private mutating func checkName(

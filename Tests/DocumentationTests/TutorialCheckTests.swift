@@ -27,7 +27,9 @@ struct TutorialCheckTests {
         var check = TutorialCheck(Self.text.replacing(old, with: new), Self.world)
         try check.checkBlocks()
         check.checkFigures { formula, _ in formula == "dozen" ? "12" : nil }
-        check.checkNames(hazards: ["H01"], commands: ["show"], tests: "struct GoodTests")
+        check.checkNames(
+            hazards: ["H01"], exercises: [1], commands: ["grade", "show"], tests: "struct GoodTests"
+        )
         return check.complaints.map(\.line)
     }
 
@@ -46,6 +48,10 @@ struct TutorialCheckTests {
             ("figure: dozen", "figure: score", [10]),
             ("12<!-- figure: dozen -->", "12", [10]),
             ("H01", "H99", [10]),
+            ("eggs", "Exercises 1", []),
+            ("eggs", "Exercises 1 and 2", [10]),
+            ("eggs", "exercises 1 to 3", [10, 10]),
+            ("eggs", "`promise-lab grade 4`", [10]),
             ("eggs", "`promise-lab dance`", [10]),
             ("eggs", "`swift run promise-lab show H77 --stage 1`", [10, 10]),
             ("eggs", "`swift test --filter BadTests`", [10]),

@@ -1,4 +1,5 @@
 import Foundation
+import Graders
 import RaceLab
 import SharedSuite
 import StageTesting
@@ -36,11 +37,12 @@ struct TutorialTests {
         for complaint in check.complaints { Issue.record("\(complaint)") }
     }
 
-    @Test("every path, hazard, command and test that is named exists")
+    @Test("every path, hazard, exercise, command and test that is named exists")
     func names() throws {
         var check = TutorialCheck(try Self.text(), .thisPackage)
         check.checkNames(
-            hazards: Catalogue.all.map(\.id), commands: try Self.commands(),
+            hazards: Catalogue.all.map(\.id), exercises: Exercise.all.map(\.number),
+            commands: try Self.commands(),
             tests: try Self.testSources())
         for complaint in check.complaints { Issue.record("\(complaint)") }
     }
@@ -48,7 +50,7 @@ struct TutorialTests {
     /// The commands in the overview that `promise-lab --help` prints.
     private static func commands() throws -> [String] {
         let overview = try Commands.promiseLab(["--help"]).output
-        return overview.matches(of: /promise-lab ([a-z]+)/).map { String($0.1) }
+        return overview.matches(of: /promise-lab (-*[a-z]+)/).map { String($0.1) }
     }
 
     private static func testSources() throws -> String {
@@ -59,12 +61,17 @@ struct TutorialTests {
         }.joined()
     }
 
-    @Test("every hazard and every operator is named")
+    @Test("every hazard, every exercise and every operator is named")
     func complete() throws {
         let text = try Self.text()
         for hazard in Catalogue.all {
             let isNamed = text.contains(hazard.id)
             #expect(isNamed, "Tutorial.md does not name \(hazard.id)")
+        }
+        let exercises = TutorialCheck.exercises(in: text)
+        for exercise in Exercise.all {
+            let isNamed = exercises.contains(exercise.number)
+            #expect(isNamed, "Tutorial.md does not name exercise \(exercise.number)")
         }
         let folder = Commands.package.appending(path: "Sources/Stage3ThreadSafe/Operators")
         for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) {

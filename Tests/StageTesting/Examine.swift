@@ -8,6 +8,14 @@ extension Trait where Self == ConditionTrait {
     public static var needsTheLab: Self {
         .enabled(if: unavailable == nil, Comment(rawValue: unavailable ?? ""))
     }
+
+    /// Skips a test whose program ends with its stack exhausted: ThreadSanitizer's own handler for that
+    /// waits for ever.
+    public static var needsAStackOverflow: Self {
+        .disabled(
+            if: unavailable?.contains("ThreadSanitizer") ?? false,
+            "under ThreadSanitizer a program with no stack left does not come to its end")
+    }
 }
 
 /// Runs a hazard of the catalogue on a stage, and compares what comes of it with what is

@@ -1,6 +1,7 @@
 import Foundation
 import RaceLab
 import Stage3ThreadSafe
+import StageTesting
 import Testing
 
 @Suite("Executors")
@@ -79,7 +80,7 @@ struct ExecutorTests {
         #expect(depth == 50_000)
     }
 
-    @Test("which the immediate dispatcher does not survive")
+    @Test("which the immediate dispatcher does not survive", .needsAStackOverflow)
     func immediateOverflows() async {
         await #expect(processExitsWith: .failure) {
             let done = DispatchSemaphore(value: 0)

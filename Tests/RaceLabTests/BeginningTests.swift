@@ -1,0 +1,57 @@
+import RaceLab
+import StageTesting
+import Testing
+
+/// Schedules that are not complete.
+@Suite("Beginnings", .needsTheLab)
+struct BeginningTests {
+    private final class Counter {
+        var value = 0
+    }
+
+    private static func describe(_ scenario: Scenario) {
+        let counter = Counter()
+        for name in ["first", "second"] {
+            scenario.thread(name) {
+                let seen = counter.value
+                counter.value = seen + 1
+            }
+        }
+        scenario.check { try require(counter.value == 2, "an increment was lost") }
+    }
+
+    @Test(
+        "where the schedule ends, the threads go on to their ends, the first one first",
+        arguments: [
+            ("F", "FFSS", true), ("FS", "FSFS", false), ("S", "SFFS", false), ("SS", "SSFF", true),
+            ("FSSF", "FSSF", false),
+        ])
+    func carriedOn(beginning: String, whole: String, holds: Bool) throws {
+        let carried = try replay(beginning: beginning, Self.describe)
+        #expect(carried.trace.scheduleText == whole)
+        #expect(carried.misfit == nil)
+        #expect(carried.trace.findings.allSatisfy { $0.kind != .failedCheck } == holds)
+    }
+
+    @Test("an empty beginning is one after the other")
+    func nothing() throws {
+        let carried = try replay(beginning: Schedule([]), Self.describe)
+        #expect(carried.trace.scheduleText == "FFSS")
+    }
+
+    @Test(
+        "what does not fit is followed as far as it does, and said",
+        arguments: [("FFF", 3, "FFSS"), ("SFFFS", 4, "SFFS"), ("FFSSS", 5, "FFSS")])
+    func misfit(beginning: String, step: Int, whole: String) throws {
+        let carried = try replay(beginning: beginning, Self.describe)
+        #expect(carried.misfit?.step == step)
+        #expect(carried.trace.scheduleText == whole)
+    }
+
+    @Test("what is no schedule is refused")
+    func malformed() {
+        #expect(throws: Schedule.Malformed.self) {
+            try replay(beginning: "F?", Self.describe)
+        }
+    }
+}
