@@ -48,7 +48,7 @@ struct TutorialTests {
     }
 
     /// The commands in the overview that `promise-lab --help` prints.
-    private static func commands() throws -> [String] {
+    static func commands() throws -> [String] {
         let overview = try Commands.promiseLab(["--help"]).output
         return overview.matches(of: /promise-lab (-*[a-z]+)/).map { String($0.1) }
     }
