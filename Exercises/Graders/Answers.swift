@@ -1,8 +1,14 @@
 import SharedSuite
+import Stage3ThreadSafe
 
 // What the adapters, which are compiled together with an answer, hand to the requirements.
 
 /// An answer that is a class of promise: exercises 2 to 7 and 12.
 public protocol PromiseAnswer: AnyObject {
     var promise: any PromiseUnderTest.Type { get }
+}
+
+/// Exercise 8.
+public protocol AllAnswer: AnyObject, Sendable {
+    func together<Value: Sendable>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]>
 }
