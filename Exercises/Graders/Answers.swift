@@ -12,3 +12,11 @@ public protocol PromiseAnswer: AnyObject {
 public protocol AllAnswer: AnyObject, Sendable {
     func together<Value: Sendable>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]>
 }
+
+/// Exercise 9.
+public protocol RaceAnswer: AnyObject, Sendable {
+    func first<Value: Sendable>(of promises: [AWPromise<Value>]) -> AWPromise<Value>
+    func inTime<Value: Sendable>(
+        _ promise: AWPromise<Value>, _ limit: Duration, _ clock: any PromiseClock
+    ) -> AWPromise<Value>
+}
