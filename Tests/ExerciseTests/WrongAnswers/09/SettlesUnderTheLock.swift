@@ -27,9 +27,9 @@ private final class Course<Value: Sendable> {
         defer { lock.unlock() }
         guard !isOver else { return }
         isOver = true
+        resolver.settle(outcome)
         for clearAway in remains { clearAway() }
         remains = []
-        resolver.settle(outcome)
     }
 
     func watch(_ contestant: AWPromise<Value>) {
