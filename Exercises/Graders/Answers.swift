@@ -20,3 +20,13 @@ public protocol RaceAnswer: AnyObject, Sendable {
         _ promise: AWPromise<Value>, _ limit: Duration, _ clock: any PromiseClock
     ) -> AWPromise<Value>
 }
+
+/// Exercise 10.
+public protocol RetryAnswer: AnyObject, Sendable {
+    func again<Value: Sendable>(
+        _ attempts: Int, _ clock: any PromiseClock,
+        delay: @escaping @Sendable (Int) -> Duration,
+        while isWorthwhile: @escaping @Sendable (any Error) -> Bool,
+        _ work: @escaping @Sendable (Int) throws -> AWPromise<Value>
+    ) -> AWPromise<Value>
+}
