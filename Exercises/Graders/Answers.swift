@@ -30,3 +30,16 @@ public protocol RetryAnswer: AnyObject, Sendable {
         _ work: @escaping @Sendable (Int) throws -> AWPromise<Value>
     ) -> AWPromise<Value>
 }
+
+/// Exercise 11.
+public protocol CancellationAnswer: AnyObject, Sendable {
+    func pair() -> any CancellationPair
+}
+
+/// A source and its token.
+public protocol CancellationPair: AnyObject, Sendable {
+    func cancel()
+    var isCancelled: Bool { get }
+    /// Returns a function that withdraws the observer.
+    func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void
+}

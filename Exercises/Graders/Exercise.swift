@@ -33,7 +33,7 @@ public struct Exercise: Sendable {
 
     /// All of them, in the order of the course.
     public static let all: [Exercise] = [
-        lockIt, allOfThem, firstOfThem, again,
+        lockIt, allOfThem, firstOfThem, again, toldToStop,
     ]
 
     public init?(number: Int) {
