@@ -100,8 +100,8 @@ func withoutDefaultDispatcher(_ play: () throws -> Void) throws {
     } catch is Fault {
         throw Fault(
             "sent away",
-            "a handler was registered without saying where it is to run, and was sent to the default "
-                + "dispatcher: the main queue, which comes to it later or not at all")
+            "a handler was registered without saying where it is to run, and was sent to the "
+                + "default dispatcher: the main queue, which comes to it later or not at all")
     }
 }
 

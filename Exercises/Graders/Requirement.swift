@@ -80,8 +80,8 @@ extension Requirement {
         }
     }
 
-    /// As a play, but on a thread of its own with a small stack, and not watched by the lab: for what
-    /// goes on for long. It must not be able to wait.
+    /// As a play, but on a thread of its own with a small stack, and not watched by the lab: for
+    /// what goes on for long. It must not be able to wait.
     static func unwatched<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void

@@ -39,19 +39,20 @@ enum SourceRules {
             "unsafeBitCast", "URLSession", "socket", "testable", "_spi",
         ].map { Forbidden($0, reachesOut) }
 
-    /// The finished operators of Stage 3, for exercises that ask to write them: each of these names,
-    /// wherever it stands.
+    /// The finished operators of Stage 3, for exercises that ask to write them: each of these
+    /// names, wherever it stands.
     static func finished(_ names: String...) -> [Forbidden] {
         names.map {
             Forbidden(
                 $0,
-                "Stage 3 has something finished of this name, and here you are to make it of simpler "
-                    + "things (a variable of your own needs another name)")
+                "Stage 3 has something finished of this name, and here you are to make it of "
+                    + "simpler things (a variable of your own needs another name)")
         }
     }
 
     /// For exercises whose handlers run inside the call that settles or observes.
-    static let sentAway: [Forbidden] = ["async", "asyncAfter", "asyncAndWait", "Task"].map {
+    static let sentAway: [Forbidden] = ["async", "asyncAfter", "asyncAndWait", "await", "Task"].map
+    {
         Forbidden(
             $0,
             "handlers have to run inside the call that settles or observes, and work that is sent "

@@ -1,5 +1,5 @@
-// All handlers share a box with the resolver in it. The winner takes it out; what the others are left
-// with is an empty box. The time-out is a race with a promise that the clock rejects.
+// All handlers share a box with the resolver in it. The winner takes it out; what the others are
+// left with is an empty box. The time-out is a race with a promise that the clock rejects.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,5 +1,5 @@
-// What has to be cleared away is on a list, behind a lock together with the word that it is over. What
-// is added after that is cleared away at once.
+// What has to be cleared away is on a list, behind a lock together with the word that it is over.
+// What is added after that is cleared away at once.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
-// The promise that is handed out is the referee, and tells everybody when it is over: also those who
-// come late.
+// The promise that is handed out is the referee, and tells everybody when it is over: also those
+// who come late.
 
 import Stage3ThreadSafe
 

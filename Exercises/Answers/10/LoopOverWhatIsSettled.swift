@@ -1,5 +1,5 @@
-// As long as attempts are settled when they return, a loop goes through them. Only what is pending is
-// observed, and its observer begins a loop of its own.
+// As long as attempts are settled when they return, a loop goes through them. Only what is pending
+// is observed, and its observer begins a loop of its own.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,6 @@
-// A desk on which the next attempt is put down. Whoever puts it there and finds nobody at work goes to
-// work; everybody else leaves it to the one who is. Nobody ever begins an attempt inside another one.
+// A desk on which the next attempt is put down. Whoever puts it there and finds nobody at work goes
+// to work; everybody else leaves it to the one who is. Nobody ever begins an attempt inside another
+// one.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
-// Every further attempt is begun by the clock, even if there is no delay: so it never begins inside of
-// the one before.
+// Every further attempt is begun by the clock, even if there is no delay: so it never begins inside
+// of the one before.
 
 import Stage3ThreadSafe
 

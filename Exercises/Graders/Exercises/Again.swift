@@ -5,23 +5,25 @@ extension Exercise {
     static let again = Exercise(
         10, "Again", chapter: 6, adapter: "Retry",
         hints: [
-            "One function that makes attempt n, and one that is told how attempt n has ended and decides "
-                + "what comes next, are all the parts there are. What does each of them need to know?",
-            "The three ways in which an attempt is the last (it was fulfilled, its number, the error) "
-                + "have one thing in common: the outcome of the attempt is the outcome of the whole.",
-            "If the observer of a settled promise starts the next attempt, it does so from inside of the "
-                + "call that observes, which is inside of the attempt before. Whoever begins the next "
-                + "attempt has to have returned from the last one: a clock does that for you, and a "
-                + "loop does.",
+            "One function that makes attempt n, and one that is told how attempt n has ended and "
+                + "decides what comes next, are all the parts there are. What does each of them "
+                + "need to know?",
+            "The three ways in which an attempt is the last (it was fulfilled, its number, the "
+                + "error) have one thing in common: the outcome of the attempt is the outcome of "
+                + "the whole.",
+            "If the observer of a settled promise starts the next attempt, it does so from inside "
+                + "of the call that observes, which is inside of the attempt before. Whoever "
+                + "begins the next attempt has to have returned from the last one: a clock does "
+                + "that for you, and a loop does.",
             "A loop that looks at `result`, and observes only what is pending yet, needs no deeper "
                 + "stack. It must come to exactly one of the two conclusions, whatever happens in "
                 + "between.",
         ],
         afterword:
-            "To go through the clock each time, even for a delay of zero, is the simplest: a clock never "
-            + "calls inside of `schedule`. A loop over what is settled already does without, and so does "
-            + "a small machine behind a lock that says who of several is to go on. Stage 3 has the "
-            + "first: Operators/Retry.swift.",
+            "To go through the clock each time, even for a delay of zero, is the simplest: a clock "
+            + "never calls inside of `schedule`. A loop over what is settled already does "
+            + "without, and so does a small machine behind a lock that says who of several is to "
+            + "go on. Stage 3 has the first: Operators/Retry.swift.",
         forbidden: SourceRules.sentAway + SourceRules.finished("retry"),
         requirements: RetryRequirements.all)
 }
@@ -32,8 +34,9 @@ private enum RetryRequirements {
     static let all: [Requirement] = [
         .play(
             "E10.1", "no attempt after success",
-            "The first attempt is fulfilled, or one after some failures. The whole has to be fulfilled "
-                + "with that value, and nothing is attempted any more, however late it gets.",
+            "The first attempt is fulfilled, or one after some failures. The whole has to be "
+                + "fulfilled with that value, and nothing is attempted any more, however late it "
+                + "gets.",
             asking: "Who could still begin an attempt when one has been fulfilled?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try successes(answer) } },
@@ -42,14 +45,14 @@ private enum RetryRequirements {
             "All attempts fail, some at once and some later. There have to be exactly as many as "
                 + "allowed, and the error of the last one is told.",
             asking:
-                "With a single attempt allowed, which comparison is made after it, and what does it "
-                + "say?",
+                "With a single attempt allowed, which comparison is made after it, and what does "
+                + "it say?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try failures(answer) } },
         .play(
             "E10.3", "after the delay",
-            "Before each further attempt the delay for the failed one has to pass, from its failure on: "
-                + "not a millisecond less, and not more.",
+            "Before each further attempt the delay for the failed one has to pass, from its "
+                + "failure on: not a millisecond less, and not more.",
             asking: "Which number is handed to `delay`, and when does the clock begin to count?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try delays(answer) } },
@@ -68,8 +71,9 @@ private enum RetryRequirements {
         ) { answer in try withoutDefaultDispatcher { try throwing(answer) } },
         .unwatched(
             "E10.6", "ten thousand failures at once",
-            "Work fails before it returns, ten thousand times, with no delay and with one. It must not "
-                + "need a deeper stack than one failure does. (This one runs on a small stack.)",
+            "Work fails before it returns, ten thousand times, with no delay and with one. It must "
+                + "not need a deeper stack than one failure does. (This one runs on a small "
+                + "stack.)",
             asking: "When the second attempt begins, which calls have not returned yet?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try manyFailures(answer) } },
@@ -78,16 +82,16 @@ private enum RetryRequirements {
             "It is over, and its promise lives on. What the work, the delay and the condition have "
                 + "captured must be freed.",
             asking:
-                "Which closure holds itself, by way of a variable or of an object that it captured?",
+                "Which closure holds itself, by way of a variable or an object that it captured?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try nothingIsKept(answer) } },
         .scenario(
             "E10.8", "withRetries ∥ reject",
-            "One thread begins while another one rejects the promise of the first attempt. The second "
-                + "one is fulfilled.",
+            "One thread begins while another one rejects the promise of the first attempt. The "
+                + "second one is fulfilled.",
             asking:
-                "You look at a promise and find it pending. What may be true of it in the next line, "
-                + "and how many of your lines notice?",
+                "You look at a promise and find it pending. What may be true of it in the next "
+                + "line, and how many of your lines notice?",
             with: Answer.self
         ) { scenario, answer in
             let bench = Bench(scenario)
@@ -100,8 +104,8 @@ private enum RetryRequirements {
         },
         .scenario(
             "E10.9", "fulfil ∥ reject",
-            "Two threads settle the promise of the first attempt, in their own way. Either may be the "
-                + "first; what the other one wanted must not count.",
+            "Two threads settle the promise of the first attempt, in their own way. Either may be "
+                + "the first; what the other one wanted must not count.",
             asking: "How often can one promise end, and how often do you act on it?",
             with: Answer.self
         ) { scenario, answer in
@@ -117,8 +121,8 @@ private enum RetryRequirements {
         },
         .scenario(
             "E10.10", "reject ∥ reject the next",
-            "The first two attempts are rejected by a thread each; the second promise may be rejected "
-                + "before its attempt has begun. The third one is fulfilled.",
+            "The first two attempts are rejected by a thread each; the second promise may be "
+                + "rejected before its attempt has begun. The third one is fulfilled.",
             asking:
                 "While one thread is busy with an attempt, another one brings the end of the next. "
                 + "Who goes on, and how does he know that nobody else does?",
@@ -133,8 +137,8 @@ private enum RetryRequirements {
         },
         .scenario(
             "E10.11", "the clock ∥ reject",
-            "One thread turns the clock while another one rejects the promise of the first attempt. The "
-                + "second begins when its delay has passed, once.",
+            "One thread turns the clock while another one rejects the promise of the first "
+                + "attempt. The second begins when its delay has passed, once.",
             asking: "What does the clock call, and what has been decided before it is asked to?",
             with: Answer.self
         ) { scenario, answer in
@@ -147,8 +151,8 @@ private enum RetryRequirements {
         },
         .independence(
             "E10.12", "two retries, two threads",
-            "Two threads try again and again, each with work and a clock of its own. Neither should have "
-                + "to wait for the other.",
+            "Two threads try again and again, each with work and a clock of its own. Neither "
+                + "should have to wait for the other.",
             asking: "How many locks are there when a thousand things are being tried?",
             with: Answer.self,
             first: { useAlone($0, 1) }, second: { useAlone($0, 2) }),

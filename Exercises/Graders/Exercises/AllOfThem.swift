@@ -6,23 +6,23 @@ extension Exercise {
     static let allOfThem = Exercise(
         8, "All of them", chapter: 6, adapter: "All",
         hints: [
-            "Settling the whole a second time does no harm: a promise settles once, and `settle` does "
-                + "not even remark on it. So an error needs nobody's permission, and the only question "
-                + "that is left is who comes last.",
-            "Two threads bring the last two values. If the one thread writes, the other writes, and "
-                + "then both look, or both look first and then write: what does each of them see? "
-                + "Writing and looking have to be one step.",
-            "The values do not have to be collected at all. When all promises are fulfilled, where can "
-                + "they be found, in which order, and since when?",
+            "Settling the whole a second time does no harm: a promise settles once, and `settle` "
+                + "does not even remark on it. So an error needs nobody's permission, and the "
+                + "only question that is left is who comes last.",
+            "Two threads bring the last two values. If the one thread writes, the other writes, "
+                + "and then both look, or both look first and then write: what does each of them "
+                + "see? Writing and looking have to be one step.",
+            "The values do not have to be collected at all. When all promises are fulfilled, where "
+                + "can they be found, in which order, and since when?",
             "An observer runs once for each place at which its promise stands in the list. Count "
                 + "places, then, not promises; and who waits for no place at all?",
         ],
         afterword:
-            "An atomic that counts down, a Mutex around the array of values, a chain that goes from "
-            + "one promise to the next with the errors taking a shortcut, even looking through the "
-            + "whole list every time: all of them are right, because the promise that is handed out is "
-            + "the referee. Stage 3 counts, and asks the promises for their values: "
-            + "Operators/All.swift.",
+            "An atomic that counts down, a Mutex around the array of values, a chain that goes "
+            + "from one promise to the next with the errors taking a shortcut, even looking "
+            + "through the whole list every time: all of them are right, because the promise that "
+            + "is handed out is the referee. Stage 3 counts, and asks the promises for their "
+            + "values: Operators/All.swift.",
         forbidden: SourceRules.sentAway + SourceRules.finished("all", "allSettled", "follow"),
         requirements: AllRequirements.all)
 }
@@ -33,9 +33,9 @@ private enum AllRequirements {
     static let all: [Requirement] = [
         .play(
             "E08.1", "values in the order of the list",
-            "Some promises are fulfilled one after the other, in this order and that. The whole has to "
-                + "be fulfilled with the last of them and not before, with the values as the list has "
-                + "the promises.",
+            "Some promises are fulfilled one after the other, in this order and that. The whole "
+                + "has to be fulfilled with the last of them and not before, with the values as "
+                + "the list has the promises.",
             asking: "A value arrives. How is it known where in the list its promise stands?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try orders(answer) } },
@@ -60,15 +60,15 @@ private enum AllRequirements {
         },
         .play(
             "E08.4", "one promise, several places",
-            "The same promise stands in the list twice, beside another one. Its value has to stand in "
-                + "the array twice.",
+            "The same promise stands in the list twice, beside another one. Its value has to stand "
+                + "in the array twice.",
             asking: "By what do you tell the places in the list apart?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try severalPlaces(answer) } },
         .play(
             "E08.5", "an error is told at once",
-            "One promise of the list is rejected while others are pending, or two are. The whole has "
-                + "to be rejected at once, with the first error, and stay so.",
+            "One promise of the list is rejected while others are pending, or two are. The whole "
+                + "has to be rejected at once, with the first error, and stay so.",
             asking:
                 "Follow an error from the promise that has it. Where does it go, and what does it "
                 + "wait for on its way?",
@@ -84,8 +84,8 @@ private enum AllRequirements {
         ) { answer in try withoutDefaultDispatcher { try settledInside(answer) } },
         .scenario(
             "E08.7", "fulfil ∥ fulfil",
-            "The whole waits for two promises, which two threads fulfil. It has to be fulfilled once, "
-                + "with both values.",
+            "The whole waits for two promises, which two threads fulfil. It has to be fulfilled "
+                + "once, with both values.",
             asking:
                 "At the marked step, what has the one thread seen of the other's value, and what "
                 + "will it never look at again?",
@@ -106,7 +106,7 @@ private enum AllRequirements {
         },
         .scenario(
             "E08.9", "reject ∥ reject",
-            "Two threads reject a promise each. Either error may come first, and only the first counts.",
+            "Two threads reject a promise each. Either error may be the first; only that one counts.",
             asking: "Who decides which of two errors is the first?",
             with: Answer.self
         ) { scenario, answer in
@@ -124,7 +124,7 @@ private enum AllRequirements {
         },
         .scenario(
             "E08.10", "whenAll ∥ fulfil",
-            "One thread begins to wait for two promises while another one fulfils the first of them.",
+            "One thread begins to wait for two promises; another one fulfils the first.",
             asking:
                 "What if a promise settles between two of your lines, while you are setting up?",
             with: Answer.self
@@ -140,11 +140,11 @@ private enum AllRequirements {
         },
         .scenario(
             "E08.11", "an observer that waits",
-            "One thread rejects a promise, and an observer of the whole waits until another thread has "
-                + "fulfilled the other promise.",
+            "One thread rejects a promise, and an observer of the whole waits until another thread "
+                + "has fulfilled the other promise.",
             asking:
-                "A lock that lets its own thread in again helps nobody else. Who else wants in while "
-                + "an observer runs?",
+                "A lock that lets its own thread in again helps nobody else. Who else wants in "
+                + "while an observer runs?",
             with: Answer.self
         ) { scenario, answer in
             let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())

@@ -7,25 +7,25 @@ extension Exercise {
     static let firstOfThem = Exercise(
         9, "The first of them", chapter: 6, adapter: "Race",
         hints: [
-            "Who is first need not be found out: all of them may try to settle the same promise, and it "
-                + "listens to one. `settle` is for those who reckon with coming second.",
-            "A time-out is a race like the other, between the promise and an alarm. Either may win, and "
-                + "either has something to be cleared away when it loses.",
-            "What has to be cleared away is known only after it has been made, and by then the race may "
-                + "be over. Who can tell that a race is over, to somebody who comes late as well as to "
-                + "somebody who comes early?",
-            "The promise that you hand out is settled exactly when the race is over. It can be observed "
-                + "like any other, once for each thing that has to be cleared away.",
+            "Who is first need not be found out: all of them may try to settle the same promise, "
+                + "and it listens to one. `settle` is for those who reckon with coming second.",
+            "A time-out is a race like the other, between the promise and an alarm. Either may "
+                + "win, and either has something to be cleared away when it loses.",
+            "What has to be cleared away is known only after it has been made, and by then the "
+                + "race may be over. Who can tell that a race is over, to somebody who comes late "
+                + "as well as to somebody who comes early?",
+            "The promise that you hand out is settled exactly when the race is over. It can be "
+                + "observed like any other, once for each thing that has to be cleared away.",
         ],
         afterword:
-            "To observe the outcome once for each contestant, and withdraw there, is the shortest: a "
-            + "promise calls late observers too. A list of what is to be cleared away, behind a lock "
-            + "together with the word that it is over, says the same by hand; and so does a box that "
-            + "holds the resolver, shared by all handlers and emptied by the winner. Stage 3 has the "
-            + "first: Operators/Follow.swift.",
+            "To observe the outcome once for each contestant, and withdraw there, is the shortest: "
+            + "a promise calls late observers too. A list of what is to be cleared away, behind a "
+            + "lock together with the word that it is over, says the same by hand; and so does a "
+            + "box that holds the resolver, shared by all handlers and emptied by the winner. "
+            + "Stage 3 has the first: Operators/Follow.swift.",
         forbidden: SourceRules.sentAway
-            + SourceRules.finished(
-                "race", "timeout", "follow", "cancelled", "CancellationSource", "CancellationToken"),
+            + SourceRules.finished("race", "timeout", "follow", "cancelled")
+            + SourceRules.finished("CancellationSource", "CancellationToken"),
         requirements: RaceRequirements.all)
 }
 
@@ -35,14 +35,14 @@ private enum RaceRequirements {
     static let all: [Requirement] = [
         .play(
             "E09.1", "the first one wins",
-            "Each promise of a list is the first in turn, once with a value and once with an error. "
-                + "The others follow, and change nothing.",
+            "Each promise of a list is the first in turn, once with a value and once with an "
+                + "error. The others follow, and change nothing.",
             asking: "What do you hear of a promise that is rejected, and where do you hear it?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try oneWins(answer) } },
         .play(
             "E09.2", "settled before",
-            "Promises of the list are settled already. The first of those in the list wins, at once.",
+            "Promises of the list are settled already. The first of those wins, at once.",
             asking:
                 "In which order do you come by the promises, and what happens at the first that is "
                 + "settled?",
@@ -61,22 +61,22 @@ private enum RaceRequirements {
         },
         .play(
             "E09.4", "within the limit",
-            "A promise is settled before its time is up, with a value or an error, or was before. That "
-                + "has to be passed on at once.",
+            "A promise is settled before its time is up, with a value or an error, or was before. "
+                + "That has to be passed on at once.",
             asking: "When the promise ends, who passes that on, and in both cases?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try inTime(answer) } },
         .play(
             "E09.5", "after the limit",
-            "The time is up: not a millisecond before the limit, and not later. The promise is settled "
-                + "afterwards, and that changes nothing.",
+            "The time is up: not a millisecond before the limit, and not later. The promise is "
+                + "settled afterwards, and that changes nothing.",
             asking: "What does the clock call, when, and what does it do then?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try tooLate(answer) } },
         .play(
             "E09.6", "no alarm is left",
-            "A promise with a time limit is settled, this way and that. Then no call may be waiting on "
-                + "the clock.",
+            "A promise with a time limit is settled, this way and that. Then no call may be "
+                + "waiting on the clock.",
             asking:
                 "Which ways are there for it to be over before the alarm goes off, and which of "
                 + "them lead past the line that cancels it?",
@@ -84,8 +84,8 @@ private enum RaceRequirements {
         ) { answer in try withoutDefaultDispatcher { try noAlarmIsLeft(answer) } },
         .play(
             "E09.7", "the loser is let go",
-            "A race is over, while another of its promises is pending and lives on. The promise that "
-                + "was handed out is dropped, and must be freed.",
+            "A race is over, while another of its promises is pending and lives on. The promise "
+                + "that was handed out is dropped, and must be freed.",
             asking: "What does the handler hold that still waits on the promise that has lost?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try loserIsLetGo(answer) } },
@@ -98,32 +98,32 @@ private enum RaceRequirements {
         ) { answer in try withoutDefaultDispatcher { try settledInside(answer) } },
         .scenario(
             "E09.9", "fulfil ∥ reject",
-            "Two threads settle a promise of the list each, in their own way. Either may be the first.",
+            "Two threads settle a promise of the list each, in two ways. Either may be the first.",
             asking: "Both threads believe they have won. Who tells one of them that he has not?",
             with: Answer.self, twoRacers),
         .scenario(
             "E09.10", "winner ∥ settle",
-            "One thread starts a race between a promise that never ends and one that another thread "
-                + "fulfils. It is fulfilled, and afterwards nothing is left of it.",
+            "One thread starts a race between a promise that never ends and one that another "
+                + "thread fulfils. It is fulfilled, and afterwards nothing is left of it.",
             asking:
                 "The race may be over before you have finished setting it up. Who clears away what "
                 + "is made after that?",
             with: Answer.self, startedLate),
         .scenario(
             "E09.11", "the clock ∥ settle",
-            "One thread turns the clock beyond the limit while another one fulfils the promise. Either "
-                + "may be the first, and no alarm is left.",
+            "One thread turns the clock beyond the limit while another one fulfils the promise. "
+                + "Either may be the first, and no alarm is left.",
             asking:
-                "The alarm goes off in the same moment as the value comes. What has each of the two "
-                + "already done, and what does it still believe?",
+                "The alarm goes off in the same moment as the value comes. What has each of the "
+                + "two already done, and what does it still believe?",
             with: Answer.self, timeIsUpWhileSettling),
         .scenario(
             "E09.12", "withTimeout ∥ settle",
-            "One thread sets the limit while another one fulfils the promise. The value comes in time, "
-                + "and no alarm is left.",
+            "One thread sets the limit while another one fulfils the promise. The value comes in "
+                + "time, and no alarm is left.",
             asking:
-                "At which line is there an alarm to be cancelled? What if the promise is settled in "
-                + "the line before?",
+                "At which line is there an alarm to be cancelled? What if the promise is settled "
+                + "in the line before?",
             with: Answer.self
         ) { scenario, answer in
             let clock = ManualClock()
@@ -144,13 +144,13 @@ private enum RaceRequirements {
             "One thread decides a race, and an observer waits until another thread has settled the "
                 + "other promise.",
             asking:
-                "A lock that lets its own thread in again helps nobody else. Who else wants in while "
-                + "an observer runs?",
+                "A lock that lets its own thread in again helps nobody else. Who else wants in "
+                + "while an observer runs?",
             with: Answer.self, observerWaits),
         .independence(
             "E09.14", "two races, two threads",
-            "Two threads run a race each, and set a limit on a clock each. Neither should have to wait "
-                + "for the other.",
+            "Two threads run a race each, and set a limit on a clock each. Neither should have to "
+                + "wait for the other.",
             asking: "How many locks are there when there are a thousand races?",
             with: Answer.self,
             first: { useAlone($0, 1) }, second: { useAlone($0, 2) }),

@@ -5,21 +5,22 @@ extension Exercise {
     static let toldToStop = Exercise(
         11, "Told to stop", chapter: 6, adapter: "Cancellation",
         hints: [
-            "To register is `then`, to cancel is `resolve`: you have seen this race before, and what won "
-                + "it. What is looked at, and what is changed because of it?",
-            "Whoever registers decides between two things: to leave the observer on the list, or to call "
-                + "it. Whoever cancels takes the list, and from then on nobody may leave anything there. "
-                + "Each of these is one step.",
+            "To register is `then`, to cancel is `resolve`: you have seen this race before, and "
+                + "what won it. What is looked at, and what is changed because of it?",
+            "Whoever registers decides between two things: to leave the observer on the list, or "
+                + "to call it. Whoever cancels takes the list, and from then on nobody may leave "
+                + "anything there. Each of these is one step.",
             "The step ends before anybody is called. What is to be called leaves it as a value.",
-            "A registration has to find its observer again, and not keep it. A number that is never used "
-                + "twice will do; a place in an array is another one's place after the next withdrawal.",
+            "A registration has to find its observer again, and not keep it. A number that is "
+                + "never used twice will do; a place in an array is another one's place after the "
+                + "next withdrawal.",
         ],
         afterword:
-            "A flag and a dictionary behind one lock; a promise inside, which has won this race already; "
-            + "or a cell for each observer that can be emptied once, so that it does not matter if both "
-            + "threads reach for it. Stage 3 has the promise: Operators/Cancellation.swift. (C++ has the "
-            + "same pair as `stop_source` and `stop_token`, and there withdrawing even waits for an "
-            + "observer that is running.)",
+            "A flag and a dictionary behind one lock; a promise inside, which has won this race "
+            + "already; or a cell for each observer that can be emptied once, so that it does not "
+            + "matter if both threads reach for it. Stage 3 has the promise: "
+            + "Operators/Cancellation.swift. (C++ has the same pair as `stop_source` and "
+            + "`stop_token`, and there withdrawing even waits for an observer that is running.)",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("CancellationSource", "CancellationToken"),
         requirements: CancellationRequirements.all)
@@ -31,11 +32,11 @@ private enum CancellationRequirements {
     static let all: [Requirement] = [
         .play(
             "E11.1", "observers are called",
-            "Some observers are registered, or none, and then it is cancelled. Each is called once, and "
-                + "not before; and whoever asks is told no before, and yes after.",
+            "Some observers are registered, or none, and then it is cancelled. Each is called "
+                + "once, and not before; and whoever asks is told no before, and yes after.",
             asking:
-                "What has `onCancel` left for `cancel` to find, and what does `cancel` leave behind "
-                + "for those who ask?",
+                "What has `onCancel` left for `cancel` to find, and what does `cancel` leave "
+                + "behind for those who ask?",
             with: Answer.self, { try called($0) }),
         .play(
             "E11.2", "too late",
@@ -49,14 +50,14 @@ private enum CancellationRequirements {
             with: Answer.self, { try cancelledAgain($0) }),
         .play(
             "E11.4", "withdrawn",
-            "Some of several observers are withdrawn, in this order and that, and one of them twice. "
-                + "Those are not called, and the others are.",
+            "Some of several observers are withdrawn, in this order and that, and one of them "
+                + "twice. Those are not called, and the others are.",
             asking: "How does a registration find its own observer, after others have gone?",
             with: Answer.self, { try withdrawn($0) }),
         .play(
             "E11.5", "an observer that comes back",
-            "An observer asks, registers another one, cancels again, and withdraws itself. It is told "
-                + "yes, and the other one is called.",
+            "An observer asks, registers another one, cancels again, and withdraws itself. It is "
+                + "told yes, and the other one is called.",
             asking:
                 "Observers are called in the middle of something. What do you hold in that moment, "
                 + "and what is still to be done?",
@@ -70,8 +71,8 @@ private enum CancellationRequirements {
             with: Answer.self, { try nothingIsKept($0) }),
         .scenario(
             "E11.7", "cancel ∥ onCancel",
-            "One thread cancels while another one registers an observer; one is registered already. "
-                + "Early or late, each is called, once.",
+            "One thread cancels while another one registers an observer; one is registered "
+                + "already. Early or late, each is called, once.",
             asking: "At the marked step, what does the one thread believe that the other has made "
                 + "untrue?",
             with: Answer.self
@@ -99,8 +100,8 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.9", "cancel ∥ withdraw",
-            "One thread cancels while another one withdraws an observer. It may be called or not; the "
-                + "other one has to be.",
+            "One thread cancels while another one withdraws an observer. It may be called or not; "
+                + "the other one has to be.",
             asking: "What does a thread that withdraws touch, and who else may be touching it?",
             with: Answer.self
         ) { scenario, answer in
@@ -121,8 +122,8 @@ private enum CancellationRequirements {
             "E11.10", "onCancel ∥ onCancel",
             "Two threads register an observer each. When it is cancelled, both are called.",
             asking:
-                "Both threads change the list. What is to keep the second out while the first is in "
-                + "the middle of it?",
+                "Both threads change the list. What is to keep the second out while the first is "
+                + "in the middle of it?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -135,11 +136,11 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.11", "onCancel ∥ withdraw",
-            "One thread registers an observer while another one withdraws his. When it is cancelled, the "
-                + "one is called, and not the other.",
+            "One thread registers an observer while another one withdraws his. When it is "
+                + "cancelled, the one is called, and not the other.",
             asking:
-                "Both threads change the list. What is to keep the second out while the first is in "
-                + "the middle of it?",
+                "Both threads change the list. What is to keep the second out while the first is "
+                + "in the middle of it?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -154,8 +155,8 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.12", "cancel ∥ isCancelled",
-            "One thread cancels while another one asks. Either answer is right; the question must be "
-                + "safe.",
+            "One thread cancels while another one asks. Either answer is right; the question must "
+                + "be safe.",
             asking: "Somebody only reads. What keeps the writer out meanwhile?",
             with: Answer.self
         ) { scenario, answer in
@@ -177,11 +178,11 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.13", "an observer that waits",
-            "An observer waits until another thread has asked, and registered and withdrawn an observer "
-                + "of its own.",
+            "An observer waits until another thread has asked, and registered and withdrawn an "
+                + "observer of its own.",
             asking:
-                "A lock that lets its own thread in again helps nobody else. Who else wants in while "
-                + "an observer runs?",
+                "A lock that lets its own thread in again helps nobody else. Who else wants in "
+                + "while an observer runs?",
             with: Answer.self
         ) { scenario, answer in
             let pair = answer.pair()
@@ -196,8 +197,8 @@ private enum CancellationRequirements {
         },
         .independence(
             "E11.14", "two sources, two threads",
-            "Two threads do everything that can be done, with a source each. Neither should have to wait "
-                + "for the other.",
+            "Two threads do everything that can be done, with a source each. Neither should have "
+                + "to wait for the other.",
             asking: "How many locks are there when there are a thousand sources?",
             with: Answer.self,
             first: { useAlone($0) }, second: { useAlone($0) }),

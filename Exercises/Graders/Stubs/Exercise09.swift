@@ -15,9 +15,10 @@
 // program may take part in a great many races. `observe` returns an observation, and that can be
 // withdrawn.
 //
-// The promises may be settled, and the clock turned, on different threads, also while you are setting
-// up; nobody may be told while you hold a lock. As before, say `on: ImmediateDispatcher()`. Stage 3's
-// own `race`, `timeout` and `follow`, and its cancellation, are not to be used.
+// The promises may be settled, and the clock turned, on different threads, also while you are
+// setting up. Nobody may be told while you hold a lock, and threads with two different races must
+// not have to wait for each other. As before, say `on: ImmediateDispatcher()`. Stage 3's own
+// `race`, `timeout` and `follow`, and its cancellation, are not to be used.
 //
 // Grade it with: swift run promise-lab grade 9
 

@@ -1,5 +1,6 @@
 // Rejected: E08.7 overlap
-// A number that all handlers count down, and an array that all of them fill. On one thread it is fine.
+// A number that all handlers count down, and an array that all of them fill. On one thread it is
+// fine.
 
 import Stage3ThreadSafe
 

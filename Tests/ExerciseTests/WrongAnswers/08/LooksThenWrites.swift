@@ -1,5 +1,6 @@
 // Rejected: E08.7 abandoned
-// Each step is locked. But of two that look before either has written, neither finds itself the last.
+// Each step is locked. But of two that look before either has written, neither finds itself the
+// last.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,6 @@
 // Rejected: E09.6 kept alive
-// The alarm goes off when its time has come, whatever has happened. Nobody hears it; it is only there.
+// The alarm goes off when its time has come, whatever has happened. Nobody hears it; it is only
+// there.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,6 @@
 // Rejected: E09.12 kept alive
-// Whether there is still something to wait for is asked before the alarm is set, and believed after.
+// Whether there is still something to wait for is asked before the alarm is set, and believed
+// after.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,6 +1,6 @@
 // Rejected: E10.8 abandoned
-// Whether there is something on the desk, and that nobody is at work any more, is said in two locked
-// pieces. What is put down between them stays there.
+// Whether there is something on the desk, and that nobody is at work any more, is said in two
+// locked pieces. What is put down between them stays there.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,6 +1,6 @@
 // Rejected: E10.8 twice
-// What is pending is observed, and what is settled is dealt with: two looks at a promise that may settle
-// between them.
+// What is pending is observed, and what is settled is dealt with: two looks at a promise that may
+// settle between them.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,6 @@
 // Rejected: E10.2 too many
-// It is counted how often it may be tried *again*, as in Google's library: there is one attempt more.
+// It is counted how often it may be tried *again*, as in Google's library: there is one attempt
+// more.
 
 import Stage3ThreadSafe
 

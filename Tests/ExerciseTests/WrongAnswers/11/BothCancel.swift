@@ -1,6 +1,6 @@
 // Rejected: E11.8 twice
-// Whether it has been cancelled is asked in one locked piece, and said in the next: two threads both
-// may.
+// Whether it has been cancelled is asked in one locked piece, and said in the next: two threads
+// both may.
 
 import Foundation
 

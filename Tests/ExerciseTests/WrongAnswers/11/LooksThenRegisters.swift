@@ -1,5 +1,6 @@
 // Rejected: E11.7 lost
-// Whether it has been cancelled is asked in one locked piece, and the observer is added in the next.
+// Whether it has been cancelled is asked in one locked piece, and the observer is added in the
+// next.
 
 import Foundation
 

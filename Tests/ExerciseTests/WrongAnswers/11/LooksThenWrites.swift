@@ -1,6 +1,6 @@
 // Rejected: E11.7 lost
-// An atomic flag and a locked list. Who registers looks at the flag first, and writes afterwards: not
-// the other way round.
+// An atomic flag and a locked list. Who registers looks at the flag first, and writes afterwards:
+// not the other way round.
 
 import Foundation
 import Synchronization

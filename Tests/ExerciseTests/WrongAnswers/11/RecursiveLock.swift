@@ -1,5 +1,6 @@
 // Rejected: E11.13 deadlock
-// The observers are called under a lock that lets its own thread in again, and keeps all others out.
+// The observers are called under a lock that lets its own thread in again, and keeps all others
+// out.
 
 import Foundation
 
