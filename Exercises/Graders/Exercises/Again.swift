@@ -103,40 +103,7 @@ private enum RetryRequirements {
             scenario.check { try bench.expect(started: [1, 2], "fulfilled 20") }
         },
         .scenario(
-            "E10.9", "fulfil ∥ reject",
-            "Two threads settle the promise of the first attempt, in their own way. Either may be "
-                + "the first; what the other one wanted must not count.",
-            asking: "How often can one promise end, and how often do you act on it?",
-            with: Answer.self
-        ) { scenario, answer in
-            let bench = Bench(scenario)
-            let first = AWPromise<Int>.pending()
-            bench.begin(answer, 2) { $0 == 1 ? first.promise : .fulfilled(10 * $0) }
-            scenario.thread("fulfiller") { first.resolver.settle(.success(1)) }
-            scenario.thread("rejecter") { bench.reject(first.resolver) }
-            scenario.check { try bench.finish() }
-            scenario.outcome { bench.words }
-            scenario.expect("[1] fulfilled 1", .acceptable, "the fulfiller was first")
-            scenario.expect("[1, 2] fulfilled 20", .acceptable, "the rejecter was first")
-        },
-        .scenario(
-            "E10.10", "reject ∥ reject the next",
-            "The first two attempts are rejected by a thread each; the second promise may be "
-                + "rejected before its attempt has begun. The third one is fulfilled.",
-            asking:
-                "While one thread is busy with an attempt, another one brings the end of the next. "
-                + "Who goes on, and how does he know that nobody else does?",
-            with: Answer.self
-        ) { scenario, answer in
-            let bench = Bench(scenario)
-            let pairs = (0..<2).map { _ in AWPromise<Int>.pending() }
-            bench.begin(answer, 5) { $0 < 3 ? pairs[$0 - 1].promise : .fulfilled(10 * $0) }
-            scenario.thread("first failer") { bench.reject(pairs[0].resolver) }
-            scenario.thread("second failer") { bench.reject(pairs[1].resolver) }
-            scenario.check { try bench.expect(started: [1, 2, 3], "fulfilled 30") }
-        },
-        .scenario(
-            "E10.11", "the clock ∥ reject",
+            "E10.9", "the clock ∥ reject",
             "One thread turns the clock while another one rejects the promise of the first "
                 + "attempt. The second begins when its delay has passed, once.",
             asking: "What does the clock call, and what has been decided before it is asked to?",
@@ -150,7 +117,7 @@ private enum RetryRequirements {
             scenario.check { try bench.expect(started: [1, 2], "fulfilled 20") }
         },
         .independence(
-            "E10.12", "two retries, two threads",
+            "E10.10", "two retries, two threads",
             "Two threads try again and again, each with work and a clock of its own. Neither "
                 + "should have to wait for the other.",
             asking: "How many locks are there when a thousand things are being tried?",
@@ -191,8 +158,6 @@ private enum RetryRequirements {
             resolver.settle(.failure(Sent("no")))
             clock.advance(by: .zero)
         }
-
-        var words: String { "\(started.entries) \(ear.heard.first ?? "pending")" }
 
         /// Gives it all the time that it could want.
         func finish() throws {

@@ -106,7 +106,7 @@ private enum AllRequirements {
         },
         .scenario(
             "E08.9", "reject ∥ reject",
-            "Two threads reject a promise each. Either error may be the first; only that one counts.",
+            "Two threads reject a promise each. Either may be first, and only its error counts.",
             asking: "Who decides which of two errors is the first?",
             with: Answer.self
         ) { scenario, answer in

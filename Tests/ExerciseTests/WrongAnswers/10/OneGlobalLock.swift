@@ -1,4 +1,4 @@
-// Rejected: E10.12 over-synchronised
+// Rejected: E10.10 over-synchronised
 // One desk lock for all retries there are: safe, and everybody waits for everybody.
 
 import Foundation
