@@ -15,9 +15,9 @@ extension Exercise {
                 + "of the call that observes, which is inside of the attempt before. Whoever "
                 + "begins the next attempt has to have returned from the last one: a clock does "
                 + "that for you, and a loop does.",
-            "A loop that looks at `result`, and observes only what is pending yet, needs no deeper "
-                + "stack. It must come to exactly one of the two conclusions, whatever happens in "
-                + "between.",
+            "A loop needs no deeper stack, but it cannot wait. Which attempts can it go through, "
+                + "and who takes over at one that it cannot? For each attempt it has to be "
+                + "exactly one of the two, whatever happens in between.",
         ],
         afterword:
             "To go through the clock each time, even for a delay of zero, is the simplest: a clock "

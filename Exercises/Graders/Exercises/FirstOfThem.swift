@@ -14,8 +14,8 @@ extension Exercise {
             "What has to be cleared away is known only after it has been made, and by then the "
                 + "race may be over. Who can tell that a race is over, to somebody who comes late "
                 + "as well as to somebody who comes early?",
-            "The promise that you hand out is settled exactly when the race is over. It can be "
-                + "observed like any other, once for each thing that has to be cleared away.",
+            "There is one thing that is settled exactly when the race is over, and that tells "
+                + "whoever asks, early or late. How many may ask?",
         ],
         afterword:
             "To observe the outcome once for each contestant, and withdraw there, is the shortest: "
