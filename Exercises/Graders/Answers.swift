@@ -1,4 +1,5 @@
 import SharedSuite
+import Stage3ThreadSafe
 
 // What the adapters, which are compiled together with an answer, hand to the requirements.
 
@@ -20,4 +21,40 @@ public protocol BugHuntAnswer: PromiseAnswer {
     /// The id of the hazard to which it falls, and the interleaving.
     var hazard: String { get }
     var schedule: String { get }
+}
+
+/// Exercise 8.
+public protocol AllAnswer: AnyObject, Sendable {
+    func together<Value: Sendable>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]>
+}
+
+/// Exercise 9.
+public protocol RaceAnswer: AnyObject, Sendable {
+    func first<Value: Sendable>(of promises: [AWPromise<Value>]) -> AWPromise<Value>
+    func inTime<Value: Sendable>(
+        _ promise: AWPromise<Value>, _ limit: Duration, _ clock: any PromiseClock
+    ) -> AWPromise<Value>
+}
+
+/// Exercise 10.
+public protocol RetryAnswer: AnyObject, Sendable {
+    func again<Value: Sendable>(
+        _ attempts: Int, _ clock: any PromiseClock,
+        delay: @escaping @Sendable (Int) -> Duration,
+        while isWorthwhile: @escaping @Sendable (any Error) -> Bool,
+        _ work: @escaping @Sendable (Int) throws -> AWPromise<Value>
+    ) -> AWPromise<Value>
+}
+
+/// Exercise 11.
+public protocol CancellationAnswer: AnyObject, Sendable {
+    func pair() -> any CancellationPair
+}
+
+/// A source and its token.
+public protocol CancellationPair: AnyObject, Sendable {
+    func cancel()
+    var isCancelled: Bool { get }
+    /// Returns a function that withdraws the observer.
+    func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void
 }

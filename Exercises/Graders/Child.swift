@@ -9,6 +9,12 @@ enum Child {
         case didNotStart(String)
     }
 
+    /// A dictionary is to be gone through in the same order each time that a scenario is run: who
+    /// keeps his handlers in one is no less deterministic for that.
+    private static let settings = [
+        "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1",
+    ]
+
     static func run(
         _ program: URL, _ arguments: [String], output: URL, atMost limit: Duration
     ) -> Ending {
@@ -21,7 +27,7 @@ enum Child {
         process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment
-            .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+            .merging(Child.settings) { $1 }
         process.standardOutput = file
         process.standardError = file
         process.standardInput = FileHandle.nullDevice

@@ -1,5 +1,7 @@
+import Foundation
 import RaceLab
 import SharedSuite
+import Synchronization
 
 /// What came of one requirement.
 public enum Examination: Sendable, Equatable, Codable {
@@ -28,6 +30,7 @@ extension Requirement {
     func examine(_ answer: AnyObject, isolated: Bool = false) -> Examination {
         switch trial(answer) {
         case .play(let play): examinationOfOneThread(play)
+        case .unwatched(let play): examinationUnwatched(play)
         case .hazard(let hazard, let promise): examination(of: hazard.run(onType: promise))
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
@@ -39,7 +42,7 @@ extension Requirement {
     /// Runs one interleaving of the user's choice.
     func replayed(_ answer: AnyObject, _ schedule: String) throws -> Trace {
         switch trial(answer) {
-        case .play, .hazard:
+        case .play, .unwatched, .hazard:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(let options, let describe):
             return try replay(schedule, options: options, describe)
@@ -68,10 +71,36 @@ extension Requirement {
             }
         }
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
-        if case .sawNothing = report.obstacle { return .holds(explored: nil) }
-        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
+        switch report.obstacle {
+        // One thread may do what it likes, and each time in another way.
+        case .sawNothing, .notDeterministic, nil: break
+        case .some(let obstacle): return .fails(Failure(obstacle))
+        }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
         return .fails(Failure(reason: finding.word, detail: finding.description))
+    }
+
+    /// On a thread with half a megabyte of stack. It may end the process: see ``GraderProcess``.
+    private func examinationUnwatched(_ play: @escaping () throws -> Void) -> Examination {
+        let outcome = Mutex<Result<Void, any Error>?>(nil)
+        nonisolated(unsafe) let play = play
+        let ended = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            let played = Result { try play() }
+            outcome.withLock { $0 = played }
+            ended.signal()
+        }
+        thread.stackSize = 512 << 10
+        thread.start()
+        ended.wait()
+        do {
+            try outcome.withLock { $0 }?.get()
+            return .holds(explored: nil)
+        } catch let fault as Fault {
+            return .fails(Failure(reason: fault.reason, detail: fault.detail))
+        } catch {
+            return .fails(Failure(reason: "uncaught error", detail: "\(error)"))
+        }
     }
 
     private func examination(of verdict: Verdict) -> Examination {
@@ -104,7 +133,7 @@ extension Requirement {
         let trace = try? report.counterexample(showing: finding, options: options, describe)
         return .fails(
             Failure(
-                reason: finding.word, detail: finding.description, failing: finding.count,
+                reason: finding.word, detail: finding.sentence, failing: finding.count,
                 explored: report.explored, table: trace?.table(width: 100),
                 schedule: trace?.scheduleText))
     }
@@ -141,9 +170,15 @@ extension Finding {
     /// A word or two for a table.
     var word: String {
         switch kind {
-        case .failedCheck: Reason(self)?.rawValue ?? "wrong"
+        case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
         default: kind.rawValue
         }
+    }
+
+    /// The rest of it.
+    var sentence: String {
+        guard kind == .failedCheck, Reason(self) == nil else { return description }
+        return Fault(reason)?.detail ?? description
     }
 }

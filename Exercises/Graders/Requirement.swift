@@ -17,6 +17,8 @@ public struct Requirement: Sendable {
     enum Trial {
         /// One thread does something, and throws a ``Fault`` if it went wrong.
         case play(() throws -> Void)
+        /// The same, without the lab: for what takes more steps than the lab would count.
+        case unwatched(() throws -> Void)
         /// A hazard of one thread, of the catalogue.
         case hazard(any Hazard, any PromiseUnderTest.Type)
         /// Every interleaving of a scenario.
@@ -32,13 +34,24 @@ public struct Requirement: Sendable {
 }
 
 /// What is wrong with an answer: a few words for a table, and the whole of it in a sentence.
-public struct Fault: Error, Hashable, Sendable {
+public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
     public let reason: String
     public let detail: String
 
     public init(_ reason: String, _ detail: String) {
         self.reason = reason
         self.detail = detail
+    }
+
+    /// What a failed check of a scenario is known by: `too early: it has ended before …`.
+    public var description: String { "\(reason): \(detail)" }
+
+    /// From such a description.
+    init?(_ description: String) {
+        guard let colon = description.firstRange(of: ": ") else { return nil }
+        let reason = String(description[..<colon.lowerBound])
+        guard reason.split(separator: " ").count <= 3 else { return nil }
+        self.init(reason, String(description[colon.upperBound...]))
     }
 }
 
@@ -66,6 +79,18 @@ extension Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             return .play { try play(answer) }
+        }
+    }
+
+    /// As a play, but on a thread of its own with a small stack, and not watched by the lab: for
+    /// what goes on for long. It must not be able to wait.
+    static func unwatched<Answer>(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void
+    ) -> Requirement {
+        Requirement(id: id, name: name, story: story, question: question) { answer in
+            let answer = answer as! Answer
+            return .unwatched { try play(answer) }
         }
     }
 

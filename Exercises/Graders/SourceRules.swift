@@ -36,11 +36,23 @@ enum SourceRules {
             "dlsym", "dlopen", "fork", "execv", "execve", "posix_spawn", "Process", "FileManager",
             "FileHandle", "fopen", "exit", "_exit", "abort", "kill",
             "setenv", "_silgen_name", "_cdecl", "_dynamicReplacement", "_extern",
-            "unsafeBitCast", "URLSession", "socket",
+            "unsafeBitCast", "URLSession", "socket", "testable", "_spi",
         ].map { Forbidden($0, reachesOut) }
 
+    /// The finished operators of Stage 3, for exercises that ask to write them: each of these
+    /// names, wherever it stands.
+    static func finished(_ names: String...) -> [Forbidden] {
+        names.map {
+            Forbidden(
+                $0,
+                "Stage 3 has something finished of this name, and here you are to make it of "
+                    + "simpler things (a variable of your own needs another name)")
+        }
+    }
+
     /// For exercises whose handlers run inside the call that settles or observes.
-    static let sentAway: [Forbidden] = ["async", "asyncAfter", "asyncAndWait", "Task"].map {
+    static let sentAway: [Forbidden] = ["async", "asyncAfter", "asyncAndWait", "await", "Task"].map
+    {
         Forbidden(
             $0,
             "handlers have to run inside the call that settles or observes, and work that is sent "

@@ -36,6 +36,16 @@ struct GraderTests {
         #expect(wrong >= 6)
     }
 
+    @Test("each requirement rejects an answer that meets all before it", arguments: 8...11)
+    func everyRequirementIsNeeded(_ number: Int) throws {
+        let exercise = try #require(Exercise(number: number))
+        let rejections = AnswerFile.wrong.filter { $0.exercise.number == number }
+            .compactMap(\.rejection)
+        for requirement in exercise.requirements {
+            #expect(rejections.contains { $0.hasPrefix("\(requirement.id) ") }, "\(requirement.id)")
+        }
+    }
+
     @Test("hints lead on, and none has a line of an answer in it", arguments: Exercise.all)
     func hints(_ exercise: Exercise) {
         #expect(!exercise.hints.isEmpty)

@@ -70,25 +70,25 @@ struct Exercise07 {
     func yourAnswer() throws { try grade(7) }
 }
 
-@Suite("Exercise 8 · all", .needsTheLab)
+@Suite("Exercise 8 · All of them", .needsTheLab)
 struct Exercise08 {
     @Test("your answer", .attempted(8))
     func yourAnswer() throws { try grade(8) }
 }
 
-@Suite("Exercise 9 · race and timeout", .needsTheLab)
+@Suite("Exercise 9 · The first of them", .needsTheLab)
 struct Exercise09 {
     @Test("your answer", .attempted(9))
     func yourAnswer() throws { try grade(9) }
 }
 
-@Suite("Exercise 10 · retry", .needsTheLab)
+@Suite("Exercise 10 · Again", .needsTheLab)
 struct Exercise10 {
     @Test("your answer", .attempted(10))
     func yourAnswer() throws { try grade(10) }
 }
 
-@Suite("Exercise 11 · Cancellation without a lost observer", .needsTheLab)
+@Suite("Exercise 11 · Told to stop", .needsTheLab)
 struct Exercise11 {
     @Test("your answer", .attempted(11))
     func yourAnswer() throws { try grade(11) }

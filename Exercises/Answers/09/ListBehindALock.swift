@@ -1,0 +1,62 @@
+// What has to be cleared away is on a list, behind a lock together with the word that it is over.
+// What is added after that is cleared away at once.
+
+import Foundation
+import Stage3ThreadSafe
+
+private final class Course<Value: Sendable> {
+    private let lock = NSLock()
+    private var remains: [() -> Void] = []
+    private var isOver = false
+    private let resolver: Resolver<Value>
+
+    init(_ resolver: Resolver<Value>) {
+        self.resolver = resolver
+    }
+
+    func add(_ clearAway: @escaping () -> Void) {
+        lock.lock()
+        let isLate = isOver
+        if !isLate { remains.append(clearAway) }
+        lock.unlock()
+        if isLate { clearAway() }
+    }
+
+    func end(_ outcome: Result<Value, any Error>) {
+        lock.lock()
+        let isFirst = !isOver
+        let remains = self.remains
+        isOver = true
+        self.remains = []
+        lock.unlock()
+        guard isFirst else { return }
+        for clearAway in remains { clearAway() }
+        resolver.settle(outcome)
+    }
+
+    func watch(_ contestant: AWPromise<Value>) {
+        let observation = contestant.observe(on: ImmediateDispatcher()) { outcome in
+            self.end(outcome)
+        }
+        add { observation.withdraw() }
+    }
+}
+
+public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    if promises.isEmpty { resolver.reject(OperatorError.noPromises) }
+    let course = Course(resolver)
+    for contestant in promises { course.watch(contestant) }
+    return outcome
+}
+
+public func withTimeout<Value>(
+    _ promise: AWPromise<Value>, after limit: Duration, on clock: any PromiseClock
+) -> AWPromise<Value> {
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    let course = Course(resolver)
+    course.watch(promise)
+    let alarm = clock.schedule(after: limit) { course.end(.failure(OperatorError.timedOut)) }
+    course.add { alarm.cancel() }
+    return outcome
+}

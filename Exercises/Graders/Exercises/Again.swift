@@ -1,0 +1,325 @@
+import RaceLab
+import Stage3ThreadSafe
+
+extension Exercise {
+    static let again = Exercise(
+        10, "Again", chapter: 6, adapter: "Retry",
+        hints: [
+            "One function that makes attempt n, and one that is told how attempt n has ended and "
+                + "decides what comes next, are all the parts there are. What does each of them "
+                + "need to know?",
+            "The three ways in which an attempt is the last (it was fulfilled, its number, the "
+                + "error) have one thing in common: the outcome of the attempt is the outcome of "
+                + "the whole.",
+            "If the observer of a settled promise starts the next attempt, it does so from inside "
+                + "of the call that observes, which is inside of the attempt before. Whoever "
+                + "begins the next attempt has to have returned from the last one: a clock does "
+                + "that for you, and a loop does.",
+            "A loop needs no deeper stack, but it cannot wait. Which attempts can it go through, "
+                + "and who takes over at one that it cannot? For each attempt it has to be "
+                + "exactly one of the two, whatever happens in between.",
+        ],
+        afterword:
+            "To go through the clock each time, even for a delay of zero, is the simplest: a clock "
+            + "never calls inside of `schedule`. A loop over what is settled already does "
+            + "without, and so does a small machine behind a lock that says who of several is to "
+            + "go on. Stage 3 has the first: Operators/Retry.swift.",
+        forbidden: SourceRules.sentAway + SourceRules.finished("retry"),
+        requirements: RetryRequirements.all)
+}
+
+private enum RetryRequirements {
+    typealias Answer = any RetryAnswer
+
+    static let all: [Requirement] = [
+        .play(
+            "E10.1", "no attempt after success",
+            "The first attempt is fulfilled, or one after some failures. The whole has to be "
+                + "fulfilled with that value, and nothing is attempted any more, however late it "
+                + "gets.",
+            asking: "Who could still begin an attempt when one has been fulfilled?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try successes(answer) } },
+        .play(
+            "E10.2", "as many attempts as allowed",
+            "All attempts fail, some at once and some later. There have to be exactly as many as "
+                + "allowed, and the error of the last one is told.",
+            asking:
+                "With a single attempt allowed, which comparison is made after it, and what does "
+                + "it say?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try failures(answer) } },
+        .play(
+            "E10.3", "after the delay",
+            "Before each further attempt the delay for the failed one has to pass, from its "
+                + "failure on: not a millisecond less, and not more.",
+            asking: "Which number is handed to `delay`, and when does the clock begin to count?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try delays(answer) } },
+        .play(
+            "E10.4", "errors that are not worth it",
+            "Attempts fail, the third with an error for which `isWorthwhile` is false. There is no "
+                + "fourth, and this error is told at once.",
+            asking: "What is known after a failure, and which of it decides whether to go on?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try notWorthwhile(answer) } },
+        .play(
+            "E10.5", "work that throws",
+            "Some attempts throw instead of returning a promise. That is a failure like any other.",
+            asking: "In which two ways does work say that it has failed, and where do they meet?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try throwing(answer) } },
+        .unwatched(
+            "E10.6", "ten thousand failures at once",
+            "Work fails before it returns, ten thousand times, with no delay and with one. It must "
+                + "not need a deeper stack than one failure does. (This one runs on a small "
+                + "stack.)",
+            asking: "When the second attempt begins, which calls have not returned yet?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try manyFailures(answer) } },
+        .play(
+            "E10.7", "nothing is kept",
+            "It is over, and its promise lives on. What the work, the delay and the condition have "
+                + "captured must be freed.",
+            asking:
+                "Which closure holds itself, by way of a variable or an object that it captured?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try nothingIsKept(answer) } },
+        .scenario(
+            "E10.8", "withRetries ∥ reject",
+            "One thread begins while another one rejects the promise of the first attempt. The "
+                + "second one is fulfilled.",
+            asking:
+                "You look at a promise and find it pending. What may be true of it in the next "
+                + "line, and how many of your lines notice?",
+            with: Answer.self
+        ) { scenario, answer in
+            let bench = Bench(scenario)
+            let first = AWPromise<Int>.pending()
+            scenario.thread("caller") {
+                bench.begin(answer, 3) { $0 == 1 ? first.promise : .fulfilled(10 * $0) }
+            }
+            scenario.thread("failer") { bench.reject(first.resolver) }
+            scenario.check { try bench.expect(started: [1, 2], "fulfilled 20") }
+        },
+        .scenario(
+            "E10.9", "the clock ∥ reject",
+            "One thread turns the clock while another one rejects the promise of the first "
+                + "attempt. The second begins when its delay has passed, once.",
+            asking: "What does the clock call, and what has been decided before it is asked to?",
+            with: Answer.self
+        ) { scenario, answer in
+            let bench = Bench(scenario, delay: .seconds(1))
+            let first = AWPromise<Int>.pending()
+            bench.begin(answer, 2) { $0 == 1 ? first.promise : .fulfilled(10 * $0) }
+            scenario.thread("time") { bench.clock.advance(by: .seconds(1)) }
+            scenario.thread("failer") { first.resolver.reject(Sent("no")) }
+            scenario.check { try bench.expect(started: [1, 2], "fulfilled 20") }
+        },
+        .independence(
+            "E10.10", "two retries, two threads",
+            "Two threads try again and again, each with work and a clock of its own. Neither "
+                + "should have to wait for the other.",
+            asking: "How many locks are there when a thousand things are being tried?",
+            with: Answer.self,
+            first: { useAlone($0, 1) }, second: { useAlone($0, 2) }),
+    ]
+
+    /// Work whose attempts are written down.
+    private final class Bench: Sendable {
+        let clock = ManualClock()
+        let started = Log<Int>()
+        let ear = Ear()
+        let delay: Duration
+
+        init(_ scenario: Scenario? = nil, delay: Duration = .zero) {
+            self.delay = delay
+            scenario?.state("attempts") { [started] in "\(started.entries)" }
+        }
+
+        func begin(
+            _ answer: Answer, _ attempts: Int,
+            delay: (@Sendable (Int) -> Duration)? = nil,
+            while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true },
+            _ work: @escaping @Sendable (Int) throws -> AWPromise<Int>
+        ) {
+            let usual = self.delay
+            let promise = answer.again(
+                attempts, clock, delay: delay ?? { _ in usual }, while: isWorthwhile
+            ) { [started] number in
+                started.append(number, "attempt \(number) begins")
+                return try work(number)
+            }
+            ear.listen(to: promise)
+        }
+
+        /// Lets an attempt fail, and turns the clock for those who go through it without a delay.
+        func reject(_ resolver: Resolver<Int>) {
+            resolver.settle(.failure(Sent("no")))
+            clock.advance(by: .zero)
+        }
+
+        /// Gives it all the time that it could want.
+        func finish() throws {
+            for _ in 0..<5 { clock.advance(by: delay) }
+            try ear.expectOnce()
+        }
+
+        func expect(started numbers: [Int], _ end: String, _ when: String = "in the end") throws {
+            try finish()
+            try expectStarted(numbers, when)
+            try ear.expect(end, when)
+            if clock.waiting > 0 {
+                throw Fault("kept alive", "it is over, and a call is still waiting on the clock")
+            }
+        }
+
+        func expectStarted(_ numbers: [Int], _ when: String) throws {
+            let all = started.entries
+            guard all != numbers else { return }
+            let reason =
+                if Set(all).count < all.count {
+                    "twice"
+                } else if all.count > numbers.count {
+                    "too many"
+                } else if all.count < numbers.count {
+                    "too few"
+                } else {
+                    "wrong number"
+                }
+            throw Fault(reason, "\(when) the attempts are \(all); they should be \(numbers)")
+        }
+    }
+
+    // MARK: One thread
+
+    private static func successes(_ answer: Answer) throws {
+        for (attempts, successful) in [(1, 1), (3, 1), (3, 2), (3, 3), (6, 4)] {
+            let bench = Bench(delay: .seconds(1))
+            bench.begin(answer, attempts) { number in
+                number < successful ? .rejected(Sent("no")) : .fulfilled(100 * number)
+            }
+            for _ in 1..<max(2, successful) { bench.clock.advance(by: .seconds(1)) }
+            bench.clock.advance(by: .seconds(100))
+            try bench.expect(started: Array(1...successful), "fulfilled \(100 * successful)")
+        }
+    }
+
+    private static func failures(_ answer: Answer) throws {
+        for attempts in [1, 2, 5] {
+            let bench = Bench()
+            let late = (0..<attempts).map { _ in AWPromise<Int>.pending() }
+            bench.begin(answer, attempts) { number in
+                number % 2 == 0 ? .rejected(Sent("error \(number)")) : late[number - 1].promise
+            }
+            for number in stride(from: 1, through: attempts, by: 2) {
+                bench.clock.advance(by: .zero)
+                try bench.expectStarted(Array(1...number), "when attempt \(number) has begun")
+                try bench.ear.expectNothing("while an attempt is pending")
+                late[number - 1].resolver.reject(Sent("error \(number)"))
+            }
+            try bench.expect(
+                started: Array(1...attempts), "rejected 'error \(attempts)'", "after all attempts")
+        }
+    }
+
+    private static func delays(_ answer: Answer) throws {
+        for table in [[3, 1, 7], [5], [2, 20, 1, 4]] {
+            let bench = Bench()
+            let works = (0...table.count).map { _ in AWPromise<Int>.pending() }
+            bench.begin(answer, table.count + 1, delay: { .seconds(table[$0 - 1]) }) { number in
+                works[number - 1].promise
+            }
+            for (index, delay) in table.enumerated() {
+                let number = index + 1
+                bench.clock.advance(by: .seconds(2))
+                works[index].resolver.reject(Sent("no"))
+                bench.clock.advance(by: .seconds(delay) - .milliseconds(1))
+                guard bench.started.entries.count == number else {
+                    throw Fault(
+                        "too early", "attempt \(number + 1) has begun before its delay has passed")
+                }
+                bench.clock.advance(by: .milliseconds(1))
+                guard bench.started.entries.count == number + 1 else {
+                    throw Fault(
+                        "too late",
+                        "the delay has passed, and attempt \(number + 1) has not begun")
+                }
+            }
+            works[table.count].resolver.fulfill(1)
+            try bench.expect(started: Array(1...table.count + 1), "fulfilled 1")
+        }
+    }
+
+    private static func notWorthwhile(_ answer: Answer) throws {
+        let bench = Bench(delay: .seconds(1))
+        bench.begin(
+            answer, 10, while: { ($0 as? Sent)?.name != "hopeless" },
+            { .rejected(Sent($0 == 3 ? "hopeless" : "no")) })
+        bench.clock.advance(by: .seconds(2))
+        try bench.ear.expect("rejected 'hopeless'", "after the third attempt")
+        bench.clock.advance(by: .seconds(100))
+        try bench.expect(started: [1, 2, 3], "rejected 'hopeless'", "long after")
+        let never = Bench()
+        never.begin(answer, 2, while: { _ in false }, { _ in .rejected(Sent("first")) })
+        try never.expect(started: [1], "rejected 'first'")
+    }
+
+    private static func throwing(_ answer: Answer) throws {
+        let bench = Bench()
+        bench.begin(answer, 4) { number in
+            if number < 3 { throw Sent("thrown") }
+            return .fulfilled(number)
+        }
+        try bench.expect(started: [1, 2, 3], "fulfilled 3")
+        let last = Bench()
+        last.begin(answer, 2) { number in throw Sent("thrown \(number)") }
+        try last.expect(started: [1, 2], "rejected 'thrown 2'")
+    }
+
+    private static func manyFailures(_ answer: Answer) throws {
+        let many = 10_000
+        for delay in [Duration.zero, .milliseconds(1)] {
+            let bench = Bench(delay: delay)
+            bench.begin(answer, many) { _ in .rejected(Sent("no")) }
+            bench.clock.advance(by: delay * many)
+            try bench.expect(started: Array(1...many), "rejected 'no'")
+        }
+    }
+
+    private static func nothingIsKept(_ answer: Answer) throws {
+        for successful in [1, 2, 9] {
+            weak var captured: Captured?
+            let clock = ManualClock()
+            var promise: AWPromise<Int>?
+            do {
+                let object = Captured()
+                captured = object
+                promise = answer.again(
+                    3, clock, delay: { _ in withExtendedLifetime(object) { .zero } },
+                    while: { _ in withExtendedLifetime(object) { true } },
+                    { number in
+                        withExtendedLifetime(object) {
+                            number < successful ? .rejected(Sent("no")) : .fulfilled(1)
+                        }
+                    })
+            }
+            clock.advance(by: .zero)
+            if promise?.result == nil { throw Fault("silence", "in the end it is pending") }
+            try expectGone(captured, "it is over, and keeps alive what the work has captured")
+        }
+    }
+
+    // MARK: Several threads
+
+    private static func useAlone(_ answer: Answer, _ value: Int) {
+        let bench = Bench()
+        let first = AWPromise<Int>.pending()
+        bench.begin(answer, 4) { number in
+            if number == 2 { throw Sent("no") }
+            return number == 1 ? first.promise : .fulfilled(value)
+        }
+        first.resolver.reject(Sent("no"))
+        bench.clock.advance(by: .zero)
+    }
+}

@@ -1,0 +1,272 @@
+import Dispatch
+import RaceLab
+import Stage3ThreadSafe
+
+extension Exercise {
+    static let allOfThem = Exercise(
+        8, "All of them", chapter: 6, adapter: "All",
+        hints: [
+            "Settling the whole a second time does no harm: a promise settles once, and `settle` "
+                + "does not even remark on it. So an error needs nobody's permission, and the "
+                + "only question that is left is who comes last.",
+            "Two threads bring the last two values. If the one thread writes, the other writes, "
+                + "and then both look, or both look first and then write: what does each of them "
+                + "see? Writing and looking have to be one step.",
+            "The values do not have to be collected at all. When all promises are fulfilled, where "
+                + "can they be found, in which order, and since when?",
+            "An observer runs once for each place at which its promise stands in the list. Count "
+                + "places, then, not promises; and who waits for no place at all?",
+        ],
+        afterword:
+            "An atomic that counts down, a Mutex around the array of values, a chain that goes "
+            + "from one promise to the next with the errors taking a shortcut, even looking "
+            + "through the whole list every time: all of them are right, because the promise that "
+            + "is handed out is the referee. Stage 3 counts, and asks the promises for their "
+            + "values: Operators/All.swift.",
+        forbidden: SourceRules.sentAway + SourceRules.finished("all", "allSettled", "follow"),
+        requirements: AllRequirements.all)
+}
+
+private enum AllRequirements {
+    typealias Answer = any AllAnswer
+
+    static let all: [Requirement] = [
+        .play(
+            "E08.1", "values in the order of the list",
+            "Some promises are fulfilled one after the other, in this order and that. The whole "
+                + "has to be fulfilled with the last of them and not before, with the values as "
+                + "the list has the promises.",
+            asking: "A value arrives. How is it known where in the list its promise stands?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try orders(answer) } },
+        .play(
+            "E08.2", "settled before",
+            "All promises of the list, or some, are fulfilled before anybody waits for them.",
+            asking:
+                "When does an observer of a settled promise run, and what has been set up by then?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try settledBefore(answer) } },
+        .play(
+            "E08.3", "an empty list",
+            "Nothing is waited for. The whole has to be fulfilled with an empty array, at once.",
+            asking: "Which of your lines runs if there is nobody to observe?",
+            with: Answer.self
+        ) { answer in
+            try withoutDefaultDispatcher {
+                try Ear(on: answer.together([AWPromise<Int>]())).expect("fulfilled []", "at once")
+                try Ear(on: answer.together([AWPromise<String>]())).expect(
+                    "fulfilled []", "at once")
+            }
+        },
+        .play(
+            "E08.4", "one promise, several places",
+            "The same promise stands in the list twice, beside another one. Its value has to stand "
+                + "in the array twice.",
+            asking: "By what do you tell the places in the list apart?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try severalPlaces(answer) } },
+        .play(
+            "E08.5", "an error is told at once",
+            "One promise of the list is rejected while others are pending, or two are. The whole "
+                + "has to be rejected at once, with the first error, and stay so.",
+            asking:
+                "Follow an error from the promise that has it. Where does it go, and what does it "
+                + "wait for on its way?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try errors(answer) } },
+        .play(
+            "E08.6", "settled inside",
+            "An observer of the whole settles promises that the whole has been waiting for.",
+            asking:
+                "Who is told inside of your call that settles the whole, and what do you hold in "
+                + "that moment?",
+            with: Answer.self
+        ) { answer in try withoutDefaultDispatcher { try settledInside(answer) } },
+        .scenario(
+            "E08.7", "fulfil ∥ fulfil",
+            "The whole waits for two promises, which two threads fulfil. It has to be fulfilled "
+                + "once, with both values.",
+            asking:
+                "At the marked step, what has the one thread seen of the other's value, and what "
+                + "will it never look at again?",
+            with: Answer.self, fulfilledByTwo),
+        .scenario(
+            "E08.8", "fulfil ∥ reject",
+            "One thread fulfils a promise of the list while another one rejects the next.",
+            asking: "What does the thread that comes last believe to have come before?",
+            with: Answer.self
+        ) { scenario, answer in
+            let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
+            let whole = answer.together([first.promise, second.promise])
+            let ear = Ear(on: whole)
+            scenario.thread("fulfiller") { first.resolver.fulfill(1) }
+            scenario.thread("rejecter") { second.resolver.reject(Sent("no")) }
+            scenario.check { try ear.expect("rejected 'no'") }
+            scenario.state("whole") { Ear.words(whole.result) }
+        },
+        .scenario(
+            "E08.9", "reject ∥ reject",
+            "Two threads reject a promise each. Either may be first, and only its error counts.",
+            asking: "Who decides which of two errors is the first?",
+            with: Answer.self
+        ) { scenario, answer in
+            let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
+            let whole = answer.together([first.promise, second.promise])
+            scenario.thread("first") { first.resolver.reject(Sent("one")) }
+            scenario.thread("second") { second.resolver.reject(Sent("two")) }
+            scenario.expectOneEnd(
+                Ear(on: whole),
+                [
+                    "rejected 'one'": "the first is earlier",
+                    "rejected 'two'": "the second is earlier",
+                ])
+            scenario.state("whole") { Ear.words(whole.result) }
+        },
+        .scenario(
+            "E08.10", "whenAll ∥ fulfil",
+            "One thread begins to wait for two promises; another one fulfils the first.",
+            asking:
+                "What if a promise settles between two of your lines, while you are setting up?",
+            with: Answer.self
+        ) { scenario, answer in
+            let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
+            second.resolver.fulfill(2)
+            let ear = Ear()
+            scenario.thread("waiter") {
+                ear.listen(to: answer.together([first.promise, second.promise]))
+            }
+            scenario.thread("fulfiller") { first.resolver.fulfill(1) }
+            scenario.check { try ear.expect("fulfilled [1, 2]") }
+        },
+        .scenario(
+            "E08.11", "an observer that waits",
+            "One thread rejects a promise, and an observer of the whole waits until another thread "
+                + "has fulfilled the other promise.",
+            asking:
+                "A lock that lets its own thread in again helps nobody else. Who else wants in "
+                + "while an observer runs?",
+            with: Answer.self
+        ) { scenario, answer in
+            let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
+            let bell = DispatchSemaphore(value: 0)
+            let whole = answer.together([first.promise, second.promise])
+            whole.observe(on: ImmediateDispatcher()) { _ in bell.wait() }
+            scenario.thread("rejecter") { first.resolver.reject(Sent("no")) }
+            scenario.thread("fulfiller") {
+                second.resolver.fulfill(2)
+                bell.signal()
+            }
+            scenario.state("whole") { Ear.words(whole.result) }
+        },
+        .independence(
+            "E08.12", "two lists, two threads",
+            "Two threads wait for a list each, and settle it. Neither should have to wait for the "
+                + "other.",
+            asking: "How many locks are there when there are a thousand lists?",
+            with: Answer.self,
+            first: { useAlone($0, 1) }, second: { useAlone($0, 2) }),
+    ]
+
+    // MARK: One thread
+
+    private static func orders(_ answer: Answer) throws {
+        for order in [[0], [0, 1], [1, 0], [2, 0, 1], [3, 1, 4, 0, 2]] {
+            let values = order.indices.map { 7 * $0 + order.count }
+            let parts = order.map { _ in AWPromise<Int>.pending() }
+            let whole = answer.together(parts.map(\.promise))
+            let ear = Ear(on: whole)
+            for index in order {
+                try ear.expectNothing("while a promise is pending")
+                parts[index].resolver.fulfill(values[index])
+            }
+            if let got = try? whole.result?.get(), got != values, got.sorted() == values {
+                throw Fault("out of order", "it is fulfilled with \(got); the list is \(values)")
+            }
+            try ear.expect("fulfilled \(values)", "after the last one")
+        }
+    }
+
+    private static func settledBefore(_ answer: Answer) throws {
+        let done = [5, 6, 7].map { AWPromise.fulfilled($0) }
+        try Ear(on: answer.together(done)).expect("fulfilled [5, 6, 7]", "at once")
+        let (late, resolver) = AWPromise<Int>.pending()
+        for place in 0...3 {
+            let ear = Ear(on: answer.together(done.prefix(place) + [late] + done.dropFirst(place)))
+            if place < 3 { try ear.expectNothing("while a promise is pending") }
+            if place == 3 {
+                resolver.fulfill(1)
+                try ear.expect("fulfilled [5, 6, 7, 1]", "after the last one")
+            }
+        }
+    }
+
+    private static func severalPlaces(_ answer: Answer) throws {
+        let (twin, single) = (AWPromise<String>.pending(), AWPromise<String>.pending())
+        let ear = Ear(on: answer.together([twin.promise, single.promise, twin.promise]))
+        twin.resolver.fulfill("twin")
+        try ear.expectNothing("while a promise is pending")
+        single.resolver.fulfill("single")
+        try ear.expect("fulfilled \(["twin", "single", "twin"])", "after the last one")
+        let settled = AWPromise.fulfilled(3)
+        try Ear(on: answer.together([settled, settled])).expect("fulfilled [3, 3]", "at once")
+    }
+
+    private static func errors(_ answer: Answer) throws {
+        for bad in 0..<3 {
+            let parts = (0..<3).map { _ in AWPromise<Int>.pending() }
+            let ear = Ear(on: answer.together(parts.map(\.promise)))
+            parts[bad].resolver.reject(Sent("error \(bad)"))
+            try ear.expect("rejected 'error \(bad)'", "after a rejection")
+            parts[(bad + 1) % 3].resolver.reject(Sent("late"))
+            parts[(bad + 2) % 3].resolver.fulfill(2)
+            try ear.expect("rejected 'error \(bad)'", "after all are settled")
+        }
+        let last = (0..<2).map { _ in AWPromise<Int>.pending() }
+        let ear = Ear(on: answer.together(last.map(\.promise)))
+        last[0].resolver.fulfill(1)
+        last[1].resolver.reject(Sent("last"))
+        try ear.expect("rejected 'last'", "after the last one, a rejection,")
+        let before = [AWPromise.fulfilled(1), .rejected(Sent("earlier")), .rejected(Sent("later"))]
+        try Ear(on: answer.together(before)).expect("rejected 'earlier'", "at once")
+    }
+
+    private static func settledInside(_ answer: Answer) throws {
+        let parts = (0..<3).map { _ in AWPromise<Int>.pending() }
+        let whole = answer.together(parts.map(\.promise))
+        let ear = Ear(on: whole)
+        whole.observe(on: ImmediateDispatcher()) { _ in
+            parts[0].resolver.settle(.success(1))
+            parts[2].resolver.settle(.failure(Sent("inside")))
+        }
+        parts[1].resolver.reject(Sent("no"))
+        try ear.expect("rejected 'no'")
+        let (part, resolver) = AWPromise<Int>.pending()
+        let another = answer.together([part])
+        another.observe(on: ImmediateDispatcher()) { _ in
+            Ear(on: answer.together([part, part])).listen(to: part)
+        }
+        let last = Ear(on: another)
+        resolver.fulfill(9)
+        try last.expect("fulfilled [9]")
+    }
+
+    // MARK: Several threads
+
+    private static func fulfilledByTwo(_ scenario: Scenario, _ answer: Answer) {
+        let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
+        let whole = answer.together([first.promise, second.promise])
+        let ear = Ear(on: whole)
+        scenario.thread("first") { first.resolver.fulfill(1) }
+        scenario.thread("second") { second.resolver.fulfill(2) }
+        scenario.check { try ear.expect("fulfilled [1, 2]") }
+        scenario.state("whole") { Ear.words(whole.result) }
+    }
+
+    private static func useAlone(_ answer: Answer, _ value: Int) {
+        let parts = (0..<2).map { _ in AWPromise<Int>.pending() }
+        let whole = answer.together(parts.map(\.promise))
+        for part in parts { part.resolver.fulfill(value) }
+        _ = whole.result
+        _ = answer.together([AWPromise<Int>.rejected(Sent("no")), .fulfilled(value)]).result
+    }
+}

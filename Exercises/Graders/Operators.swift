@@ -1,0 +1,115 @@
+import RaceLab
+import Stage3ThreadSafe
+
+// What the exercises on operators have in common: 8 to 11.
+
+/// An error for a scenario to send on its way and recognise.
+struct Sent: Error, CustomStringConvertible {
+    let name: String
+    init(_ name: String) { self.name = name }
+    var description: String { "'\(name)'" }
+}
+
+/// How a promise ended, in the words of an observer, each time that it was told.
+final class Ear: Sendable {
+    private let log = Log<String>()
+
+    init() {}
+
+    init<Value>(on promise: AWPromise<Value>) {
+        listen(to: promise)
+    }
+
+    func listen<Value>(to promise: AWPromise<Value>) {
+        promise.observe(on: ImmediateDispatcher()) { outcome in
+            let heard = Ear.words(outcome)
+            self.log.append(heard, "hears \(heard)")
+        }
+    }
+
+    static func words<Value>(_ outcome: Result<Value, any Error>?) -> String {
+        switch outcome {
+        case nil: "pending"
+        case .success(let value): "fulfilled \(value)"
+        case .failure(let error): "rejected \(error)"
+        }
+    }
+
+    var heard: [String] { log.entries }
+
+    func expectNothing(_ when: String) throws {
+        guard let first = heard.first else { return }
+        try expectNotAbandoned()
+        throw Fault("too early", "\(when) it is \(first) already")
+    }
+
+    func expect(_ end: String, _ when: String = "in the end") throws {
+        guard let first = heard.first else {
+            throw Fault("silence", "\(when) nobody has been told anything; it should be \(end)")
+        }
+        try expectOnce(when)
+        if first != end {
+            throw Fault("wrong value", "\(when) it is \(first); it should be \(end)")
+        }
+    }
+
+    private func expectNotAbandoned() throws {
+        guard heard.first == "rejected \(PromiseError.abandoned)" else { return }
+        throw Fault(
+            "abandoned", "its resolver was gone before anybody had settled it, so it was abandoned")
+    }
+
+    func expectOnce(_ when: String = "in the end") throws {
+        try expectNotAbandoned()
+        if heard.isEmpty { throw Fault("silence", "\(when) nobody has been told anything") }
+        if heard.count > 1 { throw Fault("twice", "\(when) the same observer was told twice") }
+    }
+}
+
+extension Scenario {
+    /// It ends once, in one of these ways, and each of them happens in some interleaving.
+    func expectOneEnd(_ ear: Ear, _ ways: KeyValuePairs<String, String>) {
+        check {
+            try ear.expectOnce()
+            guard let end = ear.heard.first, !ways.contains(where: { $0.key == end }) else {
+                return
+            }
+            throw Fault("wrong value", "in the end it is \(end), which nobody wanted")
+        }
+        outcome { ear.heard.first ?? "" }
+        for (way, meaning) in ways { expect(way, .acceptable, meaning) }
+    }
+}
+
+/// Something whose end can be noticed, to be captured by a handler.
+final class Captured: Sendable {}
+
+/// Fails if something is still there that nobody should have kept.
+func expectGone(_ object: AnyObject?, _ what: String) throws {
+    if object != nil { throw Fault("kept alive", what) }
+}
+
+/// Plays, and tells whoever has fallen silent because his handlers went to the default dispatcher.
+func withoutDefaultDispatcher(_ play: () throws -> Void) throws {
+    let elsewhere = Elsewhere()
+    DefaultDispatcher.current = elsewhere
+    do {
+        try play()
+    } catch let fault as Fault where elsewhere.log.entries.isEmpty {
+        throw fault
+    } catch is Fault {
+        throw Fault(
+            "sent away",
+            "a handler was registered without saying where it is to run, and was sent to the "
+                + "default dispatcher: the main queue, which comes to it later or not at all")
+    }
+}
+
+/// The main queue of a process that never comes to it.
+private struct Elsewhere: Dispatcher {
+    let log = Log<String>()
+
+    func dispatch(_ work: @escaping @Sendable () -> Void) {
+        log.append("sent away")
+    }
+}

@@ -1,0 +1,30 @@
+// Rejected: E08.5 silence
+// An error is told when all promises are settled: Bolts' `whenAll`, and not what is asked for.
+
+import Stage3ThreadSafe
+import Synchronization
+
+private final class Remaining {
+    private let count: Atomic<Int>
+
+    init(_ count: Int) {
+        self.count = Atomic(count)
+    }
+
+    func reachesZero() -> Bool {
+        count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
+    }
+}
+
+public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
+    let (promise, resolver) = AWPromise<[Value]>.pending()
+    let remaining = Remaining(promises.count)
+    if promises.isEmpty { resolver.fulfill([]) }
+    for part in promises {
+        part.observe(on: ImmediateDispatcher()) { _ in
+            guard remaining.reachesZero() else { return }
+            resolver.settle(Result { try promises.map { try $0.result!.get() } })
+        }
+    }
+    return promise
+}

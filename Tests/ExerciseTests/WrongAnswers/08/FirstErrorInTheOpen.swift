@@ -1,0 +1,46 @@
+// Rejected: E08.9 overlap
+// The values are guarded. Which error is the first is found out by a variable that nothing guards.
+
+import Stage3ThreadSafe
+import Synchronization
+
+private final class Collection<Value: Sendable> {
+    private struct Places {
+        var values: [Value?]
+        var empty: Int
+    }
+
+    private let places: Mutex<Places>
+
+    init(_ count: Int) {
+        places = Mutex(Places(values: Array(repeating: nil, count: count), empty: count))
+    }
+
+    /// All values, if this was the last that was missing.
+    func fill(_ index: Int, _ value: Value) -> [Value]? {
+        places.withLock { places in
+            places.values[index] = value
+            places.empty -= 1
+            return places.empty == 0 ? places.values.compactMap { $0 } : nil
+        }
+    }
+}
+
+public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
+    guard !promises.isEmpty else { return .fulfilled([]) }
+    let (promise, resolver) = AWPromise<[Value]>.pending()
+    let collection = Collection<Value>(promises.count)
+    var firstError: (any Error)?
+    for (index, part) in promises.enumerated() {
+        part.observe(on: ImmediateDispatcher()) { outcome in
+            switch outcome {
+            case .success(let value):
+                if let values = collection.fill(index, value) { resolver.settle(.success(values)) }
+            case .failure(let error):
+                if firstError == nil { firstError = error }
+                resolver.settle(.failure(firstError!))
+            }
+        }
+    }
+    return promise
+}

@@ -1,0 +1,13 @@
+// Rejected: E08.5 silence
+// A chain through the list. An error waits until it is the turn of the promise that has it.
+
+import Stage3ThreadSafe
+
+public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
+    let here = ImmediateDispatcher()
+    return promises.reduce(AWPromise<[Value]>.fulfilled([])) { chain, part in
+        chain.then(on: here) { values in
+            part.then(on: here) { value in values + [value] }
+        }
+    }
+}

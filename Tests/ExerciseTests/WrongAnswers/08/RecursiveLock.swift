@@ -1,0 +1,28 @@
+// Rejected: E08.11 deadlock
+// The whole is settled while the lock is held. It lets its own thread in again, and no other.
+
+import Foundation
+import Stage3ThreadSafe
+
+public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
+    guard !promises.isEmpty else { return .fulfilled([]) }
+    let (promise, resolver) = AWPromise<[Value]>.pending()
+    let lock = NSRecursiveLock()
+    var values = [Value?](repeating: nil, count: promises.count)
+    var missing = promises.count
+    for (index, part) in promises.enumerated() {
+        part.observe(on: ImmediateDispatcher()) { outcome in
+            lock.withLock {
+                switch outcome {
+                case .success(let value):
+                    values[index] = value
+                    missing -= 1
+                    if missing == 0 { resolver.settle(.success(values.compactMap { $0 })) }
+                case .failure(let error):
+                    resolver.settle(.failure(error))
+                }
+            }
+        }
+    }
+    return promise
+}

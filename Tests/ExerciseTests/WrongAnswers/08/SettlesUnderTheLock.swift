@@ -1,0 +1,28 @@
+// Rejected: E08.6 deadlock
+// The whole is settled while the lock is held, and with it the observers are called.
+
+import Foundation
+import Stage3ThreadSafe
+
+public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
+    guard !promises.isEmpty else { return .fulfilled([]) }
+    let (promise, resolver) = AWPromise<[Value]>.pending()
+    let lock = NSLock()
+    var values = [Value?](repeating: nil, count: promises.count)
+    var missing = promises.count
+    for (index, part) in promises.enumerated() {
+        part.observe(on: ImmediateDispatcher()) { outcome in
+            lock.withLock {
+                switch outcome {
+                case .success(let value):
+                    values[index] = value
+                    missing -= 1
+                    if missing == 0 { resolver.settle(.success(values.compactMap { $0 })) }
+                case .failure(let error):
+                    resolver.settle(.failure(error))
+                }
+            }
+        }
+    }
+    return promise
+}

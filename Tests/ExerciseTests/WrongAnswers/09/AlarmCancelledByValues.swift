@@ -1,0 +1,34 @@
+// Rejected: E09.6 kept alive
+// A value cancels the alarm. An error does not come by there.
+
+import Stage3ThreadSafe
+
+extension Resolver {
+    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
+        let here = ImmediateDispatcher()
+        let observation = contestant.observe(on: here) { end in self.settle(end) }
+        outcome.observe(on: here) { _ in observation.withdraw() }
+    }
+}
+
+public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
+    guard !promises.isEmpty else { return .rejected(OperatorError.noPromises) }
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    for contestant in promises {
+        resolver.watch(contestant, of: outcome)
+    }
+    return outcome
+}
+
+public func withTimeout<Value>(
+    _ promise: AWPromise<Value>, after limit: Duration, on clock: any PromiseClock
+) -> AWPromise<Value> {
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    resolver.watch(promise, of: outcome)
+    let alarm = clock.schedule(after: limit) {
+        resolver.settle(.failure(OperatorError.timedOut))
+    }
+    outcome.then(on: ImmediateDispatcher()) { _ in alarm.cancel() }
+    return outcome
+}

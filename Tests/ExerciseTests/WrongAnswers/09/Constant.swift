@@ -1,0 +1,14 @@
+// Rejected: E09.1 too early
+// Nobody wins, and it is over at once. (Cheats.)
+
+import Stage3ThreadSafe
+
+public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
+    .rejected(OperatorError.noPromises)
+}
+
+public func withTimeout<Value>(
+    _ promise: AWPromise<Value>, after limit: Duration, on clock: any PromiseClock
+) -> AWPromise<Value> {
+    .rejected(OperatorError.timedOut)
+}

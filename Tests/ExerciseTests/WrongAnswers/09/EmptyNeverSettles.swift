@@ -1,0 +1,35 @@
+// Rejected: E09.3 silence
+// A race without anybody is pending for ever, as in JavaScript: here it ought to be an error.
+
+import Stage3ThreadSafe
+
+extension Resolver {
+    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
+        let here = ImmediateDispatcher()
+        let observation = contestant.observe(on: here) { end in self.settle(end) }
+        outcome.observe(on: here) { _ in observation.withdraw() }
+    }
+}
+
+public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    for contestant in promises {
+        resolver.watch(contestant, of: outcome)
+    }
+    // So that it is not abandoned.
+    outcome.observe(on: ImmediateDispatcher()) { _ in _ = resolver }
+    return outcome
+}
+
+public func withTimeout<Value>(
+    _ promise: AWPromise<Value>, after limit: Duration, on clock: any PromiseClock
+) -> AWPromise<Value> {
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    resolver.watch(promise, of: outcome)
+    let alarm = clock.schedule(after: limit) {
+        resolver.settle(.failure(OperatorError.timedOut))
+    }
+    outcome.observe(on: ImmediateDispatcher()) { _ in alarm.cancel() }
+    return outcome
+}

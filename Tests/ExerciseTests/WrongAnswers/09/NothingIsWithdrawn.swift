@@ -1,0 +1,26 @@
+// Rejected: E09.7 kept alive
+// Every handler stays on its promise, and holds on to the resolver. Nothing goes wrong; it is only
+// kept.
+
+import Stage3ThreadSafe
+
+public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
+    guard !promises.isEmpty else { return .rejected(OperatorError.noPromises) }
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    for contestant in promises {
+        contestant.observe(on: ImmediateDispatcher()) { end in resolver.settle(end) }
+    }
+    return outcome
+}
+
+public func withTimeout<Value>(
+    _ promise: AWPromise<Value>, after limit: Duration, on clock: any PromiseClock
+) -> AWPromise<Value> {
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    promise.observe(on: ImmediateDispatcher()) { end in resolver.settle(end) }
+    let alarm = clock.schedule(after: limit) {
+        resolver.settle(.failure(OperatorError.timedOut))
+    }
+    outcome.observe(on: ImmediateDispatcher()) { _ in alarm.cancel() }
+    return outcome
+}

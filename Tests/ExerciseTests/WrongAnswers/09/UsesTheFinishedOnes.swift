@@ -1,0 +1,22 @@
+// Rejected: refused
+// Stage 3's own, by way of an extension, where their names need no type before them. (Cheats.)
+
+import Stage3ThreadSafe
+
+extension AWPromise {
+    static func mine(_ promises: [AWPromise<Value>]) -> AWPromise<Value> { race(promises) }
+
+    func mine(_ limit: Duration, _ clock: any PromiseClock) -> AWPromise<Value> {
+        timeout(after: limit, clock: clock)
+    }
+}
+
+public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
+    .mine(promises)
+}
+
+public func withTimeout<Value>(
+    _ promise: AWPromise<Value>, after limit: Duration, on clock: any PromiseClock
+) -> AWPromise<Value> {
+    promise.mine(limit, clock)
+}

@@ -1,0 +1,71 @@
+// Rejected: E10.8 abandoned
+// Whether there is something on the desk, and that nobody is at work any more, is said in two
+// locked pieces. What is put down between them stays there.
+
+import Foundation
+import Stage3ThreadSafe
+
+private final class Desk: @unchecked Sendable {
+    private let lock = NSLock()
+    private var next: Int?
+    private var somebodyIsAtWork = false
+
+    /// Whether it is for the caller to go to work.
+    func put(_ number: Int) -> Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        next = number
+        defer { somebodyIsAtWork = true }
+        return !somebodyIsAtWork
+    }
+
+    /// What is to be done; `nil` if there is nothing, and the caller stops working.
+    func take() -> Int? {
+        lock.lock()
+        defer { lock.unlock() }
+        defer { next = nil }
+        return next
+    }
+
+    func leave() {
+        lock.lock()
+        defer { lock.unlock() }
+        somebodyIsAtWork = false
+    }
+}
+
+public func withRetries<Value>(
+    attempts: Int, on clock: any PromiseClock,
+    delay: @escaping @Sendable (_ failedAttempt: Int) -> Duration,
+    while isWorthwhile: @escaping @Sendable (any Error) -> Bool,
+    _ work: @escaping @Sendable (_ attempt: Int) throws -> AWPromise<Value>
+) -> AWPromise<Value> {
+    let (promise, resolver) = AWPromise<Value>.pending()
+    let desk = Desk()
+
+    @Sendable func begin(_ number: Int) {
+        guard desk.put(number) else { return }
+        while let number = desk.take() {
+            AWPromise<Void>.fulfilled(())
+                .then(on: ImmediateDispatcher()) { try work(number) }
+                .observe(on: ImmediateDispatcher()) { outcome in end(number, outcome) }
+        }
+        desk.leave()
+    }
+
+    @Sendable func end(_ number: Int, _ outcome: Result<Value, any Error>) {
+        guard case .failure(let error) = outcome, number < attempts, isWorthwhile(error) else {
+            resolver.settle(outcome)
+            return
+        }
+        let pause = delay(number)
+        if pause > .zero {
+            _ = clock.schedule(after: pause) { begin(number + 1) }
+        } else {
+            begin(number + 1)
+        }
+    }
+
+    begin(1)
+    return promise
+}

@@ -1,0 +1,39 @@
+// Rejected: E10.2 abandoned
+// A value ends it, and an error leads to the next attempt. When there is none, nothing is said.
+
+import Stage3ThreadSafe
+
+public func withRetries<Value>(
+    attempts: Int, on clock: any PromiseClock,
+    delay: @escaping @Sendable (_ failedAttempt: Int) -> Duration,
+    while isWorthwhile: @escaping @Sendable (any Error) -> Bool,
+    _ work: @escaping @Sendable (_ attempt: Int) throws -> AWPromise<Value>
+) -> AWPromise<Value> {
+    let (promise, resolver) = AWPromise<Value>.pending()
+
+    @Sendable func begin(_ number: Int) {
+        attempt(number).observe(on: ImmediateDispatcher()) { outcome in
+            guard case .failure(let error) = outcome else {
+                resolver.settle(outcome)
+                return
+            }
+            guard number < attempts else { return }
+            guard isWorthwhile(error) else {
+                resolver.settle(outcome)
+                return
+            }
+            _ = clock.schedule(after: delay(number)) { begin(number + 1) }
+        }
+    }
+
+    @Sendable func attempt(_ number: Int) -> AWPromise<Value> {
+        do {
+            return try work(number)
+        } catch {
+            return .rejected(error)
+        }
+    }
+
+    begin(1)
+    return promise
+}

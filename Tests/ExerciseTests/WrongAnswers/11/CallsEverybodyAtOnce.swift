@@ -1,0 +1,23 @@
+// Rejected: E11.1 too early
+// Every observer is called when it registers, and so never too late. (Cheats.)
+
+public final class CancelSource {
+    public let token = CancelToken()
+
+    public init() {}
+
+    public func cancel() {}
+}
+
+public final class CancelToken {
+    public var isCancelled: Bool { true }
+
+    public func onCancel(_ observer: @escaping @Sendable () -> Void) -> Registration {
+        observer()
+        return Registration()
+    }
+}
+
+public struct Registration {
+    public func withdraw() {}
+}

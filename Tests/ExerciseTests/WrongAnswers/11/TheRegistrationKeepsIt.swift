@@ -1,0 +1,65 @@
+// Rejected: E11.6 kept alive
+// The observer lives in the registration, and with it: it is marked as done, but not let go.
+
+import Foundation
+import Synchronization
+
+public final class CancelSource {
+    public let token = CancelToken()
+
+    public init() {}
+
+    public func cancel() {
+        token.cancel()
+    }
+}
+
+public final class CancelToken {
+    private let flag = Atomic(false)
+    private let lock = NSLock()
+    private var cells: [Registration] = []
+
+    public var isCancelled: Bool { flag.load(ordering: .sequentiallyConsistent) }
+
+    public func onCancel(_ observer: @escaping @Sendable () -> Void) -> Registration {
+        let cell = Registration(observer)
+        lock.withLock {
+            cells.removeAll { $0.isEmpty }
+            cells.append(cell)
+        }
+        if isCancelled { cell.take()?() }
+        return cell
+    }
+
+    fileprivate func cancel() {
+        guard !flag.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        let cells = lock.withLock { () -> [Registration] in
+            defer { self.cells = [] }
+            return self.cells
+        }
+        for cell in cells { cell.take()?() }
+    }
+}
+
+public final class Registration {
+    private let lock = NSLock()
+    private let observer: @Sendable () -> Void
+    private var isDone = false
+
+    fileprivate init(_ observer: @escaping @Sendable () -> Void) {
+        self.observer = observer
+    }
+
+    fileprivate var isEmpty: Bool { lock.withLock { isDone } }
+
+    fileprivate func take() -> (@Sendable () -> Void)? {
+        lock.withLock {
+            defer { isDone = true }
+            return isDone ? nil : observer
+        }
+    }
+
+    public func withdraw() {
+        _ = take()
+    }
+}
