@@ -64,6 +64,17 @@ uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
 /// came too early, and when the time was up.
 bool rl_got_it(uint32_t step);
 
+/// Tells one run from another.
+uint64_t rl_run_number(void);
+
+/// Whether a scenario is being set up on this thread.
+bool rl_is_setting_up_here(void);
+
+/// What was sent to queues while a scenario was set up is done before the run begins.
+void rl_finish_work_of_set_up(void);
+
+_Noreturn void rl_end_run_with_too_many_threads(void);
+
 /// What came of an RL_EXCHANGE that compares first.
 void rl_exchanged(uint32_t step, bool done);
 /// What came of an RL_EXCHANGE that writes in any case: whether something else is there now.

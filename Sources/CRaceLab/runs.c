@@ -33,6 +33,12 @@ void rl_make_thread(int index) {
     t->clock.at[index] = 1;
 }
 
+static _Atomic bool setting_up;
+
+bool rl_is_setting_up_here(void) { return me && me->thread == NOBODY && atomic_load(&setting_up); }
+
+uint64_t rl_run_number(void) { return lab.run; }
+
 static bool begin_run(void) {
     rl_record_phase(RL_SETTING_UP, NOBODY);
     rl_record_steps(0);
@@ -50,7 +56,12 @@ static bool begin_run(void) {
     lab.lock_count = 0;
     lab.locks_held = 0;
     lab.started_count = 0;
+    atomic_store(&setting_up, true);
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
+#if defined(__linux__)
+    rl_finish_work_of_set_up();
+#endif
+    atomic_store(&setting_up, false);
     if (me->fate != STAYS) rl_give_up();
     lab.first_count = lab.thread_count;
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;

@@ -276,9 +276,11 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     return index;
 }
 
+_Noreturn void rl_end_run_with_too_many_threads(void) { rl_end_run_with(RL_TOO_MANY); }
+
 int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
                     void *(*start)(void *), void *argument) {
-    if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with(RL_TOO_MANY);
+    if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_goodbye);
     int state = PTHREAD_CREATE_JOINABLE;

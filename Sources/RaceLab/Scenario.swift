@@ -35,6 +35,9 @@ import Synchronization
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
 ///   concurrent queue is a lock for many readers, `.barrier` the one writer. Waiting for a queue
 ///   from its own work is a deadlock. Work for the main queue, too, runs on the calling thread;
+/// - `DispatchQueue.async`: the work is done by a thread that is started for the queue, one for a
+///   serial queue, as many as it takes for a concurrent one. It keeps out whoever waits for the
+///   queue meanwhile. What is sent while a scenario is set up is done before its threads begin;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
@@ -50,8 +53,9 @@ import Synchronization
 /// - structures and local variables that nobody captures: no other thread can reach them;
 /// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchGroup`,
 ///   `DispatchSource`;
-/// - work sent with `DispatchQueue.async`: it runs outside, at the same time. Let the code under
-///   test use a ``queue(_:workers:)`` instead;
+/// - work that is sent to a dispatch queue with a delay (`asyncAfter`), as part of a group, or when
+///   something else has ended (`notify`), and work sent by a check: it runs outside, at the same
+///   time. Let the code under test use a ``queue(_:workers:)`` instead;
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
 ///   `.barrier` with it, and who comes first when several wait for a queue;
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or

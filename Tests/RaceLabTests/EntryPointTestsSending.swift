@@ -1,0 +1,143 @@
+import Dispatch
+import RaceLab
+import StageTesting
+import Testing
+
+@Suite("The lab hears what is sent to dispatch queues", .needsTheLab)
+struct SendingEntryPointTests {
+    /// Two threads each send an increment to a queue.
+    private func increments(sentTo queue: @escaping () -> DispatchQueue) -> Report {
+        explore { scenario in
+            let (shared, queue) = (Shared(), queue())
+            for name in ["first", "second"] {
+                scenario.thread(name) { queue.async { shared.value += 1 } }
+            }
+            scenario.check { try require(shared.value == 2, "an increment was lost") }
+        }
+    }
+
+    @Test("work that is sent to a serial queue is done one piece after the other")
+    func sentToSerial() {
+        let serial = increments { DispatchQueue(label: "serial") }
+        #expect(serial.survives, "\(serial.summary)")
+        #expect(serial.explored > 1)
+        let main = increments { .main }
+        #expect(main.survives, "\(main.summary)")
+    }
+
+    @Test("work that is sent to a concurrent queue is done at the same time")
+    func sentToConcurrent() {
+        let concurrent = increments { DispatchQueue(label: "concurrent", attributes: .concurrent) }
+        #expect(!concurrent.reasons(.overlap).isEmpty, "\(concurrent.summary)")
+        let global = increments { .global() }
+        #expect(!global.reasons(.overlap).isEmpty, "\(global.summary)")
+    }
+
+    @Test("what is sent is done in the order in which it was sent, and after what was done before")
+    func orderOfSending() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "serial")
+            let (shared, log) = (Shared(), Log<String>())
+            scenario.thread("sender") {
+                shared.value = 1
+                queue.async { log.append("first sees \(shared.value)") }
+                queue.async { log.append("second") }
+            }
+            scenario.thread("other") { queue.sync { log.append("other") } }
+            scenario.outcome { log.entries.joined(separator: ", ") }
+            scenario.expect("first sees 1, second, other", .acceptable, "")
+            scenario.expect("first sees 1, other, second", .acceptable, "")
+            scenario.expect("other, first sees 1, second", .acceptable, "")
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.unreached.isEmpty)
+    }
+
+    @Test("work that was sent and touches what its sender goes on to touch: a data race")
+    func noOrderAfterSending() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "serial")
+            let shared = Shared()
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                shared.value = 2
+            }
+        }
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+    }
+
+    @Test("work may send more work, and wait for another queue")
+    func nested() {
+        let report = explore { scenario in
+            let queues = ["one", "two"].map { DispatchQueue(label: $0) }
+            let shared = Shared()
+            scenario.thread("sender") {
+                queues[0].async {
+                    queues[0].async { shared.value += 1 }
+                    queues[1].sync { shared.value += 0 }
+                }
+            }
+            scenario.check { try require(shared.value == 1, "work was lost") }
+        }
+        #expect(!report.findings.contains { $0.kind == .deadlock }, "\(report.summary)")
+        #expect(report.obstacle == nil)
+    }
+
+    @Test("two queues that wait for each other: a deadlock")
+    func crosswise() {
+        let report = explore { scenario in
+            let queues = ["one", "two"].map { DispatchQueue(label: $0) }
+            let shared = Shared()
+            scenario.thread("sender") {
+                for (own, other) in [(0, 1), (1, 0)] {
+                    queues[own].async { queues[other].sync { shared.value += 1 } }
+                }
+            }
+        }
+        #expect(!report.reasons(.deadlock).isEmpty, "\(report.summary)")
+        #expect(report.surviving != nil)
+    }
+
+    @Test("what is sent while a scenario is set up is done before it begins")
+    func sentDuringSetUp() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "serial")
+            let shared = Shared()
+            queue.async { queue.async { shared.value += 1 } }
+            scenario.thread("first") { shared.value += 1 }
+            scenario.check { try require(shared.value == 2, "work was lost") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.explored == 1)
+    }
+
+    @Test("what the work has captured is freed when it has been done")
+    func freed() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "serial")
+            weak var captured: Shared?
+            scenario.thread("sender") {
+                let shared = Shared()
+                captured = shared
+                queue.async { shared.value += 1 }
+            }
+            scenario.check { try require(captured == nil, "it is kept alive") }
+        }
+        #expect(report.reasons(.failedCheck).isEmpty, "\(report.summary)")
+    }
+
+    @Test("a queue knows that it is at work")
+    func precondition() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "serial")
+            let shared = Shared()
+            scenario.thread("sender") {
+                queue.async {
+                    dispatchPrecondition(condition: .onQueue(queue))
+                    shared.value += 1
+                }
+            }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+}
