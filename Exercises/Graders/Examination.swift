@@ -28,7 +28,6 @@ extension Requirement {
     func examine(_ answer: AnyObject, isolated: Bool = false) -> Examination {
         switch trial(answer) {
         case .play(let play): examinationOfOneThread(play)
-        case .hazard(let hazard, let promise): examination(of: hazard.run(onType: promise))
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
         case .independence(let describe): independence(describe)
@@ -38,7 +37,7 @@ extension Requirement {
     /// Runs one interleaving of the user's choice.
     func replayed(_ answer: AnyObject, _ schedule: String) throws -> Trace {
         switch trial(answer) {
-        case .play, .hazard:
+        case .play:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(let options, let describe):
             return try replay(schedule, options: options, describe)
@@ -61,6 +60,8 @@ extension Requirement {
                     try play()
                 } catch let thrown as Fault {
                     fault = thrown
+                } catch let failed as Failed {
+                    fault = Fault(failed.reason.rawValue, failed.detail)
                 }
             }
         }
@@ -69,16 +70,6 @@ extension Requirement {
         if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
         return .fails(Failure(reason: finding.word, detail: finding.description))
-    }
-
-    private func examination(of verdict: Verdict) -> Examination {
-        switch verdict {
-        case .survives(let explored, _): .holds(explored: explored)
-        case .fails(let reasons, _, _, let detail):
-            .fails(Failure(reason: reasons[0].rawValue, detail: detail))
-        case .cannotExpress(let why), .unknown(let why):
-            .fails(Failure(reason: "not explored", detail: why))
-        }
     }
 
     // MARK: Several threads

@@ -17,8 +17,6 @@ public struct Requirement: Sendable {
     enum Trial {
         /// One thread does something, and throws a ``Fault`` if it went wrong.
         case play(() throws -> Void)
-        /// A hazard of one thread, of the catalogue.
-        case hazard(any Hazard, any PromiseUnderTest.Type)
         /// Every interleaving of a scenario.
         case scenario(Options, (Scenario) -> Void)
         /// Two threads that have nothing to do with each other must not have to wait for each
@@ -49,14 +47,24 @@ extension Requirement {
             id: hazard.id, name: hazard.name, story: hazard.story, question: question
         ) { answer in
             let promise = (answer as! any PromiseAnswer).promise
-            guard let race = hazard as? any Race else { return .hazard(hazard, promise) }
+            guard let race = hazard as? any Race else { return .play { try play(hazard, promise) } }
             var options = race.options
             options.judging.insert(.dataRace)
             return .scenario(options, race.scenario(onType: promise))
         }
     }
 
-    /// Something that one thread does with an answer of the given type.
+    private static func play(_ hazard: any Hazard, _ promise: any PromiseUnderTest.Type) throws {
+        switch hazard.play(onType: promise) {
+        case .survives: break
+        case .fails(let reasons, _, _, let detail): throw Fault(reasons[0].rawValue, detail)
+        case .cannotExpress(let why), .unknown(let why): throw Fault("not explored", why)
+        case nil: throw Fault("not explored", "\(hazard.id) is tried on the stages and designs only")
+        }
+    }
+
+    /// Something that one thread does with an answer of the given type. It throws a ``Fault``, or what
+    /// the checks of the suite throw.
     static func play<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void

@@ -39,6 +39,10 @@ enum SourceRules {
             "unsafeBitCast", "URLSession", "socket",
         ].map { Forbidden($0, reachesOut) }
 
+    /// For exercises in which a promise is built from scratch.
+    static let finishedThing = Forbidden(
+        "Stage3ThreadSafe", "the promise is to be built here, and not to be had from elsewhere")
+
     /// For exercises whose handlers run inside the call that settles or observes.
     static let sentAway: [Forbidden] = ["async", "asyncAfter", "asyncAndWait", "Task"].map {
         Forbidden(

@@ -34,7 +34,9 @@ extension Exercise {
     /// What the file in a workbook holds to begin with.
     public var stub: URL { Workbook.graders.appending(path: "Stubs/\(name).swift") }
 
-    var adapterFile: URL { Workbook.graders.appending(path: "Adapters/\(adapter).swift") }
+    var adapterFiles: [URL] {
+        adapters.map { Workbook.graders.appending(path: "Adapters/\($0).swift") }
+    }
 
     func isUntouched(_ source: String) -> Bool {
         guard let stub = try? String(contentsOf: stub, encoding: .utf8) else { return false }

@@ -25,8 +25,8 @@ struct Workshop {
                 "-swift-version", "5", "-suppress-warnings", "-module-name", exercise.name,
                 "-I", products.appending(path: "Modules").path,
                 "-Xcc", "-fmodule-map-file=\(products.path)/CRaceLab.build/module.modulemap",
-                "-o", object.path, answer.path, exercise.adapterFile.path,
-            ])
+                "-o", object.path, answer.path,
+            ] + exercise.adapterFiles.map(\.path))
         if let failure = failure(of: compiling, of: answer) { return failure }
         var linking = ["-emit-library", "-o", library.path, object.path]
         #if os(macOS)
@@ -59,9 +59,10 @@ struct Workshop {
         let chosen = inAnswer.isEmpty ? lines : inAnswer
         guard !chosen.isEmpty else { return said }
         // What the adapter does not find is what the task has asked for, and the answer lacks.
-        return chosen.prefix(5).map {
-            $0.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
-                .replacingOccurrences(of: exercise.adapterFile.path, with: "what is asked for")
+        return chosen.prefix(5).map { line in
+            exercise.adapterFiles.reduce(
+                line.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
+            ) { $0.replacingOccurrences(of: $1.path, with: "what is asked for") }
         }.joined(separator: "\n")
     }
 
