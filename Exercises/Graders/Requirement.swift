@@ -59,12 +59,13 @@ extension Requirement {
         case .survives: break
         case .fails(let reasons, _, _, let detail): throw Fault(reasons[0].rawValue, detail)
         case .cannotExpress(let why), .unknown(let why): throw Fault("not explored", why)
-        case nil: throw Fault("not explored", "\(hazard.id) is tried on the stages and designs only")
+        case nil:
+            throw Fault("not explored", "\(hazard.id) is tried on the stages and designs only")
         }
     }
 
-    /// Something that one thread does with an answer of the given type. It throws a ``Fault``, or what
-    /// the checks of the suite throw.
+    /// Something that one thread does with an answer of the given type. It throws a ``Fault``, or
+    /// what the checks of the suite throw.
     static func play<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void
