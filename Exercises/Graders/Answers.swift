@@ -6,3 +6,8 @@ import SharedSuite
 public protocol PromiseAnswer: AnyObject {
     var promise: any PromiseUnderTest.Type { get }
 }
+
+extension PromiseAnswer {
+    /// For exercises with the adapter `FlatteningPromise.swift`.
+    var flatteningPromise: any FlatteningPromise.Type { promise as! any FlatteningPromise.Type }
+}
