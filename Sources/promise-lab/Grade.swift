@@ -108,7 +108,9 @@ enum GradeCommand {
     private static func line(of requirement: Requirement, _ met: Grade.Met) -> String {
         Terminal.spread(
             Terminal.painted("✓ ", .green) + heading(requirement),
-            met.explored.map { "in every one of \($0.grouped) interleavings" } ?? "")
+            met.explored.map {
+                $0 == 1 ? "in the one interleaving" : "in every one of \($0.grouped) interleavings"
+            } ?? "")
     }
 
     private static func heading(_ requirement: Requirement) -> String {

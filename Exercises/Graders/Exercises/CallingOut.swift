@@ -1,0 +1,182 @@
+import Dispatch
+import RaceLab
+import SharedSuite
+
+// What exercises 6 and 7 both ask: while code of somebody else runs, no lock of the promise is held.
+
+extension Requirement {
+    static func usesItsOwnPromise(_ id: String) -> Requirement {
+        .play(
+            id, "a handler that uses its promise",
+            "A handler looks at the result of its own promise, settles it once more, and registers "
+                + "two others on it, one for a value and one for an error: early, and late. Each is "
+                + "called, once, and nothing else comes of it.",
+            asking:
+                "Which locks does the thread hold when the handler runs, and which does it want "
+                + "next?",
+            with: (any PromiseAnswer).self
+        ) { try useInside($0.promise) }
+    }
+
+    static func goesOnMeanwhile(_ id: String) -> Requirement {
+        .scenario(
+            id, "everything goes on while a handler runs",
+            "A handler waits until another thread has looked at the result of the same promise, has "
+                + "tried to settle it, and has registered two handlers. None of that may have to wait "
+                + "for the handler.",
+            asking:
+                "Who holds something while handlers are called, be it for one kind of caller only?",
+            with: (any PromiseAnswer).self
+        ) { describeMeanwhile($0, $1.promise) }
+    }
+
+    static func lateHandlerWaits(_ id: String) -> Requirement {
+        .scenario(
+            id, "a late handler that waits",
+            "Two promises are settled. One thread registers a handler on each of them, and each waits "
+                + "until another thread has used the same promise.",
+            asking: "From which places are handlers called, and what is held in each of them?",
+            with: (any PromiseAnswer).self
+        ) { describeLate($0, $1.promise) }
+    }
+
+    static func farewellWaits(_ id: String) -> Requirement {
+        .scenario(
+            id, "a `deinit` that waits",
+            "A handler has captured an object. When that is freed, its `deinit` waits until another "
+                + "thread has registered a handler on the same promise.",
+            asking:
+                "At which line does the last one let go of the handler? Is the lock held there?",
+            with: (any PromiseAnswer).self
+        ) { describeFarewell($0, $1.promise) }
+    }
+
+    static func noStrangersWait(_ id: String) -> Requirement {
+        .independence(
+            id, "two promises, two threads",
+            "One thread settles a promise, and another one a second promise that has nothing to do "
+                + "with the first. Neither should ever have to wait for the other.",
+            asking: "How many locks are there when there are a thousand promises?",
+            with: (any PromiseAnswer).self,
+            first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) })
+    }
+}
+
+private func useInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
+    var heard: [String] = []
+    let (promise, resolve, reject) = P.pending()
+    func register(_ who: String) {
+        promise.mapping { value in
+            heard.append("\(who) \(value)")
+            guard heard.count < 20 else { return value }
+            if case .success(value) = promise.outcome { heard.append("\(who) looks") }
+            resolve(value + 1)
+            reject(Sent("inside"))
+            promise.mapping { value in
+                heard.append("inside \(who) \(value)")
+                return value
+            }
+            .ending { heard.append("\($0)") }
+            promise.ending { heard.append("\($0)") }
+            return value
+        }
+    }
+    register("early")
+    resolve(5)
+    register("late")
+    let expected = ["early", "late"].flatMap { ["\($0) 5", "\($0) looks", "inside \($0) 5"] }
+    let strangers = Set(heard).subtracting(expected)
+    try require(strangers.isEmpty, or: .settledTwice, "heard: \(heard.joined(separator: ", "))")
+    try requireOrder(heard.sorted(), expected.sorted())
+}
+
+/// All that a thread can do with somebody else's promise.
+private func use<P: PromiseUnderTest>(
+    _ promise: P, _ resolve: P.Resolve, _ reject: P.Reject
+) {
+    _ = promise.outcome
+    resolve(2)
+    reject(Sent("late"))
+    promise.mapping { $0 }
+    promise.ending { _ in }
+}
+
+private func describeMeanwhile<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let (promise, resolve, reject) = P.pending()
+    let log = Log<Call>()
+    let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    promise.mapping {
+        begun.signal()
+        used.wait()
+        return $0
+    }
+    promise.listen("handler", log)
+    scenario.thread("resolver") { resolve(1) }
+    scenario.thread("user") {
+        begun.wait()
+        use(promise, resolve, reject)
+        used.signal()
+    }
+    scenario.check {
+        try log.requireOnce("handler")
+        try require(log.entries[0].what == "1", or: .disagrees)
+    }
+    scenario.show(promise)
+}
+
+private func describeLate<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let (fulfilled, resolve, reject) = P.pending()
+    let (rejected, resolveOther, rejectOther) = P.pending()
+    resolve(1)
+    rejectOther(Sent("no"))
+    let (used, usedOther) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    scenario.thread("late") {
+        fulfilled.mapping {
+            used.wait()
+            return $0
+        }
+        rejected.ending { _ in usedOther.wait() }
+    }
+    scenario.thread("user") {
+        use(fulfilled, resolve, reject)
+        used.signal()
+        use(rejected, resolveOther, rejectOther)
+        usedOther.signal()
+    }
+    scenario.show(fulfilled)
+}
+
+private func describeFarewell<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let (promise, resolve, _) = P.pending()
+    let registered = DispatchSemaphore(value: 0)
+    do {
+        let farewell = Farewell { registered.wait() }
+        promise.mapping { value in withExtendedLifetime(farewell) { value } }
+    }
+    scenario.thread("resolver") { resolve(1) }
+    scenario.thread("subscriber") {
+        promise.ending { _ in }
+        registered.signal()
+    }
+    scenario.show(promise)
+}
+
+/// Something to be captured, with something to say when it is let go.
+private final class Farewell {
+    private let say: () -> Void
+
+    init(_ say: @escaping () -> Void) {
+        self.say = say
+    }
+
+    deinit { say() }
+}
+
+/// All that can happen to a promise, on one thread.
+private func liveOn<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
+    let (promise, resolve, _) = P.pending()
+    promise.mapping { $0 + 1 }
+    resolve(value)
+    promise.ending { _ in }
+    _ = promise.outcome
+}
