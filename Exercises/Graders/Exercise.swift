@@ -33,7 +33,7 @@ public struct Exercise: Sendable {
 
     /// All of them, in the order of the course.
     public static let all: [Exercise] = [
-        keepBothHandlers, settleOnce, flatten, lockIt, doNotCallOut,
+        keepBothHandlers, settleOnce, flatten, lockIt, doNotCallOut, keepTheOrder,
     ]
 
     public init?(number: Int) {
