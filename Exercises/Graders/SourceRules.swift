@@ -1,8 +1,8 @@
 /// What the sources of an answer may not use.
 ///
 /// An answer is judged by what it does under every interleaving. One that first finds out who is
-/// watching, and behaves accordingly, would be judged by something else; so whatever tells it has to
-/// stay out. That is a fence, and no wall: see `Exercises/TEACHING.md`.
+/// watching, and behaves accordingly, would be judged by something else; so whatever tells it has
+/// to stay out. That is a fence, and no wall: see `Exercises/TEACHING.md`.
 enum SourceRules {
     struct Forbidden: Sendable {
         /// A name, wherever it stands; or words in a row, such as `AWPromise . all`.

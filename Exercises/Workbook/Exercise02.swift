@@ -4,14 +4,14 @@
 // wrong. Chapter 2 of the Tutorial has shown what that comes to. A second `then` takes the place of
 // the first, and `error` takes the slot in which `then` has kept its link to the rest of the chain.
 //
-// Make room for everyone. `then` and `error` may be called on one promise any number of times and in
-// any mixture, before it settles, after it, or inside one of its handlers, and each of them is heard,
-// once: in the order in which they were called, as long as that was before the promise settled. The
-// interface stays as it is: `init(block:)`, `then`, `error`, `result`.
+// Make room for everyone. `then` and `error` may be called on one promise any number of times and
+// in any mixture, before it settles, after it, or inside one of its handlers, and each of them is
+// heard, once: in the order in which they were called, as long as that was before the promise
+// settled. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
 //
-// Two things to watch: when a promise is rejected, every promise that a `then` has made of it has to
-// be rejected as well; and whoever stands further down in such a chain has his place in the order as
-// well, which is that of the `then` through which he is tied to this promise.
+// Two things to watch: when a promise is rejected, every promise that a `then` has made of it has
+// to be rejected as well; and whoever stands further down in such a chain has his place in the
+// order as well, which is that of the `then` through which he is tied to this promise.
 //
 // There is one thread. Nobody settles the promise a second time: that comes in the next exercise.
 //

@@ -1,14 +1,14 @@
 // Exercise 4 · Flatten
 //
-// This promise settles once and has room for everyone. Its `then` maps: what the function returns is
-// the value of the next promise. If a function returns a promise, that makes a promise of a promise,
-// with which nobody can do anything.
+// This promise settles once and has room for everyone. Its `then` maps: what the function returns
+// is the value of the next promise. If a function returns a promise, that makes a promise of a
+// promise, with which nobody can do anything.
 //
-// The second `then` below is for such functions, and it does nothing: the promise that it returns is
-// never settled. Make it end as the promise ends that the function returns, whether that one is
+// The second `then` below is for such functions, and it does nothing: the promise that it returns
+// is never settled. Make it end as the promise ends that the function returns, whether that one is
 // settled long since, or later, or never; with its value, or with its error. Errors from above, and
-// errors that the function throws, travel as they do with the other `then`. The interface stays as it
-// is: `init(block:)`, both `then`s, `error`, `result`.
+// errors that the function throws, travel as they do with the other `then`. The interface stays as
+// it is: `init(block:)`, both `then`s, `error`, `result`.
 //
 // Two things to watch: the promise that the function returns belongs to somebody else, who may have
 // handlers on it, too; and by way of a variable a function can return the very promise that its own

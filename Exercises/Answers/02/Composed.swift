@@ -1,4 +1,5 @@
-// The slots stay. Whoever comes later is put behind those who are there: one function that calls both.
+// The slots stay. Whoever comes later is put behind those who are there: one function that calls
+// both.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

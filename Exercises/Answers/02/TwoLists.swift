@@ -1,4 +1,5 @@
-// Two lists in place of the two slots. The links of the chains stand between the handlers for errors.
+// Two lists in place of the two slots. The links of the chains stand between the handlers for
+// errors.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,4 +1,5 @@
-// With nothing but what everybody may use: the inner promise is told by `then` and `error` whom to tell.
+// With nothing but what everybody may use: the inner promise is told by `then` and `error` whom to
+// tell.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

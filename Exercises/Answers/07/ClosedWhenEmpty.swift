@@ -1,5 +1,5 @@
-// The list stays open until the one who has settled the promise finds it empty, and closes it. Whoever
-// comes to an open list waits on it, whoever comes to a closed one is called at once.
+// The list stays open until the one who has settled the promise finds it empty, and closes it.
+// Whoever comes to an open list waits on it, whoever comes to a closed one is called at once.
 
 import Foundation
 

@@ -1,4 +1,5 @@
-// A counter says how many calls are due. Who raises it from 0 does the calling, until it is 0 again.
+// A counter says how many calls are due. Who raises it from 0 does the calling, until it is 0
+// again.
 
 import Foundation
 

@@ -1,5 +1,5 @@
-// A flag under the lock says whether a thread is calling handlers. It is taken down in the same piece of
-// work in which nobody is found to be left.
+// A flag under the lock says whether a thread is calling handlers. It is taken down in the same
+// piece of work in which nobody is found to be left.
 
 import Foundation
 

@@ -1,4 +1,5 @@
-// A third state between pending and settled: settled, and somebody is calling. This is Stage 3's way.
+// A third state between pending and settled: settled, and somebody is calling. This is Stage 3's
+// way.
 
 import Synchronization
 

@@ -1,5 +1,5 @@
-// Whoever is being called stays on the list until he has returned. So a settled promise with somebody
-// on its list is one whose handlers are being called, and who adds to an empty list calls.
+// Whoever is being called stays on the list until he has returned. So a settled promise with
+// somebody on its list is one whose handlers are being called, and who adds to an empty list calls.
 
 import Dispatch
 

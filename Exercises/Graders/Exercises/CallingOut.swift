@@ -2,15 +2,16 @@ import Dispatch
 import RaceLab
 import SharedSuite
 
-// What exercises 6 and 7 both ask: while code of somebody else runs, no lock of the promise is held.
+// What exercises 6 and 7 both ask: while code of somebody else runs, no lock of the promise is
+// held.
 
 extension Requirement {
     static func usesItsOwnPromise(_ id: String) -> Requirement {
         .play(
             id, "a handler that uses its promise",
-            "A handler looks at the result of its own promise, settles it once more, and registers "
-                + "two others on it, one for a value and one for an error: early, and late. Each is "
-                + "called, once, and nothing else comes of it.",
+            "A handler looks at the result of its own promise, settles it once more, and "
+                + "registers two others on it, one for a value and one for an error: early, and "
+                + "late. Each is called, once, and nothing else comes of it.",
             asking:
                 "Which locks does the thread hold when the handler runs, and which does it want "
                 + "next?",
@@ -21,9 +22,9 @@ extension Requirement {
     static func goesOnMeanwhile(_ id: String) -> Requirement {
         .scenario(
             id, "everything goes on while a handler runs",
-            "A handler waits until another thread has looked at the result of the same promise, has "
-                + "tried to settle it, and has registered two handlers. None of that may have to wait "
-                + "for the handler.",
+            "A handler waits until another thread has looked at the result of the same promise, "
+                + "has tried to settle it, and has registered two handlers. None of that may have "
+                + "to wait for the handler.",
             asking:
                 "Who holds something while handlers are called, be it for one kind of caller only?",
             with: (any PromiseAnswer).self
@@ -33,8 +34,8 @@ extension Requirement {
     static func lateHandlerWaits(_ id: String) -> Requirement {
         .scenario(
             id, "a late handler that waits",
-            "Two promises are settled. One thread registers a handler on each of them, and each waits "
-                + "until another thread has used the same promise.",
+            "Two promises are settled. One thread registers a handler on each of them, and each "
+                + "waits until another thread has used the same promise.",
             asking: "From which places are handlers called, and what is held in each of them?",
             with: (any PromiseAnswer).self
         ) { describeLate($0, $1.promise) }
@@ -43,8 +44,8 @@ extension Requirement {
     static func farewellWaits(_ id: String) -> Requirement {
         .scenario(
             id, "a `deinit` that waits",
-            "A handler has captured an object. When that is freed, its `deinit` waits until another "
-                + "thread has registered a handler on the same promise.",
+            "A handler has captured an object. When that is freed, its `deinit` waits until "
+                + "another thread has registered a handler on the same promise.",
             asking:
                 "At which line does the last one let go of the handler? Is the lock held there?",
             with: (any PromiseAnswer).self

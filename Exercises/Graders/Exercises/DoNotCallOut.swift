@@ -4,22 +4,23 @@ extension Exercise {
     static let doNotCallOut = Exercise(
         6, "Do not call out under the lock", chapter: 5, adapter: "Promise",
         hints: [
-            "Underline each place at which a function runs that you have not written. There are two "
-                + "kinds of them: those that are called, and those that run because something goes.",
+            "Underline each place at which a function runs that you have not written. There are "
+                + "two kinds of them: those that are called, and those that run because something "
+                + "goes.",
             "Under the lock it is decided who is to be called, and with what. Is anything of that "
                 + "still needed under the lock when it is decided?",
-            "A decision can leave the lock as a value: a list, an outcome, or nothing. Two functions "
-                + "of the class take decisions. What does each of them have to return?",
-            "Once you have let go of the lock, others may come. What must they find, so that nobody "
-                + "settles a second time and nobody is put onto a list that has been taken?",
+            "A decision can leave the lock as a value: a list, an outcome, or nothing. Two "
+                + "functions of the class take decisions. What does each of them have to return?",
+            "Once you have let go of the lock, others may come. What must they find, so that "
+                + "nobody settles a second time and nobody is put onto a list that has been taken?",
         ],
         afterword:
-            "The lock is held for a decision, and what was decided leaves it as a value: copied out "
-            + "between `lock` and `unlock`, returned by `withLock`, by a queue's `sync`, or by a "
-            + "function of the state that says what is to be done. The last is what Stage 3 does, "
-            + "and the reason why its Mutex does not have to be a recursive one. One can even do "
-            + "with less: once the outcome is there, nobody adds to the list, and it belongs to who "
-            + "has settled.",
+            "The lock is held for a decision, and what was decided leaves it as a value: copied "
+            + "out between `lock` and `unlock`, returned by `withLock`, by a queue's `sync`, or "
+            + "by a function of the state that says what is to be done. The last is what Stage 3 "
+            + "does, and the reason why its Mutex does not have to be a recursive one. One can "
+            + "even do with less: once the outcome is there, nobody adds to the list, and it "
+            + "belongs to who has settled.",
         forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),

@@ -7,11 +7,11 @@ extension Exercise {
             "There are three promises: the one on which `then` is called, the one that it returns, "
                 + "and the one that the function returns. When does each of them come into being, "
                 + "and who settles it?",
-            "The other `then` settles the next promise with what the function returns. Here that is "
-                + "no value yet. Who will know the outcome, and how does one ask to be told?",
-            "Count the ways in which it can end: the promise above is rejected, the function throws, "
-                + "the inner promise is fulfilled, it is rejected. Does each of them come out at the "
-                + "next promise?",
+            "The other `then` settles the next promise with what the function returns. Here that "
+                + "is no value yet. Who will know the outcome, and how does one ask to be told?",
+            "Count the ways in which it can end: the promise above is rejected, the function "
+                + "throws, the inner promise is fulfilled, it is rejected. Does each of them come "
+                + "out at the next promise?",
             "Two promises are the same object if `===` says so. The function has to have returned "
                 + "before you can ask; who else has to be there by then?",
         ],
@@ -40,9 +40,9 @@ extension Exercise {
             ) { try returnSettled($0.flatteningPromise) },
             .play(
                 "E04.2", "both kinds of `then` in a chain",
-                "Functions that return values and functions that return promises take turns, three "
-                    + "times, with several values. Each is called once, with what the one before it "
-                    + "has come to.",
+                "Functions that return values and functions that return promises take turns, "
+                    + "three times, with several values. Each is called once, with what the one "
+                    + "before it has come to.",
                 asking: "Write down what each function in the chain is called with, and how often.",
                 with: (any PromiseAnswer).self
             ) { answer in
@@ -50,8 +50,8 @@ extension Exercise {
             },
             .play(
                 "E04.3", "an error from above",
-                "The promise is rejected. The function must not be called, and the end of the chain "
-                    + "has to hear of the error, once.",
+                "The promise is rejected. The function must not be called, and the end of the "
+                    + "chain has to hear of the error, once.",
                 asking: "Which way does an error take that nobody in the middle has asked for?",
                 with: (any PromiseAnswer).self
             ) { try rejectAbove($0.flatteningPromise) },
@@ -64,15 +64,17 @@ extension Exercise {
             ) { try throwInside($0.flatteningPromise) },
             .play(
                 "E04.5", "settled before `then` is called",
-                "The promise on which `then` is called has been settled for long: with a value, or "
-                    + "with an error. The chain behind it hears what it would have heard otherwise.",
+                "The promise on which `then` is called has been settled for long: with a value, "
+                    + "or with an error. The chain behind it hears what it would have heard "
+                    + "otherwise.",
                 asking: "What is different when `then` comes late, and who takes care of it?",
                 with: (any PromiseAnswer).self
             ) { try attachLate($0.flatteningPromise) },
             .play(
                 "E04.6", "an inner promise that others use",
                 "Two functions return the same pending promise, which has a handler of its own "
-                    + "before that, and gets another one after. When it is settled, all of them hear.",
+                    + "before that, and gets another one after. When it is settled, all of them "
+                    + "hear.",
                 asking:
                     "To whom does the list of the inner promise belong, and what may you do with "
                     + "it?",
@@ -125,8 +127,8 @@ private func rejected<P: PromiseUnderTest>(_ error: any Error) -> P {
 
 /// What was heard has to be this, and nothing else.
 private func require(_ heard: [String], toBe expected: [String], _ circumstances: String) throws {
-    let said =
-        "\(circumstances), the chain heard \(heard.isEmpty ? "nothing" : heard.joined(separator: ", "))"
+    let all = heard.isEmpty ? "nothing" : heard.joined(separator: ", ")
+    let said = "\(circumstances), the chain heard \(all)"
     try require(heard.count >= expected.count, or: .lost, said)
     try require(heard.count <= expected.count, or: .twice, said)
     try require(heard == expected, or: .wrongValue, said)

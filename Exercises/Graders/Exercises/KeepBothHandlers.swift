@@ -4,23 +4,26 @@ extension Exercise {
     static let keepBothHandlers = Exercise(
         2, "Keep both handlers", chapter: 3, adapter: "Promise",
         hints: [
-            "How many functions can be waiting for one promise, and how many does a slot hold? Look "
-                + "at both slots: what is kept in the second one besides what `error` is given?",
-            "A place that holds any number of functions will do for the value. For errors, draw the "
-                + "chain: which functions have to be called when the first promise is rejected, and "
-                + "who has registered each of them?",
-            "The link to the next promise and a function given to `error` are of the same type, and "
-                + "who of them comes first is decided by who registered first. Should they be kept "
-                + "in two places, or in one?",
-            "Then look at the moment of settling. Somebody registers while the waiting functions are "
-                + "being called. What does `then` find in `result`, and who is going to call him?",
+            "How many functions can be waiting for one promise, and how many does a slot hold? "
+                + "Look at both slots: what is kept in the second one besides what `error` is "
+                + "given?",
+            "A place that holds any number of functions will do for the value. For errors, draw "
+                + "the chain: which functions have to be called when the first promise is "
+                + "rejected, and who has registered each of them?",
+            "The link to the next promise and a function given to `error` are of the same type, "
+                + "and who of them comes first is decided by who registered first. Should they be "
+                + "kept in two places, or in one?",
+            "Then look at the moment of settling. Somebody registers while the waiting functions "
+                + "are being called. What does `then` find in `result`, and who is going to call "
+                + "him?",
         ],
         afterword:
-            "Two lists in place of two slots are enough. One list of functions that take the whole "
-            + "outcome is less: a link and a handler for errors then stand in the order in which they "
-            + "came, and there is only one place to forget somebody in. Stage 2 does that. A third "
-            + "way keeps the slots, and puts into them a function that calls whoever was there "
-            + "before, and then the newcomer: a list all the same, made of closures.",
+            "Two lists in place of two slots are enough. One list of functions that take the "
+            + "whole outcome is less: a link and a handler for errors then stand in the order in "
+            + "which they came, and there is only one place to forget somebody in. Stage 2 does "
+            + "that. A third way keeps the slots, and puts into them a function that calls "
+            + "whoever was there before, and then the newcomer: a list all the same, made of "
+            + "closures.",
         forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
@@ -40,14 +43,15 @@ extension Exercise {
             .play(
                 "E02.1", "`then`s and `error`s, mixed",
                 "Several `then`s, with `error` at the end of each chain, and several `error`s are "
-                    + "registered on one promise in turns. When it is rejected, all have to hear of it.",
+                    + "registered on one promise in turns. When it is rejected, all have to hear "
+                    + "of it.",
                 asking: "Write down what each of the calls adds, and what it takes away.",
                 with: (any PromiseAnswer).self
             ) { try rejectMixture($0.promise).requireAll() },
             .play(
                 "E02.2", "in the order of the calls",
-                "The same once more. Whoever was registered first has to hear of it first, wherever "
-                    + "in a chain.",
+                "The same once more. Whoever was registered first has to hear of it first, "
+                    + "wherever in a chain.",
                 asking:
                     "Of two functions that wait for an error, where is it kept which was first?",
                 with: (any PromiseAnswer).self
@@ -55,8 +59,8 @@ extension Exercise {
             .play(
                 "E02.3", "fulfilled, with several values",
                 "Three promises are fulfilled, with 4, 0 and -7. Two handlers hear the value, and "
-                    + "the chains behind them what the handlers have made of it. Nobody hears of an "
-                    + "error.",
+                    + "the chains behind them what the handlers have made of it. Nobody hears of "
+                    + "an error.",
                 asking: "Which value does each handler get, and what becomes of what it returns?",
                 with: (any PromiseAnswer).self
             ) { answer in

@@ -6,25 +6,27 @@ extension Exercise {
     static let keepTheOrder = Exercise(
         7, "Keep the order across a settle", chapter: 5, adapter: "Promise",
         hints: [
-            "There are more than two moments in the life of this promise. Between which two of them is "
-                + "it wrong to call a newcomer at once, though the outcome is known?",
-            "At such a moment a newcomer may neither be called, nor wait, nor be forgotten. What is "
-                + "left that `observe` could do with the handler, and who would have to know of it?",
+            "There are more than two moments in the life of this promise. Between which two of "
+                + "them is it wrong to call a newcomer at once, though the outcome is known?",
+            "At such a moment a newcomer may neither be called, nor wait, nor be forgotten. What "
+                + "is left that `observe` could do with the handler, and who would have to know "
+                + "of it?",
             "At any time at most one thread may be calling the handlers of a promise. Where is it "
                 + "written down that there is one, and under what is that looked at?",
-            "Whoever calls handlers looks for the next one again and again, and at last finds nobody. "
-                + "What has to become true in the very same piece of locked work?",
-            "Go through it for who comes late, too: the promise is settled, and nobody is calling. He "
-                + "is called at once; but what if somebody else registers meanwhile?",
+            "Whoever calls handlers looks for the next one again and again, and at last finds "
+                + "nobody. What has to become true in the very same piece of locked work?",
+            "Go through it for who comes late, too: the promise is settled, and nobody is "
+                + "calling. He is called at once; but what if somebody else registers meanwhile?",
         ],
         afterword:
-            "It takes one more thing that is known under the lock: whose duty the waiting handlers "
-            + "are. It can be a third state of the promise, as in Stage 3, or a flag; the list "
-            + "itself, if whoever is being called stays on it until he has returned; a counter of "
-            + "those who asked for deliveries, raised from 0 by the one who delivers; or a list that "
-            + "is closed by the one who finds it empty. What they have in common is that \"nobody is "
-            + "left\" and \"nobody is calling any more\" are one step. A second lock around the calls "
-            + "keeps the order as well, and deadlocks at the first handler that waits.",
+            "It takes one more thing that is known under the lock: whose duty the waiting "
+            + "handlers are. It can be a third state of the promise, as in Stage 3, or a flag; "
+            + "the list itself, if whoever is being called stays on it until he has returned; a "
+            + "counter of those who asked for deliveries, raised from 0 by the one who delivers; "
+            + "or a list that is closed by the one who finds it empty. What they have in common "
+            + "is that \"nobody is left\" and \"nobody is calling any more\" are one step. A "
+            + "second lock around the calls keeps the order as well, and deadlocks at the first "
+            + "handler that waits.",
         forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
@@ -44,9 +46,9 @@ extension Exercise {
                     + "and how could one tell?"),
             .scenario(
                 "E07.2", "fill in, send, thank",
-                "The first handler fills in a form. While the promise is fulfilled, another thread "
-                    + "registers a second handler, which sends the form, and a third one. Each has to "
-                    + "have returned before the next is called.",
+                "The first handler fills in a form. While the promise is fulfilled, another "
+                    + "thread registers a second handler, which sends the form, and a third one. "
+                    + "Each has to have returned before the next is called.",
                 asking:
                     "Three handlers, and two moments at which somebody may come in between. What "
                     + "has been written down at the second of them?",
@@ -54,23 +56,24 @@ extension Exercise {
             ) { describeForm($0, $1.promise) },
             .scenario(
                 "E07.3", "one after the other, on two threads",
-                "A promise with one handler is rejected. Another thread registers a second one with "
-                    + "`error`, and when that has returned, a third thread registers a third one.",
+                "A promise with one handler is rejected. Another thread registers a second one "
+                    + "with `error`, and when that has returned, a third thread registers a third "
+                    + "one.",
                 asking: "The second handler was put where? Does whoever registers the third see it "
                     + "there, or at least that there is one?",
                 with: (any PromiseAnswer).self
             ) { describeRelay($0, $1.promise) },
             .scenario(
                 "E07.4", "registered inside, and from outside",
-                "A handler registers another on the same promise, while another thread registers one, "
-                    + "too. The first one comes first, and all of them are called, once.",
+                "A handler registers another on the same promise, while another thread registers "
+                    + "one, too. The first one comes first, and all of them are called, once.",
                 asking: "Who calls the handlers that two threads leave behind at the same time?",
                 with: (any PromiseAnswer).self
             ) { describeInsideAndOutside($0, $1.promise) },
             .scenario(
                 "E07.5", "two who come late",
-                "The promise is settled, and nobody waits. Two threads each register a handler, and "
-                    + "one of these registers another. All three have to be called, once.",
+                "The promise is settled, and nobody waits. Two threads each register a handler, "
+                    + "and one of these registers another. All three have to be called, once.",
                 asking:
                     "Whoever comes late is called at once. What if somebody comes at that moment?",
                 with: (any PromiseAnswer).self

@@ -6,14 +6,14 @@ extension Exercise {
         hints: [
             "Both `resolve` and `reject` come down to one function. What would it have to look at "
                 + "before it does anything?",
-            "A handler may do whatever it likes with the promise that is calling it: settle it once "
-                + "more, look at its result, register others. What should it find in each case, and "
-                + "when does that have to be written down?",
+            "A handler may do whatever it likes with the promise that is calling it: settle it "
+                + "once more, look at its result, register others. What should it find in each "
+                + "case, and when does that have to be written down?",
             "Somebody registers while handlers are being called. He may not be called now, and he "
                 + "may not be forgotten. How does `observe` learn that this is such a moment, and "
                 + "who comes back for him? And for who registers in *his* handler?",
-            "At the end, go through the list in your mind: is there any way by which a function gets "
-                + "onto it and stays there?",
+            "At the end, go through the list in your mind: is there any way by which a function "
+                + "gets onto it and stays there?",
         ],
         afterword:
             "Stage 2 has a flag that says that handlers are being called, and calls them in rounds "
@@ -37,17 +37,18 @@ extension Exercise {
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
             .play(
                 "E03.1", "the first call decides",
-                "Four promises are each settled three times: fulfilled or rejected first, and then "
-                    + "otherwise. The first call decides, for all who waited and for all who come late.",
+                "Four promises are each settled three times: fulfilled or rejected first, and "
+                    + "then otherwise. The first call decides, for all who waited and for all who "
+                    + "come late.",
                 asking: "Make a table: what came first, what comes now. Which of its fields may "
                     + "change anything?",
                 with: (any PromiseAnswer).self
             ) { try settleInEveryWay($0.promise) },
             .play(
                 "E03.2", "settling inside a handler",
-                "A handler settles the promise once more, with another value and with an error, and "
-                    + "looks at its result. Nothing may come of the one, and the other is the first "
-                    + "value.",
+                "A handler settles the promise once more, with another value and with an error, "
+                    + "and looks at its result. Nothing may come of the one, and the other is the "
+                    + "first value.",
                 asking: "When the first handler runs, what has been written down already?",
                 with: (any PromiseAnswer).self
             ) { try settleInside($0.promise) },
@@ -57,9 +58,9 @@ extension Exercise {
                     + "at that time?"),
             .play(
                 "E03.3", "registering inside, and inside of that",
-                "A handler registers two others, one of these two more, and one of those another. Each "
-                    + "is called, once, in the order of registration, when the one before it has "
-                    + "returned.",
+                "A handler registers two others, one of these two more, and one of those another. "
+                    + "Each is called, once, in the order of registration, when the one before it "
+                    + "has returned.",
                 asking: "After which handler do you look at the list for the last time?",
                 with: (any PromiseAnswer).self
             ) { answer in
@@ -106,14 +107,14 @@ private func settleInEveryWay<P: PromiseUnderTest>(_ promise: P.Type) throws {
         }
         listen("late")
         let first = text(outcomes[0])
-        let detail =
-            "with \(outcomes.map(text).joined(separator: ", then ")), heard: \(heard.joined(separator: ", "))"
+        let done = "with \(outcomes.map(text).joined(separator: ", then "))"
+        let detail = "\(done), heard: \(heard.joined(separator: ", "))"
         try require(!heard.isEmpty, or: .lost, detail)
         try require(heard.first == "early \(first)", or: .wrongValue, detail)
         try require(heard == ["early \(first)", "late \(first)"], or: .settledTwice, detail)
         try require(
             promise.outcome.map { text($0) } == first, or: .disagrees,
-            "with \(outcomes.map(text).joined(separator: ", then ")), the result is another")
+            "\(done), the result is another")
     }
 }
 

@@ -1,17 +1,18 @@
 // Exercise 3 · Settle once
 //
 // This promise has room for everyone: it keeps a list, and whoever waits is called in the order of
-// registration. But nothing keeps it from settling again. `resolve(1)`, then `resolve(2)`, and every
-// handler has run twice, with two values. A promise is the promise of *one* outcome.
+// registration. But nothing keeps it from settling again. `resolve(1)`, then `resolve(2)`, and
+// every handler has run twice, with two values. A promise is the promise of *one* outcome.
 //
 // Make it settle once. The first call of `resolve` or `reject` decides; whatever comes after it
 // changes nothing and calls nobody, wherever it comes from. The interface stays as it is:
 // `init(block:)`, `then`, `error`, `result`.
 //
 // Two things more, since they belong to the same moment. Handlers are called in the order of their
-// registration even if one of them registers another: that one has its turn when all who came before
-// it have returned, and not inside of one of them. And a promise may live on for long after it has
-// settled. What its handlers have captured should not, once there is nobody left to be called.
+// registration even if one of them registers another: that one has its turn when all who came
+// before it have returned, and not inside of one of them. And a promise may live on for long after
+// it has settled. What its handlers have captured should not, once there is nobody left to be
+// called.
 //
 // There is one thread. Handlers run as they do now: inside the call that settles the promise, or
 // inside `then` if it is settled and nobody is being called.

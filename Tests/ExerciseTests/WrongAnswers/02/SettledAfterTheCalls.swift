@@ -1,5 +1,6 @@
 // Rejected: E02.4 lost
-// The result is set when the handlers have been called: who registers in one of them is kept for later.
+// The result is set when the handlers have been called: who registers in one of them is kept for
+// later.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

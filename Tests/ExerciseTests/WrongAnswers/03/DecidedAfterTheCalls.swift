@@ -1,5 +1,6 @@
 // Rejected: E03.2 settles twice
-// Whether it is settled is written down when the handlers have been called: one of them may settle it.
+// Whether it is settled is written down when the handlers have been called: one of them may settle
+// it.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

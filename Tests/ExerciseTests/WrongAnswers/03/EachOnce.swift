@@ -1,5 +1,6 @@
 // Rejected: E03.1 settles twice
-// `resolve` counts once, `reject` counts once and not after `resolve`. But `resolve` after `reject`?
+// `resolve` counts once, `reject` counts once and not after `resolve`. But `resolve` after
+// `reject`?
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

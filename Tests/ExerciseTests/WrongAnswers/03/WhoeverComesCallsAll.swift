@@ -1,5 +1,6 @@
 // Rejected: E03.3 too early
-// Whoever registers calls all who wait, himself last: in order, but inside of the handler that runs.
+// Whoever registers calls all who wait, himself last: in order, but inside of the handler that
+// runs.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

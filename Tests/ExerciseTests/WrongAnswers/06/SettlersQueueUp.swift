@@ -1,5 +1,6 @@
 // Rejected: E06.2 deadlock
-// Who settles does so alone, and holds a lock of its own for it until the handlers have been called.
+// Who settles does so alone, and holds a lock of its own for it until the handlers have been
+// called.
 
 import Foundation
 

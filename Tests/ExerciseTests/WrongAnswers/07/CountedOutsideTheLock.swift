@@ -1,6 +1,7 @@
 // Rejected: R09 deadlock
-// An atomic counter says how many have asked for handlers to be called; who raises it from 0 calls all of
-// them. That can be a newcomer, who then waits inside of `then` for a handler that was there before.
+// An atomic counter says how many have asked for handlers to be called; who raises it from 0 calls
+// all of them. That can be a newcomer, who then waits inside of `then` for a handler that was there
+// before.
 
 import Foundation
 import Synchronization

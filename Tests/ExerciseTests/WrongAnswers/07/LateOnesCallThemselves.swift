@@ -1,5 +1,6 @@
 // Rejected: E07.1 lost
-// Who comes late raises the flag, is called, and takes it down. Nobody calls those who joined meanwhile.
+// Who comes late raises the flag, is called, and takes it down. Nobody calls those who joined
+// meanwhile.
 
 import Foundation
 
