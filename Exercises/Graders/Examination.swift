@@ -5,6 +5,8 @@ import SharedSuite
 public enum Examination: Sendable, Equatable, Codable {
     /// `explored`: how many interleavings, if there are several threads.
     case holds(explored: Int?)
+    /// In each of the interleavings that were tried, and there are more: it would take too long.
+    case holdsSoFar(explored: Int)
     case fails(Failure)
 }
 
@@ -82,7 +84,8 @@ extension Requirement {
         if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
         guard let finding = report.findings.first else {
             guard let missing = report.unreached.first else {
-                return .holds(explored: report.explored)
+                return report.extent == .all
+                    ? .holds(explored: report.explored) : .holdsSoFar(explored: report.explored)
             }
             return .fails(
                 Failure(

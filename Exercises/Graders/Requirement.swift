@@ -39,6 +39,10 @@ public struct Fault: Error, Hashable, Sendable {
 }
 
 extension Requirement {
+    /// More interleavings than most answers have. A lock that is waited for by trying again can have
+    /// a great many, and grading is to take seconds.
+    private static let maximumInterleavings = 20_000
+
     /// A hazard or race of the catalogue, run on the promise that was written as an answer. Data
     /// races count, whatever came of them.
     static func catalogue(_ id: String, asking question: String) -> Requirement {
@@ -50,6 +54,7 @@ extension Requirement {
             guard let race = hazard as? any Race else { return .play { try play(hazard, promise) } }
             var options = race.options
             options.judging.insert(.dataRace)
+            options.maximumInterleavings = maximumInterleavings
             return .scenario(options, race.scenario(onType: promise))
         }
     }
@@ -87,6 +92,7 @@ extension Requirement {
             var options = Options()
             options.reduction = true
             options.judging = judging
+            options.maximumInterleavings = maximumInterleavings
             return .scenario(options) { describe($0, answer) }
         }
     }

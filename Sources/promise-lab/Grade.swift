@@ -108,9 +108,16 @@ enum GradeCommand {
     private static func line(of requirement: Requirement, _ met: Grade.Met) -> String {
         Terminal.spread(
             Terminal.painted("✓ ", .green) + heading(requirement),
-            met.explored.map {
-                $0 == 1 ? "in the one interleaving" : "in every one of \($0.grouped) interleavings"
-            } ?? "")
+            extent(of: met))
+    }
+
+    private static func extent(of met: Grade.Met) -> String {
+        switch met.explored {
+        case nil: ""
+        case 1: "in the one interleaving"
+        case let explored?:
+            "in \(met.isAll ? "every one of" : "the first") \(explored.grouped) interleavings"
+        }
     }
 
     private static func heading(_ requirement: Requirement) -> String {
