@@ -22,9 +22,9 @@ extension Requirement {
     static func goesOnMeanwhile(_ id: String) -> Requirement {
         .scenario(
             id, "everything goes on while a handler runs",
-            "A handler waits until another thread has looked at the result of the same promise, "
-                + "has tried to settle it, and has registered two handlers. None of that may have "
-                + "to wait for the handler.",
+            "A handler for a value, and on another promise one for an error, waits until another "
+                + "thread has looked at the result, has tried to settle the same promise, and has "
+                + "registered two handlers on it. None of that may have to wait for the handler.",
             asking:
                 "Who holds something while handlers are called, be it for one kind of caller only?",
             with: (any PromiseAnswer).self
@@ -44,10 +44,12 @@ extension Requirement {
     static func farewellWaits(_ id: String) -> Requirement {
         .scenario(
             id, "a `deinit` that waits",
-            "A handler has captured an object. When that is freed, its `deinit` waits until "
-                + "another thread has registered a handler on the same promise.",
+            "A handler for the value and one for an error have each captured an object. When that "
+                + "is freed, its `deinit` waits until another thread has registered a handler on "
+                + "the same promise.",
             asking:
-                "At which line does the last one let go of the handler? Is the lock held there?",
+                "At which line does the last one let go of a handler, be it called or not? Is the lock "
+                + "held there?",
             with: (any PromiseAnswer).self
         ) { describeFarewell($0, $1.promise) }
     }
@@ -106,26 +108,38 @@ private func use<P: PromiseUnderTest>(
 }
 
 private func describeMeanwhile<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
-    let (promise, resolve, reject) = P.pending()
+    let (fulfilled, resolve, reject) = P.pending()
+    let (rejected, resolveOther, rejectOther) = P.pending()
     let log = Log<Call>()
     let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    promise.mapping {
+    let waitForUser = {
         begun.signal()
         used.wait()
+    }
+    fulfilled.mapping {
+        waitForUser()
         return $0
     }
-    promise.listen("handler", log)
-    scenario.thread("resolver") { resolve(1) }
+    fulfilled.listen("handler", log)
+    rejected.ending { _ in waitForUser() }
+    rejected.ending { log.append(Call(who: "handler for errors", what: "\($0)")) }
+    scenario.thread("settler") {
+        resolve(1)
+        rejectOther(Sent("no"))
+    }
     scenario.thread("user") {
         begun.wait()
-        use(promise, resolve, reject)
+        use(fulfilled, resolve, reject)
+        used.signal()
+        begun.wait()
+        use(rejected, resolveOther, rejectOther)
         used.signal()
     }
     scenario.check {
-        try log.requireOnce("handler")
-        try require(log.entries[0].what == "1", or: .disagrees)
+        try log.requireOnce("handler", "handler for errors")
+        try require(log.entries.map(\.what) == ["1", "'no'"], or: .disagrees)
     }
-    scenario.show(promise)
+    scenario.show(fulfilled)
 }
 
 private func describeLate<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
@@ -162,10 +176,14 @@ private func describeFarewell<P: PromiseUnderTest>(_ scenario: Scenario, _ promi
     do {
         let farewell = Farewell { registered.wait() }
         promise.mapping { value in withExtendedLifetime(farewell) { value } }
+        let unused = Farewell { registered.wait() }
+        promise.ending { _ in withExtendedLifetime(unused) {} }
     }
     scenario.thread("resolver") { resolve(1) }
     scenario.thread("subscriber") {
         promise.ending { _ in }
+        // Once for each of the two.
+        registered.signal()
         registered.signal()
     }
     scenario.show(promise)

@@ -56,9 +56,9 @@ extension Exercise {
             ) { describeForm($0, $1.promise) },
             .scenario(
                 "E07.3", "one after the other, on two threads",
-                "A promise with one handler is rejected. Another thread registers a second one "
-                    + "with `error`, and when that has returned, a third thread registers a third "
-                    + "one.",
+                "A promise is rejected, which has a handler at the end of a chain. Another thread "
+                    + "registers a second one with `error`, and when that has returned, a third "
+                    + "thread a third one, at the end of a chain again.",
                 asking: "The second handler was put where? Does whoever registers the third see it "
                     + "there, or at least that there is one?",
                 with: (any PromiseAnswer).self
@@ -160,18 +160,18 @@ private func describeRelay<P: PromiseUnderTest>(_ scenario: Scenario, _ promise:
     let (promise, _, reject) = P.pending()
     let log = Log<Call>()
     let registered = DispatchSemaphore(value: 0)
-    let listen = { (who: String) in
+    let listen = { (who: String, promise: P) in
         promise.ending { log.append(Call(who: who, what: "\($0)")) }
     }
-    listen("first handler")
+    listen("first handler", promise.mapping { $0 })
     scenario.thread("rejecter") { reject(Sent("no")) }
     scenario.thread("second") {
-        listen("second handler")
+        listen("second handler", promise)
         registered.signal()
     }
     scenario.thread("third") {
         registered.wait()
-        listen("third handler")
+        listen("third handler", promise.mapping { $0 })
     }
     scenario.check {
         try log.requireOrder("first handler", "second handler", "third handler")
