@@ -140,10 +140,13 @@ enum GradeCommand {
         if let table = failure.table { lines += ["", table] }
         lines += ["", Terminal.wrapped("✗ \(failure.detail)")]
         if let schedule = failure.schedule, let requirement {
-            lines.append(
+            let command =
                 "again: promise-lab grade \(exercise.number)"
-                    + (isOwn(file, exercise) ? "" : " --file \(shortened(file))")
-                    + " --replay \(requirement.id) --schedule \(schedule)")
+                + (isOwn(file, exercise) ? "" : " --file \(shortened(file))")
+            let choice = "--replay \(requirement.id) --schedule \(schedule)"
+            // In a form that can be copied into a shell, in one line or in two.
+            let fits = command.count + 1 + choice.count <= Terminal.width
+            lines.append(command + (fits ? " " : " \\\n    ") + choice)
         }
         if let requirement {
             lines += ["", Terminal.wrapped("Question: \(requirement.question)")]
