@@ -3,7 +3,7 @@ import PackageDescription
 
 // Each exercise of the workbook is a module of its own, so that an editor knows it. Nobody depends on
 // it: to be graded it is compiled once more, together with what ties it to the grader.
-let exercises = [1, 5, 8, 9, 10, 11, 12]
+let exercises = Array(1...12)
 let names = exercises.map { $0 < 10 ? "Exercise0\($0)" : "Exercise\($0)" }
 let workbook = zip(exercises, names).map { number, name in
     Target.target(

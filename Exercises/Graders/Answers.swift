@@ -58,3 +58,8 @@ public protocol CancellationPair: AnyObject, Sendable {
     /// Returns a function that withdraws the observer.
     func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void
 }
+
+extension PromiseAnswer {
+    /// For exercises with the adapter `FlatteningPromise.swift`.
+    var flatteningPromise: any FlatteningPromise.Type { promise as! any FlatteningPromise.Type }
+}

@@ -7,6 +7,8 @@ import Synchronization
 public enum Examination: Sendable, Equatable, Codable {
     /// `explored`: how many interleavings, if there are several threads.
     case holds(explored: Int?)
+    /// In each of the interleavings that were tried, and there are more: it would take too long.
+    case holdsSoFar(explored: Int)
     case fails(Failure)
 }
 
@@ -31,7 +33,6 @@ extension Requirement {
         switch trial(answer) {
         case .play(let play): examinationOfOneThread(play)
         case .unwatched(let play): examinationUnwatched(play)
-        case .hazard(let hazard, let promise): examination(of: hazard.run(onType: promise))
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
         case .independence(let describe): independence(describe)
@@ -42,7 +43,7 @@ extension Requirement {
     /// Runs one interleaving of the user's choice.
     func replayed(_ answer: AnyObject, _ schedule: String) throws -> Trace {
         switch trial(answer) {
-        case .play, .unwatched, .hazard:
+        case .play, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(let options, let describe):
             return try replay(schedule, options: options, describe)
@@ -67,6 +68,8 @@ extension Requirement {
                     try play()
                 } catch let thrown as Fault {
                     fault = thrown
+                } catch let failed as Failed {
+                    fault = Fault(failed.reason.rawValue, failed.detail)
                 }
             }
         }
@@ -103,16 +106,6 @@ extension Requirement {
         }
     }
 
-    private func examination(of verdict: Verdict) -> Examination {
-        switch verdict {
-        case .survives(let explored, _): .holds(explored: explored)
-        case .fails(let reasons, _, _, let detail):
-            .fails(Failure(reason: reasons[0].rawValue, detail: detail))
-        case .cannotExpress(let why), .unknown(let why):
-            .fails(Failure(reason: "not explored", detail: why))
-        }
-    }
-
     // MARK: Several threads
 
     private func explored(
@@ -123,7 +116,8 @@ extension Requirement {
         if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
         guard let finding = report.findings.first else {
             guard let missing = report.unreached.first else {
-                return .holds(explored: report.explored)
+                return report.extent == .all
+                    ? .holds(explored: report.explored) : .holdsSoFar(explored: report.explored)
             }
             return .fails(
                 Failure(

@@ -14,17 +14,17 @@ public struct Exercise: Sendable {
     public let requirements: [Requirement]
     /// What its sources may not use, besides ``SourceRules/forbidden``: the finished thing, for one.
     let forbidden: [SourceRules.Forbidden]
-    /// The file beside this one that ties an answer to the requirements: in `Adapters`.
-    let adapter: String
+    /// The files that tie an answer to the requirements: in `Adapters`.
+    let adapters: [String]
 
     init(
-        _ number: Int, _ title: String, chapter: Int, adapter: String, hints: [String],
+        _ number: Int, _ title: String, chapter: Int, adapter adapters: String..., hints: [String],
         afterword: String, forbidden: [SourceRules.Forbidden] = [], requirements: [Requirement]
     ) {
         self.number = number
         self.title = title
         self.chapter = chapter
-        self.adapter = adapter
+        self.adapters = adapters
         self.hints = hints
         self.afterword = afterword
         self.forbidden = forbidden
@@ -33,7 +33,8 @@ public struct Exercise: Sendable {
 
     /// All of them, in the order of the course.
     public static let all: [Exercise] = [
-        beTheScheduler, lockIt, allOfThem, firstOfThem, again, toldToStop, findTheBug,
+        beTheScheduler, keepBothHandlers, settleOnce, flatten, lockIt, doNotCallOut, keepTheOrder,
+        allOfThem, firstOfThem, again, toldToStop, findTheBug,
     ]
 
     public init?(number: Int) {

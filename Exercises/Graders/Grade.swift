@@ -17,7 +17,8 @@ public struct Grade: Sendable, Equatable, Codable {
 
     public let exercise: Int
     public let result: Result
-    /// The ids of the requirements that are met, in their order, with the interleavings explored.
+    /// The ids of the requirements that are met, in their order, with the interleavings explored,
+    /// and whether these are all there are.
     public let met: [Met]
     /// The one that is not met, if one of them is to blame.
     public let unmet: String?
@@ -27,6 +28,7 @@ public struct Grade: Sendable, Equatable, Codable {
     public struct Met: Sendable, Equatable, Codable {
         public let id: String
         public let explored: Int?
+        public let isAll: Bool
     }
 
     init(
@@ -161,7 +163,10 @@ public struct Grader: Sendable {
             switch line {
             case .begins(let id): begun = id
             case .ends(let id, .holds(let explored)):
-                met.append(Grade.Met(id: id, explored: explored))
+                met.append(Grade.Met(id: id, explored: explored, isAll: true))
+                begun = nil
+            case .ends(let id, .holdsSoFar(let explored)):
+                met.append(Grade.Met(id: id, explored: explored, isAll: false))
                 begun = nil
             case .ends(let id, .fails(let failure)):
                 return Grade(

@@ -1,14 +1,8 @@
 import RaceLab
+import SharedSuite
 import Stage3ThreadSafe
 
 // What the exercises on operators have in common: 8 to 11.
-
-/// An error for a scenario to send on its way and recognise.
-struct Sent: Error, CustomStringConvertible {
-    let name: String
-    init(_ name: String) { self.name = name }
-    var description: String { "'\(name)'" }
-}
 
 /// How a promise ended, in the words of an observer, each time that it was told.
 final class Ear: Sendable {

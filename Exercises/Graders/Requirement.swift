@@ -19,8 +19,6 @@ public struct Requirement: Sendable {
         case play(() throws -> Void)
         /// The same, without the lab: for what takes more steps than the lab would count.
         case unwatched(() throws -> Void)
-        /// A hazard of one thread, of the catalogue.
-        case hazard(any Hazard, any PromiseUnderTest.Type)
         /// Every interleaving of a scenario.
         case scenario(Options, (Scenario) -> Void)
         /// Two threads that have nothing to do with each other must not have to wait for each
@@ -56,6 +54,10 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Requirement {
+    /// More interleavings than most answers have. A lock that is waited for by trying again can have
+    /// a great many, and grading is to take seconds.
+    private static let maximumInterleavings = 20_000
+
     /// A hazard or race of the catalogue, run on the promise that was written as an answer. Data
     /// races count, whatever came of them.
     static func catalogue(_ id: String, asking question: String) -> Requirement {
@@ -64,14 +66,26 @@ extension Requirement {
             id: hazard.id, name: hazard.name, story: hazard.story, question: question
         ) { answer in
             let promise = (answer as! any PromiseAnswer).promise
-            guard let race = hazard as? any Race else { return .hazard(hazard, promise) }
+            guard let race = hazard as? any Race else { return .play { try play(hazard, promise) } }
             var options = race.options
             options.judging.insert(.dataRace)
+            options.maximumInterleavings = maximumInterleavings
             return .scenario(options, race.scenario(onType: promise))
         }
     }
 
-    /// Something that one thread does with an answer of the given type.
+    private static func play(_ hazard: any Hazard, _ promise: any PromiseUnderTest.Type) throws {
+        switch hazard.play(onType: promise) {
+        case .survives: break
+        case .fails(let reasons, _, _, let detail): throw Fault(reasons[0].rawValue, detail)
+        case .cannotExpress(let why), .unknown(let why): throw Fault("not explored", why)
+        case nil:
+            throw Fault("not explored", "\(hazard.id) is tried on the stages and designs only")
+        }
+    }
+
+    /// Something that one thread does with an answer of the given type. It throws a ``Fault``, or
+    /// what the checks of the suite throw.
     static func play<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void
@@ -105,6 +119,7 @@ extension Requirement {
             var options = Options()
             options.reduction = true
             options.judging = judging
+            options.maximumInterleavings = maximumInterleavings
             return .scenario(options) { describe($0, answer) }
         }
     }

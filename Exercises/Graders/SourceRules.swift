@@ -1,8 +1,8 @@
 /// What the sources of an answer may not use.
 ///
 /// An answer is judged by what it does under every interleaving. One that first finds out who is
-/// watching, and behaves accordingly, would be judged by something else; so whatever tells it has to
-/// stay out. That is a fence, and no wall: see `Exercises/TEACHING.md`.
+/// watching, and behaves accordingly, would be judged by something else; so whatever tells it has
+/// to stay out. That is a fence, and no wall: see `Exercises/TEACHING.md`.
 enum SourceRules {
     struct Forbidden: Sendable {
         /// A name, wherever it stands; or words in a row, such as `AWPromise . all`.
@@ -49,6 +49,10 @@ enum SourceRules {
                     + "simpler things (a variable of your own needs another name)")
         }
     }
+
+    /// For exercises in which a promise is built from scratch.
+    static let finishedThing = Forbidden(
+        "Stage3ThreadSafe", "the promise is to be built here, and not to be had from elsewhere")
 
     /// For exercises whose handlers run inside the call that settles or observes.
     static let sentAway: [Forbidden] = ["async", "asyncAfter", "asyncAndWait", "await", "Task"].map

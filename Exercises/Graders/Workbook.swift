@@ -39,7 +39,9 @@ extension Exercise {
     /// What the file in a workbook holds to begin with.
     public var stub: URL { Workbook.graders.appending(path: "Stubs/\(name).swift") }
 
-    var adapterFile: URL { Workbook.graders.appending(path: "Adapters/\(adapter).swift") }
+    var adapterFiles: [URL] {
+        adapters.map { Workbook.graders.appending(path: "Adapters/\($0).swift") }
+    }
 
     /// The task: the comment at the head of the stub.
     public var task: String {

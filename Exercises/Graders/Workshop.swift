@@ -17,7 +17,7 @@ struct Workshop {
             return .unavailable(
                 "the folder Modules is not beside the program, where `swift build` puts it")
         }
-        var sources = [answer.path, exercise.adapterFile.path]
+        var sources = [answer.path] + exercise.adapterFiles.map(\.path)
         if let suspect = exercise.suspect(
             of: (try? String(contentsOf: answer, encoding: .utf8)) ?? "")
         {
@@ -67,9 +67,10 @@ struct Workshop {
         let chosen = inAnswer.isEmpty ? lines : inAnswer
         guard !chosen.isEmpty else { return said }
         // What the adapter does not find is what the task has asked for, and the answer lacks.
-        return chosen.prefix(5).map {
-            $0.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
-                .replacingOccurrences(of: exercise.adapterFile.path, with: "what is asked for")
+        return chosen.prefix(5).map { line in
+            exercise.adapterFiles.reduce(
+                line.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
+            ) { $0.replacingOccurrences(of: $1.path, with: "what is asked for") }
         }.joined(separator: "\n")
     }
 

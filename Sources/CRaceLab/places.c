@@ -132,10 +132,15 @@ typedef struct {
 static bool climb_to(climb *c, rl_place place) {
     origin from = origin_of(place.pc);
     if (from == OF_PROGRAM) {
+        // A copy that the compiler has made of a function of Foundation, such as `withLock`, has no
+        // lines: whoever has called it is the place to show, if there is one.
+        bool is_copy = !c->is_found && rl_is_compilers_own(place.pc);
         c->found = place;
-        c->is_over = c->is_found = true;
-        return false;
+        c->is_found = true;
+        c->is_over = !is_copy;
+        return is_copy;
     }
+    if (c->is_found) return false;
     c->is_for_program |= from == FOR_PROGRAM;
     // A function without a name counts only if the program itself has called it.
     c->is_over = !c->is_for_program && place.pc != c->from;
@@ -173,7 +178,7 @@ bool rl_is_call_of_program(rl_place *place) {
     climb c = {.from = place->pc};
     rl_ignore();
     _Unwind_Backtrace(climb_frame, &c);
-    if (!c.is_over) climb_by_frame_pointers(&c);
+    if (!c.is_over && !c.is_found) climb_by_frame_pointers(&c);
     rl_attend();
     if (c.is_found) *place = c.found;
     return c.is_found;

@@ -110,7 +110,16 @@ enum GradeCommand {
     private static func line(of requirement: Requirement, _ met: Grade.Met) -> String {
         Terminal.spread(
             Terminal.painted("✓ ", .green) + heading(requirement),
-            met.explored.map { "in every one of \($0.grouped) interleavings" } ?? "")
+            extent(of: met))
+    }
+
+    private static func extent(of met: Grade.Met) -> String {
+        switch met.explored {
+        case nil: ""
+        case 1: "in the one interleaving"
+        case let explored?:
+            "in \(met.isAll ? "every one of" : "the first") \(explored.grouped) interleavings"
+        }
     }
 
     private static func heading(_ requirement: Requirement) -> String {
@@ -133,10 +142,13 @@ enum GradeCommand {
         if let table = failure.table { lines += ["", table] }
         lines += ["", Terminal.wrapped("✗ \(failure.detail)")]
         if let schedule = failure.schedule, let requirement {
-            lines.append(
+            let command =
                 "again: promise-lab grade \(exercise.number)"
-                    + (isOwn(file, exercise) ? "" : " --file \(shortened(file))")
-                    + " --replay \(requirement.id) --schedule \(schedule)")
+                + (isOwn(file, exercise) ? "" : " --file \(shortened(file))")
+            let choice = "--replay \(requirement.id) --schedule \(schedule)"
+            // In a form that can be copied into a shell, in one line or in two.
+            let fits = command.count + 1 + choice.count <= Terminal.width
+            lines.append(command + (fits ? " " : " \\\n    ") + choice)
         }
         if let requirement {
             lines += ["", Terminal.wrapped("Question: \(requirement.question)")]

@@ -80,6 +80,23 @@ struct LockEntryPointTests {
         #expect(report.reasons(.deadlock) == [expected], "\(report.summary)")
     }
 
+    @Test("withLock, which is compiled into the program without lines, is named by who calls it")
+    func withLockInsideItself() {
+        var places: [String] = []
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            places = [place(2), place(3)]
+            scenario.thread("only") {
+                lock.withLock {
+                    shared.value = lock.withLock { 1 }
+                }
+            }
+        }
+        let expected =
+            "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
+        #expect(report.reasons(.deadlock) == [expected], "\(report.summary)")
+    }
+
     @Test("a lock that lives on is free again after a deadlock")
     func survivingLock() {
         let (one, two) = (NSLock(), NSLock())

@@ -108,20 +108,23 @@ public protocol Hazard: Sendable {
 }
 
 /// Thrown by a scenario when the promise has failed.
-struct Failed: Error {
-    let reason: Reason
-    let detail: String
+public struct Failed: Error {
+    public let reason: Reason
+    public let detail: String
 }
 
-func require(_ condition: Bool, or reason: Reason, _ detail: @autoclosure () -> String) throws {
+/// For what one thread does: fails for a reason, and with a sentence about this case.
+public func require(
+    _ condition: Bool, or reason: Reason, _ detail: @autoclosure () -> String
+) throws {
     if !condition { throw Failed(reason: reason, detail: detail()) }
 }
 
 /// An error for scenarios to send on its way and recognise.
-struct Sent: Error, Equatable, CustomStringConvertible {
-    let name: String
-    init(_ name: String) { self.name = name }
-    var description: String { "'\(name)'" }
+public struct Sent: Error, Equatable, CustomStringConvertible {
+    public let name: String
+    public init(_ name: String) { self.name = name }
+    public var description: String { "'\(name)'" }
 }
 
 // MARK: - One thread

@@ -3,8 +3,22 @@ import RaceLab
 // The catalogue, for promises that are no part of it: a student's, or your own.
 
 extension Hazard {
-    /// Finds out how any type of promise fares. A hazard that needs more than the type has, or that is
-    /// about Stage 3's own operators, cannot be expressed.
+    /// Plays a hazard of one thread on any type of promise, then and there: whoever calls it
+    /// decides on which thread. `nil` if it is none, or needs more than the type has.
+    public func play<P: PromiseUnderTest>(onType promise: P.Type) -> Verdict? {
+        switch self {
+        case let hazard as any OneThreadHazard:
+            return verdict { try hazard.play(promise) }
+        case let hazard as any FlatteningHazard:
+            guard let flattening = promise as? any FlatteningPromise.Type else { return nil }
+            return verdict { try hazard.play(flattening) }
+        default:
+            return nil
+        }
+    }
+
+    /// Finds out how any type of promise fares. A hazard that needs more than the type has, or that
+    /// is about Stage 3's own operators, cannot be expressed.
     public func run<P: PromiseUnderTest>(onType promise: P.Type) -> Verdict {
         switch self {
         case let hazard as any OneThreadHazard:

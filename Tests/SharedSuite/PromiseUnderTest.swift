@@ -32,7 +32,7 @@ public protocol FlatteningPromise: PromiseUnderTest {
 
 extension PromiseUnderTest {
     /// A pending promise, and the two functions that settle it.
-    static func pending() -> (promise: Self, resolve: Resolve, reject: Reject) {
+    public static func pending() -> (promise: Self, resolve: Resolve, reject: Reject) {
         var functions: (Resolve, Reject)!
         let promise = working { resolve, reject in functions = (resolve, reject) }
         return (promise, functions.0, functions.1)

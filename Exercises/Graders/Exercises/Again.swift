@@ -1,4 +1,5 @@
 import RaceLab
+import SharedSuite
 import Stage3ThreadSafe
 
 extension Exercise {

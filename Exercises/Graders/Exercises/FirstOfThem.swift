@@ -1,5 +1,6 @@
 import Dispatch
 import RaceLab
+import SharedSuite
 import Stage3ThreadSafe
 import Synchronization
 

@@ -176,7 +176,7 @@ private func listen<P: PromiseUnderTest>(
 }
 
 /// Each exactly once, in this order.
-func requireOrder(_ heard: [String], _ expected: [String]) throws {
+public func requireOrder(_ heard: [String], _ expected: [String]) throws {
     let said = heard.isEmpty ? "nobody" : heard.joined(separator: ", ")
     for name in expected {
         let count = heard.count { $0 == name }

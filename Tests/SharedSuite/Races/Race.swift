@@ -102,15 +102,21 @@ public func require(_ condition: Bool, or reason: Reason) throws {
 }
 
 /// What the handlers of a scenario were told.
-struct Call: Equatable, CustomStringConvertible {
-    let who: String
-    let what: String
-    var description: String { "\(who) hears \(what)" }
+public struct Call: Equatable, CustomStringConvertible {
+    public let who: String
+    public let what: String
+
+    public init(who: String, what: String) {
+        self.who = who
+        self.what = what
+    }
+
+    public var description: String { "\(who) hears \(what)" }
 }
 
 extension PromiseUnderTest {
     /// Registers a handler that writes down each value it is called with.
-    func listen(_ who: String, _ log: Log<Call>) {
+    public func listen(_ who: String, _ log: Log<Call>) {
         mapping {
             log.append(Call(who: who, what: "\($0)"))
             return $0
@@ -120,7 +126,7 @@ extension PromiseUnderTest {
 
 extension Scenario {
     /// Shows the fields of a promise as columns.
-    func show(_ promise: some PromiseUnderTest) {
+    public func show(_ promise: some PromiseUnderTest) {
         for (index, title) in FieldTitles.of(promise).enumerated() {
             state(title) { promise.fields[index].value }
         }
@@ -144,7 +150,7 @@ extension Log<Call> {
     func count(_ who: String) -> Int { entries.count { $0.who == who } }
 
     /// Each of these was called, and called once.
-    func requireOnce(_ names: String...) throws {
+    public func requireOnce(_ names: String...) throws {
         for name in names { try require(count(name) > 0, or: .lost) }
         for name in names { try require(count(name) < 2, or: .twice) }
     }

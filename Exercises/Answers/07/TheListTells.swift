@@ -1,0 +1,75 @@
+// Whoever is being called stays on the list until he has returned. So a settled promise with
+// somebody on its list is one whose handlers are being called, and who adds to an empty list calls.
+
+import Dispatch
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let queue = DispatchQueue(label: "promise")
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public var result: Outcome? { queue.sync { outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        let first = queue.sync { () -> Handler? in
+            guard self.outcome == nil else { return nil }
+            self.outcome = outcome
+            return handlers.first
+        }
+        callHandlers(from: first, outcome)
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        let settled = queue.sync { () -> Outcome? in
+            handlers.append(handler)
+            return handlers.count == 1 ? outcome : nil
+        }
+        if let settled { callHandlers(from: handler, settled) }
+    }
+
+    private func callHandlers(from first: Handler?, _ outcome: Outcome) {
+        var next = first
+        while let handler = next {
+            handler(outcome)
+            // The one who has been called leaves the queue alive, and is freed out here.
+            let (_, following) = queue.sync { (handlers.removeFirst(), handlers.first) }
+            next = following
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

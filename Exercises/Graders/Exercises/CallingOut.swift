@@ -1,0 +1,210 @@
+import Dispatch
+import RaceLab
+import SharedSuite
+
+// What exercises 6 and 7 both ask: while code of somebody else runs, no lock of the promise is
+// held.
+
+extension Requirement {
+    static func usesItsOwnPromise(_ id: String) -> Requirement {
+        .play(
+            id, "a handler that uses its promise",
+            "A handler looks at the result of its own promise, settles it once more, and "
+                + "registers two others on it, one for a value and one for an error: early, and "
+                + "late. Each is called, once, and nothing else comes of it.",
+            asking:
+                "Which locks does the thread hold when the handler runs, and which does it want "
+                + "next?",
+            with: (any PromiseAnswer).self
+        ) { try useInside($0.promise) }
+    }
+
+    static func goesOnMeanwhile(_ id: String) -> Requirement {
+        .scenario(
+            id, "everything goes on while a handler runs",
+            "A handler for a value, and on another promise one for an error, waits until another "
+                + "thread has looked at the result, has tried to settle the same promise, and has "
+                + "registered two handlers on it. None of that may have to wait for the handler.",
+            asking:
+                "Who holds something while handlers are called, be it for one kind of caller only?",
+            with: (any PromiseAnswer).self
+        ) { describeMeanwhile($0, $1.promise) }
+    }
+
+    static func lateHandlerWaits(_ id: String) -> Requirement {
+        .scenario(
+            id, "a late handler that waits",
+            "Two promises are settled. One thread registers a handler on each of them, and each "
+                + "waits until another thread has used the same promise.",
+            asking: "From which places are handlers called, and what is held in each of them?",
+            with: (any PromiseAnswer).self
+        ) { describeLate($0, $1.promise) }
+    }
+
+    static func farewellWaits(_ id: String) -> Requirement {
+        .scenario(
+            id, "a `deinit` that waits",
+            "A handler for the value and one for an error have each captured an object. When that "
+                + "is freed, its `deinit` waits until another thread has registered a handler on "
+                + "the same promise.",
+            asking:
+                "At which line does the last one let go of a handler, be it called or not? Is the lock "
+                + "held there?",
+            with: (any PromiseAnswer).self
+        ) { describeFarewell($0, $1.promise) }
+    }
+
+    static func noStrangersWait(_ id: String) -> Requirement {
+        .independence(
+            id, "two promises, two threads",
+            "One thread settles a promise, and another one a second promise that has nothing to do "
+                + "with the first. Neither should ever have to wait for the other.",
+            asking: "How many locks are there when there are a thousand promises?",
+            with: (any PromiseAnswer).self,
+            first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) })
+    }
+}
+
+private func useInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
+    var heard: [String] = []
+    var looksInVain = false
+    let (promise, resolve, reject) = P.pending()
+    func register(_ who: String) {
+        promise.mapping { value in
+            heard.append("\(who) \(value)")
+            guard heard.count < 20 else { return value }
+            if case .success(value) = promise.outcome {} else { looksInVain = true }
+            resolve(value + 1)
+            reject(Sent("inside"))
+            promise.mapping { value in
+                heard.append("inside \(who) \(value)")
+                return value
+            }
+            .ending { heard.append("\($0)") }
+            promise.ending { heard.append("\($0)") }
+            return value
+        }
+    }
+    register("early")
+    resolve(5)
+    register("late")
+    let expected = ["early", "late"].flatMap { ["\($0) 5", "inside \($0) 5"] }
+    let strangers = Set(heard).subtracting(expected)
+    try require(strangers.isEmpty, or: .settledTwice, "heard: \(heard.joined(separator: ", "))")
+    try require(
+        !looksInVain, or: .disagrees, "inside of a handler, the result is not what it was told")
+    try requireOrder(heard.sorted(), expected.sorted())
+}
+
+/// All that a thread can do with somebody else's promise.
+private func use<P: PromiseUnderTest>(
+    _ promise: P, _ resolve: P.Resolve, _ reject: P.Reject
+) {
+    _ = promise.outcome
+    resolve(2)
+    reject(Sent("late"))
+    promise.mapping { $0 }
+    promise.ending { _ in }
+}
+
+private func describeMeanwhile<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let (fulfilled, resolve, reject) = P.pending()
+    let (rejected, resolveOther, rejectOther) = P.pending()
+    let log = Log<Call>()
+    let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let waitForUser = {
+        begun.signal()
+        used.wait()
+    }
+    fulfilled.mapping {
+        waitForUser()
+        return $0
+    }
+    fulfilled.listen("handler", log)
+    rejected.ending { _ in waitForUser() }
+    rejected.ending { log.append(Call(who: "handler for errors", what: "\($0)")) }
+    scenario.thread("settler") {
+        resolve(1)
+        rejectOther(Sent("no"))
+    }
+    scenario.thread("user") {
+        begun.wait()
+        use(fulfilled, resolve, reject)
+        used.signal()
+        begun.wait()
+        use(rejected, resolveOther, rejectOther)
+        used.signal()
+    }
+    scenario.check {
+        try log.requireOnce("handler", "handler for errors")
+        try require(log.entries.map(\.what) == ["1", "'no'"], or: .disagrees)
+    }
+    scenario.show(fulfilled)
+}
+
+private func describeLate<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let (fulfilled, resolve, reject) = P.pending()
+    let (rejected, resolveOther, rejectOther) = P.pending()
+    resolve(1)
+    rejectOther(Sent("no"))
+    let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let waitForUser = {
+        begun.signal()
+        used.wait()
+    }
+    scenario.thread("late") {
+        fulfilled.mapping {
+            waitForUser()
+            return $0
+        }
+        rejected.ending { _ in waitForUser() }
+    }
+    scenario.thread("user") {
+        begun.wait()
+        use(fulfilled, resolve, reject)
+        used.signal()
+        begun.wait()
+        use(rejected, resolveOther, rejectOther)
+        used.signal()
+    }
+    scenario.show(fulfilled)
+}
+
+private func describeFarewell<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let (promise, resolve, _) = P.pending()
+    let registered = DispatchSemaphore(value: 0)
+    do {
+        let farewell = Farewell { registered.wait() }
+        promise.mapping { value in withExtendedLifetime(farewell) { value } }
+        let unused = Farewell { registered.wait() }
+        promise.ending { _ in withExtendedLifetime(unused) {} }
+    }
+    scenario.thread("resolver") { resolve(1) }
+    scenario.thread("subscriber") {
+        promise.ending { _ in }
+        // Once for each of the two.
+        registered.signal()
+        registered.signal()
+    }
+    scenario.show(promise)
+}
+
+/// Something to be captured, with something to say when it is let go.
+private final class Farewell {
+    private let say: () -> Void
+
+    init(_ say: @escaping () -> Void) {
+        self.say = say
+    }
+
+    deinit { say() }
+}
+
+/// All that can happen to a promise, on one thread.
+private func liveOn<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
+    let (promise, resolve, _) = P.pending()
+    promise.mapping { $0 + 1 }
+    resolve(value)
+    promise.ending { _ in }
+    _ = promise.outcome
+}

@@ -1,0 +1,253 @@
+import SharedSuite
+
+extension Exercise {
+    static let flatten = Exercise(
+        4, "Flatten", chapter: 3, adapter: "Promise", "FlatteningPromise",
+        hints: [
+            "There are three promises: the one on which `then` is called, the one that it returns, "
+                + "and the one that the function returns. When does each of them come into being, "
+                + "and who settles it?",
+            "The other `then` settles the next promise with what the function returns. Here that "
+                + "is no value yet. Who will know the outcome, and how does one ask to be told?",
+            "Count the ways in which it can end: the promise above is rejected, the function "
+                + "throws, the inner promise is fulfilled, it is rejected. Does each of them come "
+                + "out at the next promise?",
+            "Two promises are the same object if `===` says so. The function has to have returned "
+                + "before you can ask; who else has to be there by then?",
+        ],
+        afterword:
+            "The next promise can observe the inner one like anybody else, with the whole outcome, "
+            + "which is what Stage 2 does; or it can be told by way of `then` and `error`, as "
+            + "somebody outside of the class would do it. Since it settles once, it makes no "
+            + "difference how many ways lead to it. In Stage 3 this is `adopt`, and chapter 4 has "
+            + "the race that goes with it: R12.",
+        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        requirements: [
+            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
+            .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
+            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
+            .catalogue("H09", asking: "Is everybody called, in the order of the list?"),
+            .catalogue(
+                "H07",
+                asking: "When the function has returned, what is known of its promise, and what is "
+                    + "still to come? Of how many kinds can that be?"),
+            .play(
+                "E04.1", "the inner promise is settled already",
+                "The function returns a promise that was fulfilled, or rejected, before. The chain "
+                    + "goes on with that, at once.",
+                asking: "Who is on a list of which nobody will ever think again?",
+                with: (any PromiseAnswer).self
+            ) { try returnSettled($0.flatteningPromise) },
+            .play(
+                "E04.2", "both kinds of `then` in a chain",
+                "Functions that return values and functions that return promises take turns, "
+                    + "three times, with several values. Each is called once, with what the one "
+                    + "before it has come to.",
+                asking: "Write down what each function in the chain is called with, and how often.",
+                with: (any PromiseAnswer).self
+            ) { answer in
+                for value in [3, 0, -5] { try takeTurns(answer.flatteningPromise, value) }
+            },
+            .play(
+                "E04.3", "an error from above",
+                "The promise is rejected. The function must not be called, and the end of the "
+                    + "chain has to hear of the error, once.",
+                asking: "Which way does an error take that nobody in the middle has asked for?",
+                with: (any PromiseAnswer).self
+            ) { try rejectAbove($0.flatteningPromise) },
+            .play(
+                "E04.4", "the function throws",
+                "The function throws in place of returning a promise. The end of the chain has to "
+                    + "hear of that error, once.",
+                asking: "If there is no inner promise, who settles the next one?",
+                with: (any PromiseAnswer).self
+            ) { try throwInside($0.flatteningPromise) },
+            .play(
+                "E04.5", "settled before `then` is called",
+                "The promise on which `then` is called has been settled for long: with a value, "
+                    + "or with an error. The chain behind it hears what it would have heard "
+                    + "otherwise.",
+                asking: "What is different when `then` comes late, and who takes care of it?",
+                with: (any PromiseAnswer).self
+            ) { try attachLate($0.flatteningPromise) },
+            .play(
+                "E04.6", "an inner promise that others use",
+                "Two functions return the same pending promise, which has a handler of its own "
+                    + "before that, and gets another one after. When it is settled, all of them "
+                    + "hear.",
+                asking:
+                    "To whom does the list of the inner promise belong, and what may you do with "
+                    + "it?",
+                with: (any PromiseAnswer).self
+            ) { answer in
+                try share(answer.flatteningPromise, rejecting: false)
+                try share(answer.flatteningPromise, rejecting: true)
+            },
+            .play(
+                "E04.7", "the promise above, returned",
+                "The function returns the promise on which its `then` was called. That one is "
+                    + "fulfilled by then, so the chain goes on with its value.",
+                asking: "Of the three promises, which two must not be the same?",
+                with: (any PromiseAnswer).self
+            ) { try returnTheOneAbove($0.flatteningPromise) },
+            .catalogue(
+                "H11",
+                asking: "Whom does the next promise wait for, if the function returns it? How can "
+                    + "you tell?"),
+            .play(
+                "E04.8", "an inner promise that is dropped",
+                "The inner promise is never settled, and everybody lets go of it and of the chain. "
+                    + "All of it has to be freed.",
+                asking:
+                    "The inner promise has to know the next one. Does the next one have to know "
+                    + "the inner?",
+                with: (any PromiseAnswer).self
+            ) { try drop($0.flatteningPromise) },
+        ])
+}
+
+extension PromiseUnderTest {
+    /// Writes down what comes of it, whichever it is.
+    fileprivate func end(_ hear: @escaping (String) -> Void) {
+        mapping {
+            hear("value \($0)")
+            return $0
+        }
+        .ending { hear("error \($0)") }
+    }
+}
+
+private func fulfilled<P: PromiseUnderTest>(_ value: Int) -> P {
+    P.working { resolve, _ in resolve(value) }
+}
+
+private func rejected<P: PromiseUnderTest>(_ error: any Error) -> P {
+    P.working { _, reject in reject(error) }
+}
+
+/// What was heard has to be this, and nothing else.
+private func require(_ heard: [String], toBe expected: [String], _ circumstances: String) throws {
+    let all = heard.isEmpty ? "nothing" : heard.joined(separator: ", ")
+    let said = "\(circumstances), the chain heard \(all)"
+    try require(heard.count >= expected.count, or: .lost, said)
+    try require(heard.count <= expected.count, or: .twice, said)
+    try require(heard == expected, or: .wrongValue, said)
+}
+
+private func returnSettled<P: FlatteningPromise>(_ promise: P.Type) throws {
+    for value in [4, 0, -9] {
+        var heard: [String] = []
+        let (promise, resolve, _) = P.pending()
+        promise.flatMapping { fulfilled($0 + value) }.end { heard.append($0) }
+        resolve(10)
+        try require(heard, toBe: ["value \(10 + value)"], "with \(10 + value)")
+    }
+    var heard: [String] = []
+    let (promise, resolve, _) = P.pending()
+    promise.flatMapping { rejected(Sent("no \($0)")) }.end { heard.append($0) }
+    resolve(6)
+    try require(heard, toBe: ["error 'no 6'"], "with an error")
+}
+
+private func takeTurns<P: FlatteningPromise>(_ promise: P.Type, _ value: Int) throws {
+    var heard: [String] = []
+    var resolveInner: [P.Resolve] = []
+    let hear = { (value: Int) -> Int in
+        heard.append("value \(value)")
+        return value
+    }
+    let inner = { (value: Int) -> P in
+        _ = hear(value)
+        let (inner, resolve, _) = P.pending()
+        resolveInner.append { resolve($0 * value) }
+        return inner
+    }
+    let (promise, resolve, _) = P.pending()
+    promise.mapping { hear($0) + 1 }.flatMapping(inner).mapping { hear($0) + 1 }.flatMapping(inner)
+        .end { heard.append($0) }
+    var expected = ["value \(value)", "value \(value + 1)"]
+    resolve(value)
+    try require(heard, toBe: expected, "with \(value), before the first inner promise is settled")
+    let second = 2 * (value + 1)
+    resolveInner[0](2)
+    expected += ["value \(second)", "value \(second + 1)"]
+    try require(heard, toBe: expected, "with \(value), before the second inner promise is settled")
+    resolveInner[1](7)
+    expected.append("value \(7 * (second + 1))")
+    try require(heard, toBe: expected, "with \(value)")
+}
+
+private func rejectAbove<P: FlatteningPromise>(_ promise: P.Type) throws {
+    var heard: [String] = []
+    let (promise, _, reject) = P.pending()
+    promise.flatMapping { value -> P in
+        heard.append("function \(value)")
+        return fulfilled(value)
+    }
+    .mapping { $0 }.end { heard.append($0) }
+    reject(Sent("above"))
+    try require(heard, toBe: ["error 'above'"], "rejected from above")
+}
+
+private func throwInside<P: FlatteningPromise>(_ promise: P.Type) throws {
+    var heard: [String] = []
+    let (promise, resolve, _) = P.pending()
+    promise.flatMapping { throw Sent("thrown \($0)") }.mapping { $0 }.end { heard.append($0) }
+    resolve(8)
+    try require(heard, toBe: ["error 'thrown 8'"], "with a function that throws")
+}
+
+private func attachLate<P: FlatteningPromise>(_ promise: P.Type) throws {
+    var heard: [String] = []
+    let early: P = fulfilled(11)
+    let (inner, resolveInner, _) = P.pending()
+    early.flatMapping { _ in inner }.end { heard.append($0) }
+    early.flatMapping { fulfilled($0 + 1) }.end { heard.append($0) }
+    try require(heard, toBe: ["value 12"], "fulfilled before")
+    resolveInner(13)
+    try require(heard, toBe: ["value 12", "value 13"], "fulfilled before")
+    let lost: P = rejected(Sent("early"))
+    lost.flatMapping { fulfilled($0) }.end { heard.append($0) }
+    try require(heard, toBe: ["value 12", "value 13", "error 'early'"], "rejected before")
+}
+
+private func share<P: FlatteningPromise>(_ promise: P.Type, rejecting: Bool) throws {
+    var heard: [String] = []
+    let (first, resolveFirst, _) = P.pending()
+    let (second, resolveSecond, _) = P.pending()
+    let (inner, resolveInner, rejectInner) = P.pending()
+    inner.end { heard.append("before: \($0)") }
+    first.flatMapping { _ in inner }.end { heard.append("first: \($0)") }
+    second.flatMapping { _ in inner }.end { heard.append("second: \($0)") }
+    resolveFirst(1)
+    resolveSecond(2)
+    inner.end { heard.append("after: \($0)") }
+    if rejecting { rejectInner(Sent("no")) } else { resolveInner(5) }
+    let outcome = rejecting ? "error 'no'" : "value 5"
+    try requireOrder(heard, ["before", "first", "second", "after"].map { "\($0): \(outcome)" })
+}
+
+private func returnTheOneAbove<P: FlatteningPromise>(_ promise: P.Type) throws {
+    var heard: [String] = []
+    let (promise, resolve, _) = P.pending()
+    promise.flatMapping { _ in promise }.end { heard.append($0) }
+    resolve(14)
+    try require(heard, toBe: ["value 14"], "with the promise above")
+}
+
+private func drop<P: FlatteningPromise>(_ promise: P.Type) throws {
+    weak var keptInner: P?
+    weak var keptNext: P?
+    do {
+        let (promise, resolve, _) = P.pending()
+        let (inner, resolveInner, _) = P.pending()
+        let next = promise.flatMapping { _ in inner }
+        next.end { _ in }
+        resolve(1)
+        (keptInner, keptNext) = (inner, next)
+        withExtendedLifetime(resolveInner) {}
+    }
+    try require(
+        keptInner == nil && keptNext == nil, or: .keptAlive,
+        "the inner promise and the next one hold each other")
+}

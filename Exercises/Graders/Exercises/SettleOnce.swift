@@ -1,0 +1,220 @@
+import SharedSuite
+
+extension Exercise {
+    static let settleOnce = Exercise(
+        3, "Settle once", chapter: 3, adapter: "Promise",
+        hints: [
+            "Both `resolve` and `reject` come down to one function. What would it have to look at "
+                + "before it does anything?",
+            "A handler may do whatever it likes with the promise that is calling it: settle it "
+                + "once more, look at its result, register others. What should it find in each "
+                + "case, and when does that have to be written down?",
+            "Somebody registers while handlers are being called. He may not be called now, and he "
+                + "may not be forgotten. How does `observe` learn that this is such a moment, and "
+                + "who comes back for him? And for who registers in *his* handler?",
+            "At the end, go through the list in your mind: is there any way by which a function "
+                + "gets onto it and stays there?",
+        ],
+        afterword:
+            "Stage 2 has a flag that says that handlers are being called, and calls them in rounds "
+            + "until a round is empty. It can be done without the flag: if each handler leaves the "
+            + "list only after it was called, then a settled promise with somebody on its list is "
+            + "one that is calling. Exercise 7 comes back to this moment, with two threads in it.",
+        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        requirements: [
+            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
+            .catalogue("H02", asking: "Is everybody on the list called?"),
+            .catalogue("H03", asking: "What do a chain and a handler for errors have in common?"),
+            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
+            .catalogue(
+                "H09",
+                asking:
+                    "Who is called first when the promise settles? And who calls those who come "
+                    + "after that?"),
+            .catalogue("H14", asking: "Who holds whom, and does that go round in a circle?"),
+            .catalogue("H16", asking: "What does each link of the chain hand on to the next?"),
+            .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
+            .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
+            .play(
+                "E03.1", "the first call decides",
+                "Four promises are each settled three times: fulfilled or rejected first, and "
+                    + "then otherwise. The first call decides, for all who waited and for all who "
+                    + "come late.",
+                asking: "Make a table: what came first, what comes now. Which of its fields may "
+                    + "change anything?",
+                with: (any PromiseAnswer).self
+            ) { try settleInEveryWay($0.promise) },
+            .play(
+                "E03.2", "settling inside a handler",
+                "A handler settles the promise once more, with another value and with an error, "
+                    + "and looks at its result. Nothing may come of the one, and the other is the "
+                    + "first value.",
+                asking: "When the first handler runs, what has been written down already?",
+                with: (any PromiseAnswer).self
+            ) { try settleInside($0.promise) },
+            .catalogue(
+                "H08",
+                asking: "The third handler arrives while the first is running. Where is the second "
+                    + "at that time?"),
+            .play(
+                "E03.3", "registering inside, and inside of that",
+                "A handler registers two others, one of these two more, and one of those another. "
+                    + "Each is called, once, in the order of registration, when the one before it "
+                    + "has returned.",
+                asking: "After which handler do you look at the list for the last time?",
+                with: (any PromiseAnswer).self
+            ) { answer in
+                try nest(answer.promise, rejecting: false)
+                try nest(answer.promise, rejecting: true)
+            },
+            .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
+            .play(
+                "E03.4", "nobody stays on the list",
+                "Handlers for a value and for an error, early, late, or registered inside another "
+                    + "one, have each captured an object. When all is done, none of them lives on.",
+                asking: "Which kind of handler is never called at all, and where is it then?",
+                with: (any PromiseAnswer).self
+            ) { answer in
+                try releaseAll(answer.promise, rejecting: false)
+                try releaseAll(answer.promise, rejecting: true)
+            },
+        ])
+}
+
+private func settleInEveryWay<P: PromiseUnderTest>(_ promise: P.Type) throws {
+    let attempts: [[Result<Int, Sent>]] = [
+        [.success(7), .failure(Sent("late")), .success(8)],
+        [.failure(Sent("first")), .success(9), .failure(Sent("late"))],
+        [.success(0), .success(5), .success(0)],
+        [.failure(Sent("no")), .failure(Sent("late")), .success(1)],
+    ]
+    for outcomes in attempts {
+        var heard: [String] = []
+        let (promise, resolve, reject) = P.pending()
+        let listen = { (who: String) in
+            promise.mapping {
+                heard.append("\(who) \($0)")
+                return $0
+            }
+            .ending { heard.append("\(who) \($0)") }
+        }
+        listen("early")
+        for outcome in outcomes {
+            switch outcome {
+            case .success(let value): resolve(value)
+            case .failure(let error): reject(error)
+            }
+        }
+        listen("late")
+        let first = text(outcomes[0])
+        let done = "with \(outcomes.map(text).joined(separator: ", then "))"
+        let detail = "\(done), heard: \(heard.joined(separator: ", "))"
+        try require(!heard.isEmpty, or: .lost, detail)
+        try require(heard.first == "early \(first)", or: .wrongValue, detail)
+        try require(heard == ["early \(first)", "late \(first)"], or: .settledTwice, detail)
+        try require(
+            promise.outcome.map { text($0) } == first, or: .disagrees,
+            "\(done), the result is another")
+    }
+}
+
+private func text(_ outcome: Result<Int, some Error>) -> String {
+    switch outcome {
+    case .success(let value): "\(value)"
+    case .failure(let error): "\(error)"
+    }
+}
+
+private func settleInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
+    var heard: [String] = []
+    var seen: [String] = []
+    let (promise, resolve, reject) = P.pending()
+    promise.mapping {
+        heard.append("first \($0)")
+        seen.append(promise.outcome.map { text($0) } ?? "pending")
+        if heard.count < 9 {
+            resolve($0 + 1)
+            reject(Sent("inside"))
+        }
+        return $0
+    }
+    .ending { heard.append("error \($0)") }
+    promise.mapping {
+        heard.append("second \($0)")
+        return $0
+    }
+    promise.ending { heard.append("error \($0)") }
+    resolve(6)
+    try require(
+        heard == ["first 6", "second 6"], or: .settledTwice,
+        "heard: \(heard.joined(separator: ", "))")
+    try require(seen == ["6"], or: .disagrees, "inside the handler, the result was \(seen)")
+    try require(
+        promise.outcome.map { text($0) } == "6", or: .settledTwice,
+        "the result is another than the handlers were told")
+}
+
+private func nest<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
+    var (registered, heard, running): ([String], [String], [String]) = ([], [], [])
+    var tooEarly: String?
+    let (promise, resolve, reject) = P.pending()
+    func register(_ who: String, _ work: @escaping () -> Void = {}) {
+        let handler = {
+            if let other = running.last { tooEarly = "\(who) ran inside of \(other)" }
+            heard.append(who)
+            running.append(who)
+            work()
+            running.removeLast()
+        }
+        registered.append(who)
+        if rejecting {
+            promise.ending { _ in handler() }
+        } else {
+            promise.mapping { value in
+                handler()
+                return value
+            }
+        }
+    }
+    register("1") {
+        register("3") { register("6") }
+        register("4") {
+            register("7") { register("9") }
+            register("8")
+        }
+    }
+    register("2") { register("5") }
+    if rejecting { reject(Sent("no")) } else { resolve(2) }
+    register("10")
+    try requireOrder(heard, registered)
+    try require(tooEarly == nil, or: .tooEarly, tooEarly ?? "")
+}
+
+private func releaseAll<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
+    let (promise, resolve, reject) = P.pending()
+    var living: [(who: String, isAlive: () -> Bool)] = []
+    func capture(_ who: String) -> Captured {
+        let object = Captured()
+        living.append((who, { [weak object] in object != nil }))
+        return object
+    }
+    func register(_ who: String) {
+        let (first, second) = (capture("\(who) `then`"), capture("\(who) `error`"))
+        promise.mapping { value in withExtendedLifetime(first) { value } }
+        promise.ending { _ in withExtendedLifetime(second) {} }
+    }
+    register("an early")
+    promise.mapping { value in
+        register("an inner")
+        return value
+    }
+    promise.ending { _ in register("an inner") }
+    if rejecting { reject(Sent("no")) } else { resolve(2) }
+    register("a late")
+    let kept = living.filter { $0.isAlive() }.map(\.who)
+    withExtendedLifetime(promise) {}
+    try require(
+        kept.isEmpty, or: .keptAlive,
+        "\(rejecting ? "rejected" : "fulfilled"), it still holds what was given to "
+            + kept.joined(separator: ", "))
+}

@@ -1,0 +1,65 @@
+// Rejected: E02.1 lost
+// Handlers have lists, but the link to the rest of the chain has a slot: the second takes it away.
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+
+    /// What to do with the value, once there is one.
+    private var f_then: [(Value) -> Void] = []
+    /// What to do with the error, if there is one.
+    private var f_error: [(any Error) -> Void] = []
+    /// What rejects the next promise.
+    private var link: ((any Error) -> Void)?
+    /// What the promise ended with; `nil` as long as it is pending.
+    public private(set) var result: Outcome?
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block({ value in self.complete(value) }, { error in self.fail(error) })
+    }
+
+    private func complete(_ value: Value) {
+        result = .success(value)
+        for handler in f_then { handler(value) }
+    }
+
+    private func fail(_ error: any Error) {
+        result = .failure(error)
+        link?(error)
+        for handler in f_error { handler(error) }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        AWPromise<Next> { resolve, reject in
+            let handler = { (value: Value) in
+                do {
+                    resolve(try function(value))
+                } catch {
+                    reject(error)
+                }
+            }
+            switch result {
+            case nil:
+                f_then.append(handler)
+                link = reject
+            case .success(let value): handler(value)
+            case .failure(let error): reject(error)
+            }
+        }
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        switch result {
+        case nil: f_error.append(function)
+        case .success: break
+        case .failure(let error): function(error)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// Rejected: E02.4 lost
+// The result is set when the handlers have been called: who registers in one of them is kept for
+// later.
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+
+    /// What to do with the value, once there is one.
+    private var f_then: [(Value) -> Void] = []
+    /// What to do with the error, if there is one.
+    private var f_error: [(any Error) -> Void] = []
+    /// What the promise ended with; `nil` as long as it is pending.
+    public private(set) var result: Outcome?
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block({ value in self.complete(value) }, { error in self.fail(error) })
+    }
+
+    private func complete(_ value: Value) {
+        for handler in f_then { handler(value) }
+        result = .success(value)
+    }
+
+    private func fail(_ error: any Error) {
+        for handler in f_error { handler(error) }
+        result = .failure(error)
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        AWPromise<Next> { resolve, reject in
+            let handler = { (value: Value) in
+                do {
+                    resolve(try function(value))
+                } catch {
+                    reject(error)
+                }
+            }
+            switch result {
+            case nil:
+                f_then.append(handler)
+                f_error.append(reject)
+            case .success(let value): handler(value)
+            case .failure(let error): reject(error)
+            }
+        }
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        switch result {
+        case nil: f_error.append(function)
+        case .success: break
+        case .failure(let error): function(error)
+        }
+    }
+}

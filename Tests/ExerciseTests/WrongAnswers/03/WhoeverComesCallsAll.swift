@@ -1,0 +1,63 @@
+// Rejected: E03.3 too early
+// Whoever registers calls all who wait, himself last: in order, but inside of the handler that
+// runs.
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    /// What the promise ended with; `nil` as long as it is pending.
+    public private(set) var result: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        guard result == nil else { return }
+        result = outcome
+        callHandlers()
+    }
+
+    private func callHandlers() {
+        guard let result else { return }
+        while !handlers.isEmpty {
+            let handler = handlers.removeFirst()
+            handler(result)
+        }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        handlers.append(handler)
+        callHandlers()
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

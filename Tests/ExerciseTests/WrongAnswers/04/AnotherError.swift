@@ -1,0 +1,82 @@
+// Rejected: H11 wrong value
+// It is rejected, but not with the error that was asked for.
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    /// What the promise ended with; `nil` as long as it is pending.
+    public private(set) var result: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        guard result == nil else { return }
+        result = outcome
+        let waiting = handlers
+        handlers = []
+        for handler in waiting { handler(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        if let result {
+            handler(result)
+        } else {
+            handlers.append(handler)
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> AWPromise<Next>
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            do {
+                let inner = try function(outcome.get())
+                guard inner !== next else { throw CancellationError() }
+                inner.observe { outcome in next.settle(outcome) }
+            } catch {
+                next.settle(.failure(error))
+            }
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}
+
+/// What a promise itself can have to complain of.
+public enum PromiseError: Error {
+    /// A function passed to `then` returned the promise that this `then` had returned before.
+    case returnedItself
+}

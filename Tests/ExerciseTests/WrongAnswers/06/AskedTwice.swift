@@ -1,0 +1,69 @@
+// Rejected: R02 result differs
+// Whether it is settled is asked under the lock, and believed in the next piece of work under it.
+
+import Foundation
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let lock = NSLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public var result: Outcome? { lock.withLock { outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        guard result == nil else { return }
+        let waiting = lock.withLock { () -> [Handler] in
+            self.outcome = outcome
+            return handlers
+        }
+        for handler in waiting { handler(outcome) }
+        _ = lock.withLock { () -> [Handler] in
+            defer { handlers = [] }
+            return handlers
+        }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        lock.lock()
+        let settled = outcome
+        if settled == nil { handlers.append(handler) }
+        lock.unlock()
+        if let settled { handler(settled) }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// Rejected: E06.4 deadlock
+// Called outside of the lock, and forgotten under it: then what the handlers have captured goes.
+
+import Foundation
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let lock = NSLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public var result: Outcome? { lock.withLock { outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        let isFirst = lock.withLock { () -> Bool in
+            guard self.outcome == nil else { return false }
+            self.outcome = outcome
+            return true
+        }
+        guard isFirst else { return }
+        for handler in lock.withLock({ handlers }) { handler(outcome) }
+        lock.withLock { handlers = [] }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        lock.lock()
+        let settled = outcome
+        if settled == nil { handlers.append(handler) }
+        lock.unlock()
+        if let settled { handler(settled) }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// Rejected: E07.8 deadlock
+// A handler stays on the list until it has returned, and is then thrown away under the lock.
+
+import Foundation
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let lock = NSLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public var result: Outcome? { lock.withLock { outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        let isOurs = lock.withLock { () -> Bool in
+            guard self.outcome == nil else { return false }
+            self.outcome = outcome
+            return !handlers.isEmpty
+        }
+        if isOurs { callHandlers(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        let settled = lock.withLock { () -> Outcome? in
+            handlers.append(handler)
+            return handlers.count == 1 ? outcome : nil
+        }
+        if let settled { callHandlers(settled) }
+    }
+
+    private func callHandlers(_ outcome: Outcome) {
+        repeat {
+            let handler = lock.withLock { handlers[0] }
+            handler(outcome)
+        } while lock.withLock {
+            handlers.removeFirst()
+            return !handlers.isEmpty
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// Rejected: E07.4 overlap
+// A handler that registers another is on the thread that works the list off, and asks nobody.
+
+import Foundation
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let lock = NSLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+    /// The thread that is calling handlers.
+    private var caller: Thread?
+
+    public var result: Outcome? { lock.withLock { outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        let isFirst = lock.withLock { () -> Bool in
+            guard self.outcome == nil else { return false }
+            self.outcome = outcome
+            caller = Thread.current
+            return true
+        }
+        if isFirst { callHandlers(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        if lock.withLock({ caller === Thread.current }) { return handlers.append(handler) }
+        let settled = lock.withLock { () -> Outcome? in
+            handlers.append(handler)
+            guard let outcome, caller == nil else { return nil }
+            caller = Thread.current
+            return outcome
+        }
+        if let settled { callHandlers(settled) }
+    }
+
+    /// To be called by whoever is the caller. Whoever finds the list empty takes it down.
+    private func callHandlers(_ outcome: Outcome) {
+        while let round = nextRound() {
+            for handler in round { handler(outcome) }
+        }
+    }
+
+    private func nextRound() -> [Handler]? {
+        lock.withLock {
+            guard !handlers.isEmpty else {
+                caller = nil
+                return nil
+            }
+            defer { handlers = [] }
+            return handlers
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// Rejected: R09 deadlock
+// The order is kept by a second lock, which is held while handlers are called.
+
+import Foundation
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let lock = NSLock()
+    /// Held by whoever calls handlers.
+    private let calling = NSRecursiveLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+    /// Whether a thread is calling handlers. Whoever registers meanwhile leaves that to it.
+    private var isCallingHandlers = false
+
+    public var result: Outcome? { lock.withLock { outcome } }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        calling.withLock {
+            let isFirst = lock.withLock { () -> Bool in
+                guard self.outcome == nil else { return false }
+                self.outcome = outcome
+                return true
+            }
+            if isFirst { callHandlers(outcome) }
+        }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        let settled = lock.withLock { () -> Outcome? in
+            handlers.append(handler)
+            return outcome
+        }
+        guard let settled else { return }
+        // Who holds it already is a handler that registers another.
+        calling.withLock {
+            if !isCallingHandlers { callHandlers(settled) }
+        }
+    }
+
+    private func callHandlers(_ outcome: Outcome) {
+        isCallingHandlers = true
+        while let handler = lock.withLock({ handlers.isEmpty ? nil : handlers.removeFirst() }) {
+            handler(outcome)
+        }
+        isCallingHandlers = false
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}
