@@ -34,7 +34,7 @@ enum Help {
 
     private static let texts = [
         "matrix": """
-        usage: promise-lab [matrix] [--designs]
+        usage: promise-lab [matrix] [--designs] [--only IDS]
 
         Runs every hazard of the catalogue on every stage and prints what came of it:
 
@@ -44,7 +44,8 @@ enum Help {
 
         Each verdict is compared with the documented one. Exit status 1 if one differs. With
         --designs the columns are the designs of Bolts, PromiseKit and Google Promises in
-        miniature (Sources/FieldGuide), and Stage 3 beside them.
+        miniature (Sources/FieldGuide), and Stage 3 beside them. With --only the rows named alone,
+        such as --only R01,R05.
 
         """,
         "show": """

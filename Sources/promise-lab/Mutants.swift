@@ -61,7 +61,7 @@ enum MutantsCommand {
             throw Failure(description: "\(mutant.name): it does not compile\n\(build.output)")
         }
         let program = copy.appending(path: ".build/debug/promise-lab").path
-        let runs = try [[program], [program, "aplus"]].map { try start($0, in: copy) }
+        let runs = try commands(for: mutant).map { try start([program] + $0, in: copy) }
         let output = runs.map(\.output).joined(separator: "\n")
         let lines = output.split(separator: "\n").map(String.init)
         let missing = mutant.noticedBy.filter { row, reason in
@@ -78,6 +78,14 @@ enum MutantsCommand {
                 + missing.map { "\($0.row) (\($0.reason))" }.joined(separator: ", "))
         print(output)
         return false
+    }
+
+    /// The rows that have to notice, and, if there are clauses among them, all clauses.
+    private static func commands(for mutant: Mutant) -> [[String]] {
+        let ids = mutant.noticedBy.map { $0.row.prefix { $0 != " " } }.map(String.init)
+        let hazards = ids.filter { Catalogue.hazard($0) != nil }
+        let matrix = ["matrix", "--only", hazards.joined(separator: ",")]
+        return hazards.count < ids.count ? [matrix, ["aplus"]] : [matrix]
     }
 
     private static func start(

@@ -33,7 +33,7 @@ enum PromiseLab {
             let subject = words.first { !$0.hasPrefix("-") && $0 != "help" }
             return print(try Help.text(about: subject), terminator: "")
         }
-        guard let name else {
+        guard let name, !["--designs", "--only"].contains(where: words[0].hasPrefix) else {
             var arguments = Arguments(words)
             return try matrix(&arguments)
         }
@@ -114,8 +114,12 @@ enum PromiseLab {
 
     private static func matrix(_ arguments: inout Arguments) throws {
         let subjects = arguments.flag("--designs") ? Matrix.designs : Matrix.stages
+        let ids = try arguments.optional("--only", for: "ids of hazards, such as R01,R05")
         try arguments.end()
-        try Matrix.command(subjects)
+        guard let ids else { return try Matrix.command(subjects) }
+        let wanted = try ids.split(separator: ",").map { try hazard(String($0)).id }
+        guard !wanted.isEmpty else { throw Mistake("--only wants ids of hazards, such as R01,R05") }
+        try Matrix.command(subjects, Catalogue.all.filter { wanted.contains($0.id) })
     }
 
     private static func hazardAndSubject(
@@ -126,7 +130,10 @@ enum PromiseLab {
     }
 
     private static func hazard(_ arguments: inout Arguments) throws -> any Hazard {
-        let id = try arguments.word("the id of a hazard, such as R01")
+        try hazard(try arguments.word("the id of a hazard, such as R01"))
+    }
+
+    private static func hazard(_ id: String) throws -> any Hazard {
         guard let hazard = Catalogue.hazard(id) else {
             throw Mistake(
                 "there is no hazard '\(id)'; promise-lab list shows all of them, from "

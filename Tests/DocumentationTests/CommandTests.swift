@@ -17,6 +17,8 @@ struct CommandTests {
             ("show H01 --stage 1 --every", "H01 has one thread only"),
             ("show --stage 1", "a word is missing: the id of a hazard"),
             ("show R01 --stage", "--stage wants a stage"),
+            ("matrix --only R01,R99", "there is no hazard 'R99'"),
+            ("matrix --only ,", "--only wants ids of hazards"),
             ("demo dance", "there is no demo 'dance'; there is http"),
             ("show R01 --stage 1 --loud", "there is no option '--loud'"),
             ("show R01 R02 --stage 1", "'R02' is one word too many"),
@@ -67,6 +69,15 @@ struct CommandTests {
                 #expect(first.output == second.output)
             }
         }
+    }
+
+    @Test("single rows of the matrix are the same as in the whole")
+    func singleRows() throws {
+        let result = try Commands.promiseLab(["matrix", "--only", "h02,R05"])
+        #expect(result.status == 0)
+        let ids = result.lines.compactMap { $0.prefixMatch(of: #/[HRC]\d\d/#)?.0 }
+        #expect(ids == ["H02", "R05"])
+        #expect(result.output.contains("R05  then ∥ then ∥ resolve           ✗ "))
     }
 
     @Test("the schedule under a table reproduces the table")
