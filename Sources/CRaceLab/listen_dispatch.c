@@ -7,8 +7,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
-#include "real.h"
+#include "dispatch.h"
 
 #if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
 
@@ -16,19 +15,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-typedef void *dispatch_object;
-typedef void (*function)(void *context);
-
 /// As much of a block as is needed to call it.
 typedef struct {
     void *isa;
     int flags, reserved;
     void (*invoke)(void *block);
 } block;
-
-extern dispatch_object dispatch_semaphore_create(intptr_t count);
-extern void dispatch_retain(dispatch_object object);
-extern void dispatch_release(dispatch_object object);
 
 #define NOW 0ull
 #define FOREVER (~0ull)
@@ -206,9 +198,7 @@ dispatch_object dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) 
     return queue;
 }
 
-typedef enum { SERIAL, CONCURRENT, GLOBAL, MAIN } queue_kind;
-
-static queue_kind kind_of(dispatch_object queue) {
+queue_kind rl_kind_of_queue(dispatch_object queue) {
     static dispatch_object main_queue;
     if (!main_queue) main_queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
     if (queue == main_queue) return MAIN;
@@ -230,11 +220,6 @@ REAL(sync_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
 REAL(sync_block_on, real_sync, "dispatch_sync")
 REAL(sync_block_on, real_barrier_sync, "dispatch_barrier_sync")
 
-typedef struct {
-    function work;
-    void *context;
-} call;
-
 /// Dispatch has to come to the end of its function even if the work does not.
 static void make_call(void *context) {
     const call *c = context;
@@ -244,10 +229,10 @@ static void make_call(void *context) {
     rl_remove_landing(&landing);
 }
 
-static void call_block(void *context) { ((block *)context)->invoke(context); }
+void rl_call_block(void *context) { ((block *)context)->invoke(context); }
 
-static void run_on(dispatch_object queue, call c, bool barrier, rl_place place) {
-    const queue_kind kind = kind_of(queue);
+void rl_run_on_queue(dispatch_object queue, call c, bool barrier, rl_place place) {
+    const queue_kind kind = rl_kind_of_queue(queue);
     const bool shared = kind == CONCURRENT && !barrier;
     if (kind != GLOBAL) rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
     if (kind == MAIN)
@@ -261,223 +246,25 @@ static void run_on(dispatch_object queue, call c, bool barrier, rl_place place) 
 void dispatch_sync(dispatch_object queue, void *work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_sync()(queue, work);
-    run_on(queue, (call){call_block, work}, false, place);
+    rl_run_on_queue(queue, (call){rl_call_block, work}, false, place);
 }
 
 void dispatch_barrier_sync(dispatch_object queue, void *work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_barrier_sync()(queue, work);
-    run_on(queue, (call){call_block, work}, true, place);
+    rl_run_on_queue(queue, (call){rl_call_block, work}, true, place);
 }
 
 void dispatch_sync_f(dispatch_object queue, void *context, function work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_sync_f()(queue, context, work);
-    run_on(queue, (call){work, context}, false, place);
+    rl_run_on_queue(queue, (call){work, context}, false, place);
 }
 
 void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_barrier_sync_f()(queue, context, work);
-    run_on(queue, (call){work, context}, true, place);
-}
-
-// MARK: - Sending work to a queue
-
-// The work is done by a thread that the lab starts for the queue, and that waits for more until all
-// others have ended: one for a serial queue, as many as it takes for a concurrent one. Each piece of
-// work runs as if somebody waited for it (see above), so that it keeps others out who do.
-
-typedef void (*async_on)(dispatch_object queue, void *work);
-typedef void (*async_f_on)(dispatch_object queue, void *context, function work);
-typedef void *(*block_copy)(const void *block);
-typedef void (*block_release)(const void *block);
-REAL(async_on, real_async, "dispatch_async")
-REAL(async_on, real_barrier_async, "dispatch_barrier_async")
-REAL(async_f_on, real_async_f, "dispatch_async_f")
-REAL(async_f_on, real_barrier_async_f, "dispatch_barrier_async_f")
-REAL(block_copy, real_block_copy, "_Block_copy")
-REAL(block_release, real_block_release, "_Block_release")
-
-// While a scenario is set up nobody schedules. Work that is sent to a queue then goes the usual way,
-// and has to be done before the run begins, or it would go on beside it.
-
-typedef struct {
-    dispatch_object queue;
-    _Atomic bool has_work;
-} queue_of_set_up;
-
-static queue_of_set_up queues_of_set_up[64];
-static _Atomic int queue_count_of_set_up;
-
-/// Of the work that such work sends in its turn, what goes to the same queues is waited for.
-static void remember_for_set_up(dispatch_object queue) {
-    int count = atomic_load(&queue_count_of_set_up);
-    for (int k = 0; k < count; k++)
-        if (queues_of_set_up[k].queue == queue) {
-            atomic_store(&queues_of_set_up[k].has_work, true);
-            return;
-        }
-    const queue_kind kind = kind_of(queue);
-    if (!rl_is_setting_up_here() || kind == MAIN || kind == GLOBAL || count == 64) return;
-    dispatch_retain(queue);
-    queues_of_set_up[count].queue = queue;
-    atomic_store(&queues_of_set_up[count].has_work, true);
-    atomic_store(&queue_count_of_set_up, count + 1);
-}
-
-/// Behind everything that has been sent to the queue.
-static void wait_for_end_of(dispatch_object queue) {
-    dispatch_object end = dispatch_semaphore_create(0);
-    real_barrier_async_f()(queue, end, signal_once);
-    real_wait()(end, FOREVER);
-    dispatch_release(end);
-}
-
-void rl_finish_work_of_set_up(void) {
-    int count = atomic_load(&queue_count_of_set_up);
-    for (bool is_done = false; !is_done;) {
-        is_done = true;
-        for (int k = 0; k < count; k++) {
-            if (!atomic_exchange(&queues_of_set_up[k].has_work, false)) continue;
-            is_done = false;
-            wait_for_end_of(queues_of_set_up[k].queue);
-        }
-    }
-    atomic_store(&queue_count_of_set_up, 0);
-    for (int k = 0; k < count; k++) dispatch_release(queues_of_set_up[k].queue);
-}
-
-typedef struct item {
-    struct item *next;
-    dispatch_object queue;
-    call call;
-    bool is_block, barrier;
-    rl_place place;
-} item;
-
-/// What is to be done on one queue in one run, and who does it.
-typedef struct {
-    dispatch_object queue;
-    item *first, *last;
-    int workers, waiting_workers, waiting_items;
-} lane;
-
-static lane lanes[RL_MAX_THREADS];
-static int lane_count;
-static uint64_t run_of_lanes;
-
-static void discard_item(item *i) {
-    if (i->is_block) real_block_release()(i->call.context);
-    dispatch_release(i->queue);
-    free(i);
-}
-
-/// What a run has left undone, because it was given up, is of no use to the next one.
-static void begin_lanes_of_run(void) {
-    if (run_of_lanes == rl_run_number()) return;
-    run_of_lanes = rl_run_number();
-    for (int k = 0; k < lane_count; k++)
-        for (item *i = lanes[k].first, *next; i; i = next) {
-            next = i->next;
-            discard_item(i);
-        }
-    lane_count = 0;
-}
-
-static lane *lane_of(dispatch_object queue) {
-    begin_lanes_of_run();
-    for (int k = 0; k < lane_count; k++)
-        if (lanes[k].queue == queue) return &lanes[k];
-    if (lane_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
-    lanes[lane_count] = (lane){.queue = queue};
-    return &lanes[lane_count++];
-}
-
-static item *take_item(lane *l) {
-    item *i = l->first;
-    l->first = i->next;
-    if (!l->first) l->last = NULL;
-    l->waiting_items--;
-    return i;
-}
-
-static void *work_on_lane(void *argument) {
-    lane *l = argument;
-    for (;;) {
-        l->waiting_workers++;
-        if (!rl_await(l)) return NULL;
-        l->waiting_workers--;
-        item *i = take_item(l);
-        rl_received(i);
-        run_on(l->queue, i->call, i->barrier, i->place);
-        discard_item(i);
-    }
-}
-
-static void start_worker(lane *l) {
-    l->workers++;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    if (rl_start_thread(&thread, &attributes, work_on_lane, l) != 0) abort();
-    pthread_attr_destroy(&attributes);
-}
-
-static void send(dispatch_object queue, call c, bool is_block, bool barrier, rl_place place) {
-    if (is_block) c.context = real_block_copy()(c.context);
-    item *i = malloc(sizeof *i);
-    if (!i) abort();
-    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .place = place};
-    dispatch_retain(queue);
-    lane *l = lane_of(queue);
-    const bool is_serial = kind_of(queue) == SERIAL || kind_of(queue) == MAIN;
-    rl_point(RL_SEND, l, place);
-    rl_hand_down(i, place.pc);
-    if (l->last)
-        l->last->next = i;
-    else
-        l->first = i;
-    l->last = i;
-    l->waiting_items++;
-    if (is_serial ? l->workers == 0 : l->waiting_workers < l->waiting_items) start_worker(l);
-}
-
-void dispatch_async(dispatch_object queue, void *work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_async()(queue, work);
-    }
-    send(queue, (call){call_block, work}, true, false, place);
-}
-
-void dispatch_barrier_async(dispatch_object queue, void *work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_barrier_async()(queue, work);
-    }
-    send(queue, (call){call_block, work}, true, true, place);
-}
-
-void dispatch_async_f(dispatch_object queue, void *context, function work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_async_f()(queue, context, work);
-    }
-    send(queue, (call){work, context}, false, false, place);
-}
-
-void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_barrier_async_f()(queue, context, work);
-    }
-    send(queue, (call){work, context}, false, true, place);
+    rl_run_on_queue(queue, (call){work, context}, true, place);
 }
 
 #endif

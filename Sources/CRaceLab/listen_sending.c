@@ -1,0 +1,225 @@
+// Sending work to a queue of Dispatch, with `async`.
+//
+// The work is done by a thread that the lab starts for the queue, and that waits for more until all
+// others have ended: one for a serial queue, as many as it takes for a concurrent one. Each piece of
+// work runs as if somebody waited for it (listen_dispatch.c), so that it keeps others out who do.
+//
+// Only where the program's definitions come before all others, which is Linux; see listen_threads.c.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "dispatch.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
+typedef intptr_t (*semaphore_signal)(dispatch_object);
+REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
+REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
+
+extern dispatch_object dispatch_semaphore_create(intptr_t count);
+extern void dispatch_retain(dispatch_object object);
+extern void dispatch_release(dispatch_object object);
+
+#define FOREVER (~0ull)
+
+typedef void (*async_on)(dispatch_object queue, void *work);
+typedef void (*async_f_on)(dispatch_object queue, void *context, function work);
+typedef void *(*block_copy)(const void *block);
+typedef void (*block_release)(const void *block);
+REAL(async_on, real_async, "dispatch_async")
+REAL(async_on, real_barrier_async, "dispatch_barrier_async")
+REAL(async_f_on, real_async_f, "dispatch_async_f")
+REAL(async_f_on, real_barrier_async_f, "dispatch_barrier_async_f")
+REAL(block_copy, real_block_copy, "_Block_copy")
+REAL(block_release, real_block_release, "_Block_release")
+
+// While a scenario is set up nobody schedules. Work that is sent to a queue then goes the usual way,
+// and has to be done before the run begins, or it would go on beside it.
+
+typedef struct {
+    dispatch_object queue;
+    _Atomic bool has_work;
+} queue_of_set_up;
+
+static queue_of_set_up queues_of_set_up[64];
+static _Atomic int queue_count_of_set_up;
+
+/// Of the work that such work sends in its turn, what goes to the same queues is waited for.
+static void remember_for_set_up(dispatch_object queue) {
+    int count = atomic_load(&queue_count_of_set_up);
+    for (int k = 0; k < count; k++)
+        if (queues_of_set_up[k].queue == queue) {
+            atomic_store(&queues_of_set_up[k].has_work, true);
+            return;
+        }
+    const queue_kind kind = rl_kind_of_queue(queue);
+    if (!rl_is_setting_up_here() || kind == MAIN || kind == GLOBAL || count == 64) return;
+    dispatch_retain(queue);
+    queues_of_set_up[count].queue = queue;
+    atomic_store(&queues_of_set_up[count].has_work, true);
+    atomic_store(&queue_count_of_set_up, count + 1);
+}
+
+static void signal_end(void *end) { real_signal()(end); }
+
+/// Waits behind everything that has been sent to the queue.
+static void wait_for_end_of(dispatch_object queue) {
+    dispatch_object end = dispatch_semaphore_create(0);
+    real_barrier_async_f()(queue, end, signal_end);
+    real_wait()(end, FOREVER);
+    dispatch_release(end);
+}
+
+void rl_finish_work_of_set_up(void) {
+    int count = atomic_load(&queue_count_of_set_up);
+    for (bool is_done = false; !is_done;) {
+        is_done = true;
+        for (int k = 0; k < count; k++) {
+            if (!atomic_exchange(&queues_of_set_up[k].has_work, false)) continue;
+            is_done = false;
+            wait_for_end_of(queues_of_set_up[k].queue);
+        }
+    }
+    atomic_store(&queue_count_of_set_up, 0);
+    for (int k = 0; k < count; k++) dispatch_release(queues_of_set_up[k].queue);
+}
+
+typedef struct item {
+    struct item *next;
+    dispatch_object queue;
+    call call;
+    bool is_block, barrier;
+    rl_place place;
+} item;
+
+/// What is to be done on one queue in one run, and who does it.
+typedef struct {
+    dispatch_object queue;
+    item *first, *last;
+    int workers, waiting_workers, waiting_items;
+} lane;
+
+static lane lanes[RL_MAX_THREADS];
+static int lane_count;
+static uint64_t run_of_lanes;
+
+static void discard_item(item *i) {
+    if (i->is_block) real_block_release()(i->call.context);
+    dispatch_release(i->queue);
+    free(i);
+}
+
+/// What a run has left undone, because it was given up, is of no use to the next one.
+static void begin_lanes_of_run(void) {
+    if (run_of_lanes == rl_run_number()) return;
+    run_of_lanes = rl_run_number();
+    for (int k = 0; k < lane_count; k++)
+        for (item *i = lanes[k].first, *next; i; i = next) {
+            next = i->next;
+            discard_item(i);
+        }
+    lane_count = 0;
+}
+
+static lane *lane_of(dispatch_object queue) {
+    begin_lanes_of_run();
+    for (int k = 0; k < lane_count; k++)
+        if (lanes[k].queue == queue) return &lanes[k];
+    if (lane_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    lanes[lane_count] = (lane){.queue = queue};
+    return &lanes[lane_count++];
+}
+
+static item *take_item(lane *l) {
+    item *i = l->first;
+    l->first = i->next;
+    if (!l->first) l->last = NULL;
+    l->waiting_items--;
+    return i;
+}
+
+static void *work_on_lane(void *argument) {
+    lane *l = argument;
+    for (;;) {
+        l->waiting_workers++;
+        if (!rl_await(l)) return NULL;
+        l->waiting_workers--;
+        item *i = take_item(l);
+        rl_received(i);
+        rl_run_on_queue(l->queue, i->call, i->barrier, i->place);
+        discard_item(i);
+    }
+}
+
+static void start_worker(lane *l) {
+    l->workers++;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    if (rl_start_thread(&thread, &attributes, work_on_lane, l) != 0) abort();
+    pthread_attr_destroy(&attributes);
+}
+
+static void send(dispatch_object queue, call c, bool is_block, bool barrier, rl_place place) {
+    if (is_block) c.context = real_block_copy()(c.context);
+    item *i = malloc(sizeof *i);
+    if (!i) abort();
+    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .place = place};
+    dispatch_retain(queue);
+    lane *l = lane_of(queue);
+    const bool is_serial = rl_kind_of_queue(queue) == SERIAL || rl_kind_of_queue(queue) == MAIN;
+    rl_point(RL_SEND, l, place);
+    rl_hand_down(i, place.pc);
+    if (l->last)
+        l->last->next = i;
+    else
+        l->first = i;
+    l->last = i;
+    l->waiting_items++;
+    if (is_serial ? l->workers == 0 : l->waiting_workers < l->waiting_items) start_worker(l);
+}
+
+void dispatch_async(dispatch_object queue, void *work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) {
+        remember_for_set_up(queue);
+        return real_async()(queue, work);
+    }
+    send(queue, (call){rl_call_block, work}, true, false, place);
+}
+
+void dispatch_barrier_async(dispatch_object queue, void *work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) {
+        remember_for_set_up(queue);
+        return real_barrier_async()(queue, work);
+    }
+    send(queue, (call){rl_call_block, work}, true, true, place);
+}
+
+void dispatch_async_f(dispatch_object queue, void *context, function work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) {
+        remember_for_set_up(queue);
+        return real_async_f()(queue, context, work);
+    }
+    send(queue, (call){work, context}, false, false, place);
+}
+
+void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) {
+        remember_for_set_up(queue);
+        return real_barrier_async_f()(queue, context, work);
+    }
+    send(queue, (call){work, context}, false, true, place);
+}
+
+#endif

@@ -1,0 +1,72 @@
+/// What the user has typed wrong, and what to type instead. Ends the command with status 2.
+struct Mistake: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// The words behind a command.
+struct Arguments {
+    private var words: [String]
+
+    init(_ words: [String]) {
+        self.words = words
+    }
+
+    /// Takes `--name value` or `--name=value`, wherever it stands.
+    mutating func option(_ name: String, for what: String) throws -> String {
+        if let index = words.firstIndex(where: { $0.hasPrefix("\(name)=") }) {
+            return String(words.remove(at: index).dropFirst(name.count + 1))
+        }
+        guard let index = words.firstIndex(of: name) else {
+            throw Mistake("\(name) is missing; it wants \(what)")
+        }
+        guard words.indices.contains(index + 1) else { throw Mistake("\(name) wants \(what)") }
+        words.remove(at: index)
+        return words.remove(at: index)
+    }
+
+    func has(_ name: String) -> Bool {
+        words.contains { $0 == name || $0.hasPrefix("\(name)=") }
+    }
+
+    /// Takes an option that need not be there.
+    mutating func optional(_ name: String, for what: String) throws -> String? {
+        has(name) ? try option(name, for: what) : nil
+    }
+
+    /// Takes `--name`, which wants nothing.
+    mutating func flag(_ name: String) -> Bool {
+        guard let index = words.firstIndex(of: name) else { return false }
+        words.remove(at: index)
+        return true
+    }
+
+    /// Takes `--name number`, or the usual one.
+    mutating func number(_ name: String, or usual: Int) throws -> Int {
+        guard let word = try optional(name, for: "a number") else { return usual }
+        guard let number = Int(word), number > 0 else {
+            throw Mistake("\(name) wants a number greater than 0, not '\(word)'")
+        }
+        return number
+    }
+
+    /// Whether there is a word that is no option.
+    var hasWord: Bool { words.contains { !$0.hasPrefix("-") } }
+
+    /// Takes the next word that is no option.
+    mutating func word(_ what: String) throws -> String {
+        guard let index = words.firstIndex(where: { !$0.hasPrefix("-") }) else {
+            throw Mistake("a word is missing: \(what)")
+        }
+        return words.remove(at: index)
+    }
+
+    /// Nothing may be left.
+    mutating func end() throws {
+        guard let word = words.first else { return }
+        throw Mistake(
+            word.hasPrefix("-")
+                ? "there is no option '\(word)' here (see promise-lab --help)"
+                : "'\(word)' is one word too many (see promise-lab --help)")
+    }
+}

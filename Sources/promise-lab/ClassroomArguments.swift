@@ -1,0 +1,81 @@
+import Foundation
+import Graders
+
+/// How the commands of the classroom are typed.
+extension PromiseLab {
+    static func exerciseCommand(_ arguments: inout Arguments) throws {
+        let exercise = try exercise(&arguments)
+        let workbook = try workbook(&arguments)
+        let isHint = arguments.flag("--hint")
+        let isReset = arguments.flag("--reset")
+        let variant = arguments.has("--variant") ? try arguments.number("--variant", or: 1) : nil
+        try arguments.end()
+        if isReset || variant != nil {
+            try ExerciseCommand.reset(exercise, workbook, variant: variant ?? 1)
+        } else if isHint {
+            ExerciseCommand.hint(exercise, workbook)
+        } else {
+            ExerciseCommand.task(exercise, workbook)
+        }
+    }
+
+    static func grade(_ arguments: inout Arguments) throws {
+        if arguments.has("--submissions") { return try gradeClass(&arguments) }
+        let workbook = try workbook(&arguments)
+        guard arguments.hasWord else {
+            try arguments.end()
+            return try GradeCommand.runAll(workbook)
+        }
+        let exercise = try exercise(&arguments)
+        let file = try arguments.optional("--file", for: "the file of an answer")
+            .map { URL(filePath: $0) }
+        if let file, !FileManager.default.isReadableFile(atPath: file.path) {
+            throw Mistake("\(file.path) cannot be read")
+        }
+        guard let requirement = try arguments.optional("--replay", for: "an id, such as R01") else {
+            try arguments.end()
+            return try GradeCommand.run(exercise, workbook, file)
+        }
+        let schedule = try arguments.option("--schedule", for: "a schedule, such as SRR")
+        try arguments.end()
+        try GradeCommand.replay(exercise, file ?? workbook.file(exercise), requirement, schedule)
+    }
+
+    /// The reader's own, if nothing else is said.
+    static func workbook(_ arguments: inout Arguments) throws -> Workbook {
+        guard let path = try arguments.optional("--workbook", for: "a folder of answers") else {
+            return Workbook.own
+        }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+            isFolder.boolValue
+        else { throw Mistake("there is no folder '\(path)'") }
+        return Workbook(URL(filePath: path))
+    }
+
+    private static func gradeClass(_ arguments: inout Arguments) throws {
+        let folder = try arguments.option(
+            "--submissions", for: "a folder, one sub-folder a student")
+        let sheet = try arguments.option("--output", for: "a file, such as grades.csv")
+        let reports = try arguments.optional("--reports", for: "a folder")
+        let isAfresh = arguments.flag("--afresh")
+        var limits = Limits()
+        limits.seconds = try arguments.number("--seconds", or: limits.seconds)
+        limits.memory = try arguments.number("--megabytes", or: limits.memory >> 20) << 20
+        try arguments.end()
+        try SubmissionsCommand.run(
+            SubmissionsCommand.Task(
+                submissions: URL(filePath: folder), sheet: URL(filePath: sheet),
+                reports: reports.map { URL(filePath: $0) }, isAfresh: isAfresh, limits: limits))
+    }
+
+    static func exercise(_ arguments: inout Arguments) throws -> Exercise {
+        let word = try arguments.word("the number of an exercise, 1 to \(Exercise.all.count)")
+        guard let exercise = Int(word).flatMap(Exercise.init(number:)) else {
+            throw Mistake(
+                "there is no exercise '\(word)'; there are 1 to \(Exercise.all.count) "
+                    + "(see promise-lab exercises)")
+        }
+        return exercise
+    }
+}
