@@ -95,7 +95,7 @@ typedef struct item {
     dispatch_object queue;
     call call;
     bool is_block, barrier;
-    rl_place place;
+    uintptr_t pc;               // from where it was sent
 } item;
 
 /// What is to be done on one queue in one run, and who does it.
@@ -152,7 +152,9 @@ static void *work_on_lane(void *argument) {
         l->waiting_workers--;
         item *i = take_item(l);
         rl_received(i);
-        rl_run_on_queue(l->queue, i->call, i->barrier, i->place);
+        rl_place place = RL_CALLER;
+        place.pc = i->pc;
+        rl_run_on_queue(l->queue, i->call, i->barrier, place);
         discard_item(i);
     }
 }
@@ -171,7 +173,7 @@ static void send(dispatch_object queue, call c, bool is_block, bool barrier, rl_
     if (is_block) c.context = real_block_copy()(c.context);
     item *i = malloc(sizeof *i);
     if (!i) abort();
-    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .place = place};
+    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .pc = place.pc};
     dispatch_retain(queue);
     lane *l = lane_of(queue);
     const bool is_serial = rl_kind_of_queue(queue) == SERIAL || rl_kind_of_queue(queue) == MAIN;
