@@ -32,7 +32,7 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     static let all =
         counters + buffers + messages + lazies + petersons + dekkers + tickets + readersWriters
-        + philosophers + stacks
+        + philosophers + stacks + boundedBuffers
 
     static func named(_ name: String) -> Classic? {
         all.first { $0.name == name }

@@ -1,0 +1,92 @@
+import Foundation
+import RaceLab
+
+/// One place for one item. Whoever puts waits until it is free, whoever takes until it is not.
+class BoundedBuffer {
+    fileprivate let changed = NSCondition()
+    fileprivate var item: Int?
+
+    func put(_ new: Int) {
+        changed.lock()
+        while item != nil { changed.wait() }
+        item = new
+        changed.broadcast()
+        changed.unlock()
+    }
+
+    func take() -> Int? {
+        changed.lock()
+        while item == nil { changed.wait() }
+        let taken = item
+        item = nil
+        changed.broadcast()
+        changed.unlock()
+        return taken
+    }
+}
+
+final class BufferWithoutALoop: BoundedBuffer {
+    override func take() -> Int? {
+        changed.lock()
+        if item == nil { changed.wait() }
+        let taken = item
+        item = nil
+        changed.broadcast()
+        changed.unlock()
+        return taken
+    }
+}
+
+final class BufferThatLooksFirst: BoundedBuffer {
+    override func take() -> Int? {
+        changed.lock()
+        let isEmpty = item == nil
+        changed.unlock()
+        changed.lock()
+        if isEmpty { changed.wait() }
+        let taken = item
+        item = nil
+        changed.broadcast()
+        changed.unlock()
+        return taken
+    }
+}
+
+extension Classic {
+    static let boundedBuffers = [boundedBuffer, bufferWithoutALoop, bufferThatLooksFirst]
+
+    /// Two consumers, and as many items.
+    private static func sharing(_ scenario: Scenario, _ buffer: BoundedBuffer) {
+        let taken = Log<Int?>()
+        scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
+        for name in ["first", "second"] {
+            scenario.thread(name) { taken.append(buffer.take()) }
+        }
+        scenario.check {
+            try require(!taken.entries.contains(nil), "something was taken that was not there")
+            try require(Set(taken.entries).count == 2, "an item was taken twice")
+        }
+    }
+
+    /// One consumer, and one item.
+    private static func handing(_ scenario: Scenario, _ buffer: BoundedBuffer) {
+        scenario.thread("producer") { buffer.put(1) }
+        scenario.thread("consumer") { _ = buffer.take() }
+    }
+
+    static let boundedBuffer = Classic("bounded buffer", .survives) { scenario in
+        sharing(scenario, BoundedBuffer())
+    }
+
+    static let bufferWithoutALoop = Classic(
+        "bounded buffer without a loop", .fails(.failedCheck)
+    ) { scenario in
+        sharing(scenario, BufferWithoutALoop())
+    }
+
+    static let bufferThatLooksFirst = Classic(
+        "bounded buffer, a wake-up lost", .fails(.deadlock)
+    ) { scenario in
+        handing(scenario, BufferThatLooksFirst())
+    }
+}
