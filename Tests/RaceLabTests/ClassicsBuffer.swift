@@ -60,7 +60,10 @@ extension Classic {
         let taken = Log<Int?>()
         scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
         for name in ["first", "second"] {
-            scenario.thread(name) { taken.append(buffer.take()) }
+            scenario.thread(name) {
+                let item = buffer.take()
+                taken.append(item, item.map { "takes \($0)" } ?? "takes nothing")
+            }
         }
         scenario.check {
             try require(!taken.entries.contains(nil), "something was taken that was not there")
