@@ -134,7 +134,7 @@ extension AWPromise {
         }
 
         private var phase = Phase.pending
-        private var waiting = WaitingList<Handler>()
+        private var waiting = WaitingList<Value>()
 
         /// Whether anybody has ever registered, withdrawn or not.
         private var isObserved = false
@@ -185,7 +185,7 @@ extension AWPromise {
         /// Returns who is to be called now, or `nil` if all have been: from
         /// then on the next one who registers calls for himself.
         mutating func nextTurn() -> (
-            outcome: Outcome, places: [WaitingList<Handler>.Place]
+            outcome: Outcome, places: [WaitingList<Value>.Place]
         )? {
             guard case .calling(let outcome) = phase else {
                 preconditionFailure("only the caller of handlers takes turns")

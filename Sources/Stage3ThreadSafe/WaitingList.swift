@@ -4,7 +4,9 @@
 /// is, and then all empty places are removed in one go: giving up a place costs
 /// the same on average, however long the list, and the list is never more than
 /// twice as long as it needs to be.
-struct WaitingList<Handler> {
+struct WaitingList<Value: Sendable> {
+    typealias Handler = AWPromise<Value>.Handler
+
     struct Place {
         fileprivate let number: Int
         /// `nil` once the place has been given up.
@@ -18,7 +20,7 @@ struct WaitingList<Handler> {
 
     var isEmpty: Bool { places.isEmpty }
 
-    mutating func append(_ handler: Handler) -> Ticket {
+    mutating func append(_ handler: @escaping Handler) -> Ticket {
         defer { nextNumber += 1 }
         places.append(Place(number: nextNumber, handler: handler))
         return Ticket(number: nextNumber)

@@ -61,6 +61,35 @@ struct ChainingTests {
     }
 
     @Test(
+        "registering and withdrawing in every order of five steps: those who stay are called in order"
+    )
+    func everyOrderOfWithdrawals() {
+        /// What has been done so far: `nil` registers one more, a number withdraws that one.
+        func tryAll(after steps: [Int?]) {
+            let calls = Log<Int>()
+            let (promise, resolver) = AWPromise<Int>.pending()
+            var observations: [Observation] = []
+            var stayed: [Int] = []
+            for step in steps {
+                if let step {
+                    observations[step].withdraw()
+                    stayed.removeAll { $0 == step }
+                } else {
+                    let number = observations.count
+                    observations.append(promise.observe(on: here) { _ in calls.append(number) })
+                    stayed.append(number)
+                }
+            }
+            resolver.fulfill(1)
+            #expect(calls.entries == stayed, "after \(steps)")
+            guard steps.count < 5 else { return }
+            tryAll(after: steps + [nil])
+            for number in observations.indices { tryAll(after: steps + [number]) }
+        }
+        tryAll(after: [])
+    }
+
+    @Test(
         "withdraw ∥ settle: the function runs once or not at all; others always", .needsTheLab)
     func withdrawWhileSettling() {
         let report = expectSurvival { scenario in

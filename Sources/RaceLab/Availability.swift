@@ -1,0 +1,29 @@
+import CRaceLab
+
+// Whether the lab can work at all where it has been built and started.
+
+/// Why the lab cannot work in this build, if so.
+public var unavailable: String? {
+    #if DEBUG
+        if let why = rl_unavailable() { return String(cString: why) }
+        return hears
+            ? nil
+            : "the lab hears nothing: the Swift runtime's swift_beginAccess is bound elsewhere "
+                + "(is the standard library linked statically?)"
+    #else
+        return "the lab needs a debug build: in a release build the compiler leaves out the calls "
+            + "on which it listens (swift build -c debug, which is the default)"
+    #endif
+}
+
+private final class Probe {
+    var value = 0
+}
+
+/// Whether an access to a property arrives at the lab, tried out once.
+private let hears: Bool = {
+    let probe = Probe()
+    let before = rl_heard()
+    probe.value += 1
+    return rl_heard() != before
+}()

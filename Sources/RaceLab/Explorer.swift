@@ -1,0 +1,283 @@
+import CRaceLab
+
+/// One exploration: the Swift side of the engine in CRaceLab, which calls back to set up each
+/// run, to run the bodies and to judge what came of them; and the tally of all runs.
+final class Explorer {
+    var options: Options
+    private let describe: (Scenario) -> Void
+    private(set) var scenario = Scenario()
+    private var uncaught: [(thread: Int, error: any Error)] = []
+
+    init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
+        self.options = options
+        self.describe = describe
+    }
+
+    private struct Tally {
+        var count = 0
+        var size = (switches: UInt32.max, steps: UInt32.max)
+        var schedule = Schedule([])
+        let firstSeen: Int
+    }
+
+    /// All that must be the same when an interleaving is run again.
+    private struct Recording: Equatable {
+        let status: UInt32
+        let schedule: Schedule
+        let places: [UInt]
+        let keys: [Key]
+        let outcome: String?
+    }
+
+    private var tallies: [Key: Tally] = [:]
+    private var failing = 0
+    private var outcomes: [String: Int] = [:]
+    private var surviving: Schedule?
+    private var accesses: [UInt32] = []
+    /// How many threads a run has had at most.
+    private var threadCount = 0
+    /// What the run that was looked at last ended in.
+    private var outcome: String?
+    private var first: Recording?
+    var obstacle: Obstacle?
+    /// Looks at a run, and says whether to go on with the next.
+    var judge: (rl_run) -> Bool = { _ in true }
+    var stepped: ((Int) -> Void)?
+    var wasSetUp: (() -> Void)?
+    /// Told of everything that is worth knowing even if this process crashes.
+    var herald: Herald?
+
+    // MARK: Reports
+
+    func report() -> Report {
+        judge = { run in self.tally(run) }
+        let summary = run()
+        let threads = names(upTo: threadCount)
+        if obstacle == nil {
+            obstacle = obstacle(after: summary)
+        }
+        if obstacle == nil, !firstCanBeRepeated() { obstacle = .notDeterministic }
+        let findings = tallies.sorted { left, right in
+            (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
+        }.map { key, tally in
+            Finding(
+                kind: key.kind, reason: key.reason, count: tally.count,
+                schedule: tally.schedule)
+        }
+        let extent: Report.Extent =
+            if summary.run_bound_reached {
+                .first(Int(summary.runs))
+            } else if summary.preemption_bound_reached, let bound = options.maximumSwitches {
+                .atMost(switches: bound)
+            } else {
+                .all
+            }
+        return Report(
+            threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
+            extent: extent, failing: failing,
+            findings: findings.filter { options.judging.contains($0.kind) },
+            remarks: findings.filter { !options.judging.contains($0.kind) },
+            outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
+            obstacle: obstacle)
+    }
+
+    /// Runs the first interleaving once more: now it shows if the runs since have left something
+    /// behind.
+    private func firstCanBeRepeated() -> Bool {
+        guard let first else { return true }
+        let counted = outcomes
+        defer { outcomes = counted }
+        var again: Recording?
+        judge = { run in
+            again = self.recording(of: run, keys: self.keys(of: run))
+            return false
+        }
+        _ = run(first.schedule)
+        return again == first
+    }
+
+    private func recording(of run: rl_run, keys: [Key]) -> Recording {
+        Recording(
+            status: run.status.rawValue, schedule: run.schedule,
+            places: run.allSteps.map { UInt($0.pc) }, keys: keys, outcome: outcome)
+    }
+
+    func obstacle(after summary: rl_summary) -> Obstacle? {
+        if scenario.threads.isEmpty { return .noThreads }
+        if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
+        // Who crashes at once has had no time to touch anything.
+        if !options.crashes.isEmpty { return nil }
+        let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
+        return silent.map { .sawNothing(thread: $0.0.name) }
+    }
+
+    func names(of run: rl_run) -> [String] { names(upTo: Int(run.thread_count)) }
+
+    private func names(upTo count: Int) -> [String] {
+        StartedThreads.names(after: scenario.threads.map(\.name), upTo: count)
+    }
+
+    /// Of all threads that a schedule may name.
+    func threadNames() -> [String] {
+        let scenario = Scenario()
+        describe(scenario)
+        return StartedThreads.names(
+            after: scenario.threads.map(\.name), upTo: Int(RL_MAX_THREADS))
+    }
+
+    private func tally(_ run: rl_run) -> Bool {
+        threadCount = max(threadCount, Int(run.thread_count))
+        switch run.status {
+        case RL_TOO_LONG:
+            let text = Schedule(Array(run.schedule.choices.prefix(40)))
+                .text(threads: names(upTo: threadCount))
+            obstacle = .tooLong(steps: options.maximumSteps, schedule: "\(text)…")
+            return false
+        case RL_BLOCKED, RL_SILENT:
+            obstacle = run.stuck(names: names(of: run))
+            return false
+        case RL_TOO_MANY:
+            obstacle = run.tooManyThreads(names: names(of: run))
+            return false
+        case RL_NOT_THE_SAME:
+            return false
+        default:
+            break
+        }
+        while accesses.count < scenario.threads.count { accesses.append(0) }
+        for thread in scenario.threads.indices {
+            accesses[thread] = max(accesses[thread], run.accesses(of: thread))
+        }
+        let keys = keys(of: run)
+        if first == nil { first = recording(of: run, keys: keys) }
+        for key in keys {
+            var tally = tallies[key] ?? Tally(firstSeen: tallies.count)
+            tally.count += 1
+            if run.size < tally.size {
+                tally.size = run.size
+                tally.schedule = run.schedule
+            }
+            tallies[key] = tally
+        }
+        if keys.contains(where: { options.judging.contains($0.kind) }) {
+            failing += 1
+        } else if surviving == nil, keys.isEmpty {
+            surviving = run.schedule
+        }
+        return true
+    }
+
+    /// Everything that is wrong with a run, each thing once.
+    func keys(of run: rl_run) -> [Key] {
+        var keys: [Key] = []
+        outcome = nil
+        if run.status == RL_CRASHES {
+            let schedule = run.schedule
+            let known = options.crashes.first { $0.schedule == schedule }
+            keys.append(.crash(known?.reason ?? ""))
+        }
+        if run.status == RL_DEADLOCK {
+            keys.append(.deadlock(run.deadlock(names: names(of: run))))
+        }
+        for (thread, error) in uncaught {
+            keys.append(.uncaughtError("'\(scenario.threads[thread].name)' threw \(error)"))
+        }
+        if run.status == RL_COMPLETE {
+            if let failure = failedCheck() {
+                keys.append(.failedCheck(failure))
+            } else if let outcome = scenario.readOutcome?() {
+                self.outcome = outcome
+                outcomes[outcome, default: 0] += 1
+                if let reason = scenario.objection(to: outcome) {
+                    keys.append(.forbiddenOutcome(reason))
+                }
+            }
+        }
+        for race in run.allRaces {
+            let pair = race.inOrder
+            keys.append(.race(first: pair.0, second: pair.1, overlap: race.overlap))
+        }
+        var seen: Set<Key> = []
+        return keys.filter { seen.insert($0).inserted }
+    }
+
+    private func failedCheck() -> String? {
+        for check in scenario.checks {
+            do {
+                try check()
+            } catch {
+                return "\(error)"
+            }
+        }
+        return nil
+    }
+
+    // MARK: The engine
+
+    func run(_ schedule: Schedule? = nil, andBeyond: Bool = false) -> rl_summary {
+        obstacle = nil
+        if let why = unavailable {
+            obstacle = .unavailable(why)
+            return rl_summary()
+        }
+        var configuration = rl_scenario()
+        configuration.context = Unmanaged.passUnretained(self).toOpaque()
+        configuration.set_up = { context in Explorer.from(context).setUp() }
+        configuration.body = { context, thread in Explorer.from(context).runBody(Int(thread)) }
+        configuration.finished = { context, run in
+            let explorer = Explorer.from(context)
+            return explorer.judge(run!.pointee)
+        }
+        configuration.is_compilers_own = { pc in Symbols.isCompilersOwn(UInt(pc)) }
+        if stepped != nil {
+            configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
+        }
+        configuration.reduce = options.reduction && options.maximumSwitches == nil
+        configuration.max_preemptions = Int32(options.maximumSwitches ?? -1)
+        configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
+        configuration.max_steps = UInt32(max(1, options.maximumSteps))
+        configuration.faults = options.faults
+        let crashes = KnownCrashes(options.crashes)
+        configuration.crashes = crashes.all
+        configuration.crash_count = options.crashes.count
+        defer { withExtendedLifetime(crashes) {} }
+        let choices = (schedule?.choices ?? []).map { UInt8($0) }
+        let neverEmpty: [UInt8] = choices + [0]
+        return neverEmpty.withUnsafeBufferPointer { buffer in
+            if schedule != nil {
+                configuration.schedule = buffer.baseAddress
+                configuration.schedule_length = UInt32(choices.count)
+                configuration.beyond = andBeyond
+            }
+            return withExtendedLifetime(self) { rl_explore(&configuration) }
+        }
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> Explorer {
+        Unmanaged<Explorer>.fromOpaque(context!).takeUnretainedValue()
+    }
+
+    private func setUp() -> Int32 {
+        scenario = Scenario()
+        uncaught = []
+        describe(scenario)
+        herald?.isSetUp(scenario)
+        wasSetUp?()
+        return Int32(scenario.threads.count)
+    }
+
+    private func runBody(_ index: Int) {
+        let body = scenario.threads[index].body
+        var thrown: (any Error)?
+        rl_listen()
+        do {
+            try body()
+        } catch {
+            rl_ignore()
+            thrown = error
+            rl_attend()
+        }
+        rl_deafen()
+        if let thrown { uncaught.append((index, thrown)) }
+    }
+}

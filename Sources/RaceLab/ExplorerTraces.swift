@@ -1,0 +1,122 @@
+import CRaceLab
+
+/// One interleaving looked at closely: run again and written down step by step, made as short as can
+/// be, and asked from where on it was lost.
+extension Explorer {
+    /// Runs one interleaving and writes down everything about it.
+    func trace(of schedule: Schedule) throws -> Trace {
+        var initial: [String] = []
+        var states: [Int: [String]] = [:]
+        var trace: Trace?
+        var misfit: Misfit?
+        wasSetUp = {
+            // Here, not earlier: now the lab is ours, and no other exploration writes notes.
+            Notes.start(self.herald)
+            initial = self.scenario.columns.map { $0.read() }
+            self.herald?.tell(.initial(initial))
+        }
+        stepped = { step in
+            guard !rl_lock_is_held() else { return }
+            let state = self.scenario.columns.map { $0.read() }
+            states[step] = state
+            self.herald?.tell(.states(step: step, state))
+        }
+        judge = { run in
+            switch run.status {
+            case RL_MISFIT:
+                misfit = run.misfit(to: schedule, names: self.names(of: run))
+            case RL_BLOCKED, RL_SILENT:
+                self.obstacle = run.stuck(names: self.names(of: run))
+            case RL_TOO_MANY:
+                self.obstacle = run.tooManyThreads(names: self.names(of: run))
+            default:
+                trace = self.trace(run, initial: initial, states: states)
+            }
+            trace?.add(notes: Notes.stop())
+            return false
+        }
+        let summary = run(schedule)
+        if let obstacle { throw obstacle }
+        if let misfit { throw misfit }
+        guard let trace else { throw self.obstacle(after: summary) ?? .noThreads }
+        return trace
+    }
+
+    /// The interleaving with the fewest switches that shows what `finding` says; of those, the
+    /// shortest. The search goes through all interleavings in order of forced switches, so it can
+    /// end as soon as it comes to those with more.
+    func shortest(showing finding: Finding) -> Schedule {
+        options.reduction = false
+        options.maximumInterleavings = 20_000
+        var best = (forced: Int.max, switches: Int.max, steps: Int.max)
+        var shortest = finding.schedule
+        judge = { run in
+            let forced = run.forcedSwitches
+            guard forced <= best.forced else { return false }
+            let shows = self.keys(of: run).contains {
+                $0.kind == finding.kind && $0.reason == finding.reason
+            }
+            let schedule = run.schedule
+            let size = (forced, schedule.switches, schedule.choices.count)
+            if shows, size < best {
+                (best, shortest) = (size, schedule)
+            }
+            return true
+        }
+        _ = run()
+        return shortest
+    }
+
+    /// The first step of a failing interleaving after which every way on fails: shows something
+    /// of this kind, or of a more telling one.
+    func pointOfNoReturn(of schedule: Schedule, _ kind: Finding.Kind) -> Int? {
+        for length in schedule.choices.indices.reversed() {
+            var survivor = false
+            judge = { run in
+                let keys =
+                    [RL_COMPLETE, RL_DEADLOCK, RL_CRASHES].contains(run.status)
+                    ? self.keys(of: run) : []
+                survivor = !keys.contains {
+                    $0.kind <= kind && self.options.judging.contains($0.kind)
+                }
+                return !survivor
+            }
+            let summary = run(Schedule(Array(schedule.choices.prefix(length))), andBeyond: true)
+            if survivor { return length }
+            if summary.run_bound_reached || summary.preemption_bound_reached { return nil }
+        }
+        return nil
+    }
+
+    private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
+        let steps = run.allSteps
+        let sites = Symbols.sites(
+            of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        let keys = keys(of: run)
+        var result = Trace(
+            threads: names(of: run), columns: scenario.columns.map(\.title),
+            initial: initial,
+            steps: steps.enumerated().map { index, step in
+                let site = sites[UInt(step.pc)]
+                return Trace.Step(
+                    thread: Int(step.thread), kind: Trace.Step.Kind(step), site: site,
+                    text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
+                    failed: step.failed, locksHeld: Int(step.locks_held),
+                    states: states[index])
+            },
+            findings: keys.map { key in
+                Finding(
+                    kind: key.kind, reason: key.reason, count: 1,
+                    schedule: run.schedule)
+            },
+            waiting: Trace.Waiting.all(of: run))
+        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)
+        {
+            let word = race.overlap ? "overlaps" : "races"
+            result.mark(
+                step: Int(race.second_step), "\(word) with step \(race.first_step + 1)")
+            break
+        }
+        return result
+    }
+}

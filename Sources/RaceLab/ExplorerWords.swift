@@ -1,0 +1,119 @@
+import CRaceLab
+
+// Findings in words: what is counted as one and the same finding, and what a run has to say for
+// itself when it did not come to its end. Nothing here knows of more than one run.
+
+extension Explorer {
+    /// What is counted as one and the same finding.
+    enum Key: Hashable {
+        case crash(String)
+        case failedCheck(String)
+        case uncaughtError(String)
+        case forbiddenOutcome(String)
+        case deadlock(String)
+        case race(first: UInt, second: UInt, overlap: Bool)
+
+        var kind: Finding.Kind {
+            switch self {
+            case .crash: .crash
+            case .failedCheck: .failedCheck
+            case .uncaughtError: .uncaughtError
+            case .forbiddenOutcome: .forbiddenOutcome
+            case .deadlock: .deadlock
+            case .race(_, _, let overlap): overlap ? .overlap : .dataRace
+            }
+        }
+
+        var reason: String {
+            switch self {
+            case .failedCheck(let reason), .uncaughtError(let reason),
+                .forbiddenOutcome(let reason), .deadlock(let reason), .crash(let reason):
+                return reason
+            case .race(let first, let second, let overlap):
+                let sites = Symbols.sites(of: [first, second])
+                let places = [first, second].map { place(sites[$0]) }
+                if overlap {
+                    return places[0] == places[1]
+                        ? "both threads can be in the middle of \(places[0])"
+                        : "one thread can be in the middle of \(places[0]), "
+                            + "another in the middle of \(places[1])"
+                }
+                return "nothing orders \(places[0]) and \(places[1])"
+            }
+        }
+    }
+}
+
+extension rl_run {
+    /// Why nobody can go on. `names` are those of all its threads, here and below.
+    func deadlock(names: [String]) -> String {
+        let waiting = allWaiting
+        let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
+        let sites = Symbols.sites(of: addresses)
+        return waiting.indices.filter { !waiting[$0].finished }.map { thread in
+            "'\(names[thread])' " + whyItWaits(waiting[thread], thread, names, sites)
+        }.joined(separator: "; ")
+    }
+
+    func tooManyThreads(names: [String]) -> Obstacle {
+        .tooManyThreads(thread: names[Int(allSteps.last?.thread ?? 0)])
+    }
+
+    /// What keeps a thread from handing over.
+    func stuck(names: [String]) -> Obstacle {
+        let frames = allFrames.map { UInt($0) + 1 }
+        let sites = Symbols.sites(of: frames)
+        let site = frames.lazy.compactMap { sites[$0] }.first { $0.isOfProgram }
+        let place = site.map { "at \($0.file):\($0.line)" } ?? "somewhere"
+        let index = Int(blocked_thread)
+        let name = index >= 0 ? names[index] : "set-up or check"
+        return status == RL_SILENT
+            ? .runsOn(thread: name, place: place) : .blocked(thread: name, place: place)
+    }
+
+    /// Where a schedule could not be followed, and why.
+    func misfit(to schedule: Schedule, names: [String]) -> Misfit {
+        let step = Int(misfit_step)
+        let waiting = allWaiting
+        let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
+        let reason: String
+        if step >= schedule.choices.count {
+            reason =
+                "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
+                + " did not come to an end"
+        } else if couldGo.isEmpty {
+            reason = "the schedule goes on, but every thread has come to its end"
+        } else if schedule.choices[step] >= names.count {
+            reason = "it is the turn of a thread that has not been started"
+        } else {
+            let name = names[schedule.choices[step]]
+            reason =
+                waiting[schedule.choices[step]].finished
+                ? "it is the turn of '\(name)', but that thread has come to its end"
+                : "it is the turn of '\(name)', but that thread cannot go on"
+        }
+        return Misfit(step: step + 1, description: "step \(step + 1): \(reason)")
+    }
+}
+
+private func whyItWaits(
+    _ waiting: rl_waiting, _ thread: Int, _ names: [String], _ sites: [UInt: Site]
+) -> String {
+    let kind = rl_kind(UInt32(waiting.kind))
+    if kind == RL_RECEIVE { return "waits for work" }
+    let waits = "waits at \(place(sites[UInt(waiting.pc)]))"
+    if waiting.spinning { return "\(waits) for a change that nobody makes" }
+    if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
+    if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
+    guard waiting.holder >= 0 else { return waits }
+    let holder = Int(waiting.holder)
+    if kind == RL_JOIN { return "\(waits) for '\(names[holder])' to end" }
+    let taken = place(sites[UInt(waiting.holder_pc)])
+    let who = holder == thread ? "it took itself" : "'\(names[holder])' took"
+    return "\(waits) for the lock that \(who) at \(taken)"
+}
+
+private func place(_ site: Site?) -> String {
+    guard let site else { return "code without debug information" }
+    return "\(site.file):\(site.line)"
+}

@@ -1,0 +1,31 @@
+/// How a scenario is to be explored, and what counts as a failure.
+public struct Options: Sendable {
+    /// The kinds of finding that make an interleaving a failure. Others are reported as remarks.
+    public var judging: Set<Finding.Kind> = Set(Finding.Kind.allCases)
+    /// Explores only interleavings with up to this many forced switches, that is, switches away
+    /// from a thread that could have gone on. `nil`: any number.
+    public var maximumSwitches: Int?
+    /// Stops after this many interleavings.
+    public var maximumInterleavings = 100_000
+    /// Gives up on an interleaving of more steps than this.
+    public var maximumSteps = 2_000
+    /// Leaves out interleavings that differ from one explored before only in the order of steps
+    /// that do not touch the same thing. Sound for every verdict (by sleep sets, Godefroid 1996);
+    /// the counts become smaller. Not used together with `maximumSwitches`, where it would leave
+    /// out too much.
+    public var reduction = false
+    /// Where the scenario runs. In a child process a crash ends the child only, and is a finding like
+    /// others: ``Finding/Kind/crash``.
+    public var isolation = Isolation.none
+    /// How long an exploration in child processes may take. A loop without an end is noticed much
+    /// earlier.
+    public var timeLimit = Duration.seconds(60)
+    /// How many bytes of memory a child process may take, besides those that this one has.
+    public var memoryLimit = 1 << 30
+    /// What an isolated exploration has come to know.
+    var crashes: [KnownCrash] = []
+    /// Breaks the lab itself: RL_FAULT_… of CRaceLab. For the lab's own tests.
+    @_spi(Testing) public var faults: UInt32 = 0
+
+    public init() {}
+}
