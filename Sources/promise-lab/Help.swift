@@ -18,7 +18,7 @@ enum Help {
                promise-lab compare A B ID                   the same race on two subjects
                promise-lab exercises                        where you stand, and what is next
                promise-lab exercise N [--hint]              the task of an exercise, or a hint
-               promise-lab grade N                          grades your answer to it
+               promise-lab grade N                          grades your answer to it; or a class's
                promise-lab watch                            grades whatever you save
                promise-lab tour                             a walk through, for the first time
                promise-lab list                             every hazard in a sentence
@@ -111,9 +111,8 @@ enum Help {
         usage: promise-lab mutants
 
         Copies the package to a temporary folder, plants one fault after the other there (the
-        lock removed, handlers called under it, …), builds the copy, runs the matrix and aplus
-        in it, and looks whether the right rows notice, for the right reason. Takes about five
-        minutes.
+        lock removed, handlers called under it, …), builds the copy, runs the rows that have to
+        notice, and looks whether they do, for the right reason. Takes a minute or two.
 
         """,
         "demo": """
