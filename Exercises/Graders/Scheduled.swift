@@ -23,7 +23,7 @@ struct Scheduled {
             let reasons = trace.findings.compactMap(Reason.init)
             let isFound = wanted.map(reasons.contains) ?? !judged(trace).isEmpty
             return isFound
-                ? .holds(explored: nil) : .fails(failure("survives", sentence(trace), trace))
+                ? .holds(explored: nil) : .fails(failure("goes well", sentence(trace), trace))
         } catch {
             return .fails(Failure(reason: "no schedule", detail: "\(error)"))
         }

@@ -11,7 +11,7 @@
 //
 // Two things to watch: when a promise is rejected, every promise that a `then` has made of it has
 // to be rejected as well; and whoever stands further down in such a chain has his place in the
-// order as well, which is that of the `then` through which he is tied to this promise.
+// order, too: that of the `then` through which he is tied to this promise.
 //
 // There is one thread. Nobody settles the promise a second time: that comes in the next exercise.
 //

@@ -15,8 +15,9 @@
 // Nobody may be told while you hold a lock, and threads that wait for two different lists must not
 // have to wait for each other.
 //
-// You have `AWPromise<…>.pending()`, which gives a promise and the resolver that settles it;
-// `observe`, `then`, `error`, `result`; and locks and atomics. Say `on: ImmediateDispatcher()`
+// You have `AWPromise<…>.pending()`, which gives a promise and the resolver that settles it with
+// `fulfill`, `reject` or `settle`; `observe`, whose handler gets the outcome, value or error;
+// `then`, `error`, `result`; and locks and atomics. Say `on: ImmediateDispatcher()`
 // wherever you register a handler: otherwise it is sent to the main queue. Stage 3's own `all` and
 // whatever else would do the work for you (`allSettled`, `follow`) are not to be used, and these
 // words are refused wherever they stand.

@@ -70,8 +70,8 @@ enum TourCommand {
             command: "swift run promise-lab show R01 --stage 3",
             run: { try show("R01", .threadSafe) }),
         Stop(
-            text: "The matrix runs all that can go wrong on all three stages. It takes about ten "
-                + "seconds.",
+            text: "The matrix runs all that can go wrong on all three stages. It takes ten to "
+                + "thirty seconds.",
             question: "Which rows does a list of handlers mend, and which only a lock?",
             command: "swift run promise-lab",
             run: { try Matrix.command(Matrix.stages) }),

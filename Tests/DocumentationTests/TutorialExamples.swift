@@ -120,3 +120,13 @@ enum TutorialExample: String, CaseIterable {
         return lines
     }
 }
+
+/// What a reader of the last chapter begins with.
+func look(at describe: @escaping (Scenario) -> Void) throws -> Bool {
+    let report = explore(describe)
+    print(report.summary)
+    if let finding = report.findings.first {
+        print(try replay(finding.schedule, describe).table())
+    }
+    return report.survives
+}

@@ -13,8 +13,8 @@ extension Requirement {
                 + "registers two others on it, one for a value and one for an error: early, and "
                 + "late. Each is called, once, and nothing else comes of it.",
             asking:
-                "Which locks does the thread hold when the handler runs, and which does it want "
-                + "next?",
+                "What does the thread hold while the handler runs, and does it want that again? And "
+                + "who calls the handlers that were registered meanwhile?",
             with: (any PromiseAnswer).self
         ) { try useInside($0.promise) }
     }

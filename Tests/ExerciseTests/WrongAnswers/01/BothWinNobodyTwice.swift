@@ -1,4 +1,4 @@
-// Rejected: R02 survives
+// Rejected: R02 goes well
 // Both get past the guard, but the handler is out of the list before the second looks for it.
 
 public enum Scheduler {

@@ -1,4 +1,4 @@
-// Rejected: R01 survives
+// Rejected: R01 goes well
 // The subscriber appends before the resolver looks at the list.
 
 public enum Scheduler {

@@ -1,4 +1,4 @@
-// Rejected: E12.1 survives
+// Rejected: E12.1 goes well
 // The report of variant 4, for variant 3, which keeps the order.
 
 import Synchronization

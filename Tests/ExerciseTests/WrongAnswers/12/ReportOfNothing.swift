@@ -1,4 +1,4 @@
-// Rejected: E12.1 survives
+// Rejected: E12.1 goes well
 // The hazard is the right one, and in this interleaving nothing goes wrong.
 
 import Synchronization
