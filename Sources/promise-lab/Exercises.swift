@@ -27,9 +27,11 @@ enum ExercisesCommand {
     }
 
     static func nextStep(_ ledger: Ledger, _ workbook: Workbook) -> String {
-        let begun = Exercise.all.first { ledger.state(of: $0) == .inProgress }
+        // As the Tutorial leads to them: the first one has to wait for its chapter.
+        let exercises = Exercise.all.sorted { ($0.chapter, $0.number) < ($1.chapter, $1.number) }
+        let begun = exercises.first { ledger.state(of: $0) == .inProgress }
         if let begun { return "Next: swift run promise-lab grade \(begun.number)" }
-        let untouched = Exercise.all.first { ledger.state(of: $0) == .untouched }
+        let untouched = exercises.first { ledger.state(of: $0) == .untouched }
         guard let untouched else { return "All of them are solved." }
         return "Next: swift run promise-lab exercise \(untouched.number), and edit "
             + GradeCommand.shortened(workbook.file(untouched))

@@ -42,7 +42,7 @@ struct ClassroomCommandTests {
         let copy = try Copy()
         let line = { try copy.run("exercises").lines.first { $0.contains("Lock it") } ?? "" }
         #expect(try line().hasSuffix("untouched"))
-        #expect(try copy.run("exercises").output.contains("Next: swift run promise-lab exercise 1"))
+        #expect(try copy.run("exercises").output.contains("Next: swift run promise-lab exercise 2"))
         try copy.put("05/CheckOutsideTheLock.swift", 5)
         #expect(try line().hasSuffix("in progress, not graded yet"))
         #expect(try copy.run("exercises").output.contains("Next: swift run promise-lab grade 5"))
