@@ -35,7 +35,7 @@ extension Requirement {
         case .unwatched(let play): examinationUnwatched(play)
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
-        case .independence(let describe): independence(describe)
+        case .independence(let describe): Independence(describe).examination()
         case .scheduled(let scheduled): scheduled.examination()
         }
     }
@@ -130,20 +130,6 @@ extension Requirement {
                 reason: finding.word, detail: finding.sentence, failing: finding.count,
                 explored: report.explored, table: trace?.table(width: 100),
                 schedule: trace?.scheduleText))
-    }
-
-    private func independence(_ describe: @escaping (Scenario) -> Void) -> Examination {
-        var options = Options()
-        options.maximumInterleavings = 1
-        let report = explore(options: options, describe)
-        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
-        let found = Set(report.findings.map(\.kind))
-        if !found.isDisjoint(with: [.dataRace, .overlap]) { return .holds(explored: nil) }
-        return .fails(
-            Failure(
-                reason: "over-synchronised",
-                detail: "two threads that share nothing take the same lock, and wait for each "
-                    + "other: everything runs under one lock"))
     }
 }
 

@@ -64,14 +64,28 @@ struct Workshop {
     private func errors(in said: String, of answer: URL) -> String {
         let lines = said.split(separator: "\n").filter { $0.contains("error:") }
         let inAnswer = lines.filter { $0.hasPrefix(answer.path) }
-        let chosen = inAnswer.isEmpty ? lines : inAnswer
-        guard !chosen.isEmpty else { return said }
-        // What the adapter does not find is what the task has asked for, and the answer lacks.
-        return chosen.prefix(5).map { line in
-            exercise.adapterFiles.reduce(
-                line.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
-            ) { $0.replacingOccurrences(of: $1.path, with: "what is asked for") }
-        }.joined(separator: "\n")
+        if !inAnswer.isEmpty {
+            return inAnswer.prefix(5).map {
+                $0.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
+            }.joined(separator: "\n")
+        }
+        let missing = exercise.adapterFiles.flatMap { misfits(in: lines, with: $0) }
+        guard !missing.isEmpty else { return said }
+        return (["The answer does not fit to what is asked for. It is used like this:"] + missing)
+            .joined(separator: "\n")
+    }
+
+    /// What an adapter does not find is what the task has asked for, and the answer lacks: the line
+    /// that wants it, and the compiler's words.
+    private func misfits(in errors: [Substring], with adapter: URL) -> [String] {
+        let source = ((try? String(contentsOf: adapter, encoding: .utf8)) ?? "")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        return errors.filter { $0.hasPrefix(adapter.path) }.prefix(3).flatMap { error in
+            let place = error.dropFirst(adapter.path.count + 1).prefix { $0.isNumber }
+            let line = Int(place).flatMap { source.indices.contains($0 - 1) ? source[$0 - 1] : nil }
+            let words = error.components(separatedBy: "error: ").dropFirst().joined()
+            return ["  " + (line ?? "").drop { $0 == " " }, "    " + words]
+        }
     }
 
     /// Where `swift build` has put this program and the modules.

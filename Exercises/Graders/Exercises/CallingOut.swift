@@ -200,11 +200,20 @@ private final class Farewell {
     deinit { say() }
 }
 
-/// All that can happen to a promise, on one thread.
-private func liveOn<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
-    let (promise, resolve, _) = P.pending()
-    promise.mapping { $0 + 1 }
+/// All that can happen to a promise, and to one that is rejected, on one thread.
+func liveOn<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
+    let (fulfilled, resolve, reject) = P.pending()
+    let (rejected, _, rejectOther) = P.pending()
+    for promise in [fulfilled, rejected] {
+        promise.mapping { $0 + 1 }
+        promise.ending { _ in }
+    }
     resolve(value)
-    promise.ending { _ in }
-    _ = promise.outcome
+    reject(Sent("late"))
+    rejectOther(Sent("no"))
+    for promise in [fulfilled, rejected] {
+        promise.mapping { $0 + 1 }
+        promise.ending { _ in }
+        _ = promise.outcome
+    }
 }

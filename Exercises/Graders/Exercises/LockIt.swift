@@ -61,15 +61,6 @@ extension Exercise {
                     + "do with the first. Neither should ever have to wait for the other.",
                 asking: "How many locks are there when there are a thousand promises?",
                 with: (any PromiseAnswer).self,
-                first: { settleOne($0.promise, 1) }, second: { settleOne($0.promise, 2) }),
+                first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) }),
         ])
-}
-
-/// All that can happen to a promise, on one thread.
-func settleOne<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
-    var functions: [PromiseUnderTest.Resolve] = []
-    let promise = P.working { resolve, _ in functions.append(resolve) }
-    promise.mapping { $0 + 1 }
-    functions[0](value)
-    _ = promise.outcome
 }
