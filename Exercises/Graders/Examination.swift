@@ -142,7 +142,16 @@ extension Failure {
             case .notDeterministic: "not deterministic"
             default: "not explored"
             }
-        self.init(reason: reason, detail: obstacle.description)
+        // What the lab says of these is for who has written the scenario.
+        let detail =
+            switch obstacle {
+            case .tooLong(let steps, _):
+                "it had not come to an end after \(steps) steps: look for a loop that does not end"
+            case .blocked(let thread, let place):
+                "the thread '\(thread)' waits \(place) for something that nobody brings about"
+            default: obstacle.description
+            }
+        self.init(reason: reason, detail: detail)
     }
 }
 

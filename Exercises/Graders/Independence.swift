@@ -8,6 +8,8 @@ struct Independence {
     let describe: (Scenario) -> Void
     private let goingOn = 0
     private let standingStill = 1
+    /// What goes on a page. Of a longer interleaving there is the schedule.
+    private let longestTable = 50
 
     init(_ describe: @escaping (Scenario) -> Void) {
         self.describe = describe
@@ -22,7 +24,7 @@ struct Independence {
         let steps = report.surviving?.choices ?? []
         do {
             for stop in 1..<max(1, steps.count { $0 == standingStill }) {
-                if let trace = try waiting(after: stop, steps) { return .fails(failure(trace)) }
+                if let failure = try failure(after: stop, steps) { return .fails(failure) }
             }
             return .holds(explored: nil)
         } catch let obstacle as Obstacle {
@@ -32,33 +34,50 @@ struct Independence {
         }
     }
 
-    /// The interleaving in which the one thread has to wait for the other to go on, if it has to.
-    private func waiting(after stop: Int, _ steps: [Int]) throws -> Trace? {
+    /// If the one thread has to wait for the other to go on.
+    private func failure(after stop: Int, _ steps: [Int]) throws -> Failure? {
         let beginning = Array(repeating: standingStill, count: stop)
         let others = steps.filter { $0 == goingOn }
         let rest = steps.filter { $0 == standingStill }.dropFirst(stop)
         do {
             _ = try replay(Schedule(beginning + others + rest), describe)
             return nil
+        } catch let misfit as Misfit where misfit.isWaiting {
+            // A lock that outlives its promises may be held for ever, now that this has ended.
+            return failure(try? interleaving(after: beginning), after: stop)
         } catch is Misfit {
-            // It waits, or has other steps to make: to find that out takes longer.
-            let trace = try replay(beginning: Schedule(beginning), describe).trace
+            // It has other steps to make when it does not come first.
+            let trace = try interleaving(after: beginning)
             let threads = trace.steps.map(\.thread).dropFirst(stop)
             let end = threads.lastIndex(of: goingOn) ?? threads.startIndex
-            return threads[..<end].contains(standingStill) || !trace.waiting.isEmpty ? trace : nil
+            let waits = threads[..<end].contains(standingStill) || !trace.waiting.isEmpty
+            return waits ? failure(trace, after: stop) : nil
         }
     }
 
-    private func failure(_ trace: Trace) -> Failure {
-        let (one, other) = (trace.threads[goingOn], trace.threads[standingStill])
+    private func interleaving(after beginning: [Int]) throws -> Trace {
+        try replay(beginning: Schedule(beginning), describe).trace
+    }
+
+    private func failure(_ trace: Trace?, after stop: Int) -> Failure {
+        let place = trace.map { placeOfWaiting($0, after: stop) } ?? ""
         var failure = Failure(
             reason: "over-synchronised",
             detail:
-                "'\(one)' cannot come to its end before '\(other)' goes on, although they share "
-                + "nothing: there is something that everybody has to wait for")
-        failure.table = trace.table(width: 100)
-        failure.schedule = trace.scheduleText
+                "'first' has to wait\(place) until 'second' goes on, although they share nothing")
+        failure.schedule = trace?.scheduleText
+        if let trace, trace.steps.count <= longestTable {
+            failure.table = trace.table(width: 100)
+        }
         return failure
+    }
+
+    /// The line that the one thread comes back to when the other has gone on.
+    private func placeOfWaiting(_ trace: Trace, after stop: Int) -> String {
+        let rest = trace.steps.dropFirst(stop)
+        let comeback = zip(rest, rest.dropFirst())
+            .first { $0.thread == standingStill && $1.thread == goingOn }
+        return comeback?.1.site.map { " at \($0.file):\($0.line)" } ?? ""
     }
 
     private func failure(_ finding: Finding) -> Failure {

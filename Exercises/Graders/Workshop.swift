@@ -53,6 +53,7 @@ struct Workshop {
         let said = Child.beginning(of: folder.appending(path: "compiler"), lines: 400)
         switch ending {
         case .status(0): return nil
+        case .signal(SIGINT): return .unavailable("the compiler was interrupted")
         case .status, .signal: return .doesNotCompile(errors(in: said, of: answer))
         case .tookTooLong:
             return .doesNotCompile("the compiler did not come to an end within a minute")
@@ -70,21 +71,21 @@ struct Workshop {
             }.joined(separator: "\n")
         }
         let missing = exercise.adapterFiles.flatMap { misfits(in: lines, with: $0) }
-        guard !missing.isEmpty else { return said }
-        return (["The answer does not fit to what is asked for. It is used like this:"] + missing)
-            .joined(separator: "\n")
+        return missing.isEmpty ? said : missing.prefix(3).joined(separator: "\n")
     }
 
     /// What an adapter does not find is what the task has asked for, and the answer lacks: the line
-    /// that wants it, and the compiler's words.
+    /// that wants it, and the compiler's words. Each of them once.
     private func misfits(in errors: [Substring], with adapter: URL) -> [String] {
         let source = ((try? String(contentsOf: adapter, encoding: .utf8)) ?? "")
             .split(separator: "\n", omittingEmptySubsequences: false)
-        return errors.filter { $0.hasPrefix(adapter.path) }.prefix(3).flatMap { error in
+        var known: Set<String> = []
+        return errors.filter { $0.hasPrefix(adapter.path) }.compactMap { error in
             let place = error.dropFirst(adapter.path.count + 1).prefix { $0.isNumber }
-            let line = Int(place).flatMap { source.indices.contains($0 - 1) ? source[$0 - 1] : nil }
             let words = error.components(separatedBy: "error: ").dropFirst().joined()
-            return ["  " + (line ?? "").drop { $0 == " " }, "    " + words]
+            guard known.insert(words).inserted, let line = Int(place), line <= source.count
+            else { return nil }
+            return "what is asked for: \(source[line - 1].drop { $0 == " " }) -- \(words)"
         }
     }
 

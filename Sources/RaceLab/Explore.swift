@@ -85,6 +85,8 @@ public func replay(
 public struct Misfit: Error, Hashable, Codable, Sendable, CustomStringConvertible {
     /// The first step that does not fit, counted from 1.
     public let step: Int
+    /// Whether the thread whose turn it was has to wait for another one.
+    public let isWaiting: Bool
     public let description: String
 }
 
@@ -481,6 +483,7 @@ final class Explorer {
         let names = names(upTo: waiting.count)
         let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
         let reason: String
+        var isWaiting = false
         if step >= schedule.choices.count {
             reason =
                 "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
@@ -491,12 +494,14 @@ final class Explorer {
             reason = "it is the turn of a thread that has not been started"
         } else {
             let name = names[schedule.choices[step]]
+            isWaiting = !waiting[schedule.choices[step]].finished
             reason =
-                waiting[schedule.choices[step]].finished
-                ? "it is the turn of '\(name)', but that thread has come to its end"
-                : "it is the turn of '\(name)', but that thread cannot go on"
+                isWaiting
+                ? "it is the turn of '\(name)', but that thread cannot go on"
+                : "it is the turn of '\(name)', but that thread has come to its end"
         }
-        return Misfit(step: step + 1, description: "step \(step + 1): \(reason)")
+        return Misfit(
+            step: step + 1, isWaiting: isWaiting, description: "step \(step + 1): \(reason)")
     }
 
     private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
