@@ -54,7 +54,7 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 extension Requirement {
     /// More interleavings than most answers have. A lock that is waited for by trying again can have
     /// a great many, and grading is to take seconds.
-    private static let maximumInterleavings = 20_000
+    static let maximumInterleavings = 20_000
 
     /// A hazard or race of the catalogue, run on the promise that was written as an answer. Data
     /// races count, whatever came of them, and so do crashes.
@@ -110,6 +110,7 @@ extension Requirement {
     static func scenario<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, judging: Set<Finding.Kind> = Set(Finding.Kind.allCases),
+        atMost interleavings: Int = maximumInterleavings,
         _ describe: @escaping @Sendable (Scenario, Answer) -> Void
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
@@ -117,7 +118,7 @@ extension Requirement {
             var options = Options()
             options.reduction = true
             options.judging = judging
-            options.maximumInterleavings = maximumInterleavings
+            options.maximumInterleavings = interleavings
             return .scenario(options) { describe($0, answer) }
         }
     }

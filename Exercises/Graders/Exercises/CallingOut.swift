@@ -65,6 +65,44 @@ extension Requirement {
     }
 }
 
+extension Requirement {
+    /// For every exercise with a class of promise that others hold on to, or do not.
+    static func isHeardThoughDropped(_ id: String) -> Requirement {
+        .play(
+            id, "nobody keeps the promise",
+            "Nobody keeps the promise, nor what `then` has returned; only the functions that settle "
+                + "it are kept. When one of them is called, all handlers have to be called.",
+            asking: "Who holds the promise when nobody outside does, and until when?",
+            with: (any PromiseAnswer).self
+        ) { answer in
+            try dropAndSettle(answer.promise, rejecting: false)
+            try dropAndSettle(answer.promise, rejecting: true)
+        }
+    }
+}
+
+private func dropAndSettle<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
+    var heard: [String] = []
+    var functions: [() -> Void] = []
+    do {
+        let promise = P.working { resolve, reject in
+            functions.append { rejecting ? reject(Sent("no")) : resolve(6) }
+        }
+        promise.mapping { $0 + 1 }
+            .mapping {
+                heard.append("value \($0)")
+                return $0
+            }
+            .ending { heard.append("error \($0)") }
+    }
+    functions[0]()
+    let expected = rejecting ? "error 'no'" : "value 7"
+    try require(
+        heard.contains(expected), or: .lost,
+        "'\(expected)' was never heard: the promise was gone before it was settled")
+    try require(heard == [expected], or: .wrongValue, "heard: \(heard)")
+}
+
 private func useInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
     var heard: [String] = []
     var looksInVain = false

@@ -39,6 +39,7 @@ extension Exercise {
                 "H08",
                 asking: "The third handler arrives while the first is running. Where is the second "
                     + "at that time, and what does `observe` know of it?"),
+            .isHeardThoughDropped("E07.10"),
             .usesItsOwnPromise("E07.1"),
             .catalogue(
                 "R06",

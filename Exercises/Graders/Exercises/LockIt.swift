@@ -25,6 +25,7 @@ extension Exercise {
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
             .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
+            .isHeardThoughDropped("E05.2"),
             .catalogue(
                 "R01",
                 asking: "At the marked step, what does the one thread believe about the promise "

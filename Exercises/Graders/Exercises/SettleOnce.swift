@@ -35,6 +35,7 @@ extension Exercise {
             .catalogue("H16", asking: "What does each link of the chain hand on to the next?"),
             .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
+            .isHeardThoughDropped("E03.5"),
             .play(
                 "E03.1", "the first call decides",
                 "Four promises are each settled three times: fulfilled or rejected first, and "
@@ -58,7 +59,7 @@ extension Exercise {
                     + "at that time?"),
             .play(
                 "E03.3", "registering inside, and inside of that",
-                "A handler registers two others, one of these two more, and one of those another. "
+                "A handler settles the promise once more and registers two others, one of these two more, and one of those another. "
                     + "Each is called, once, in the order of registration, when the one before it "
                     + "has returned.",
                 asking: "After which handler do you look at the list for the last time?",
@@ -177,6 +178,9 @@ private func nest<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throw
         }
     }
     register("1") {
+        // That it is settled changes nothing, and not that handlers are being called either.
+        resolve(7)
+        reject(Sent("inside"))
         register("3") { register("6") }
         register("4") {
             register("7") { register("9") }

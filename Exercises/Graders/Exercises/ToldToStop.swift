@@ -76,8 +76,14 @@ private enum CancellationRequirements {
                 + "that come too late are called, and to withdraw harms nobody.",
             asking: "Where is it written that it has been cancelled, and who keeps that alive?",
             with: Answer.self, { try livesOn($0) }),
+        .unwatched(
+            "E11.8", "registrations that are dropped",
+            "Many observers are registered, and nobody keeps the registrations. When it is "
+                + "cancelled, all of them are called.",
+            asking: "By what do you tell two observers apart, and can two of them be alike in it?",
+            with: Answer.self, { try calledThoughDropped($0) }),
         .scenario(
-            "E11.8", "cancel ∥ onCancel",
+            "E11.9", "cancel ∥ onCancel",
             "One thread cancels while another one registers an observer; one is registered "
                 + "already. Early or late, each is called, once.",
             asking: "At the marked step, what does the one thread believe that the other has made "
@@ -92,7 +98,7 @@ private enum CancellationRequirements {
             scenario.state("token") { pair.isCancelled ? "cancelled" : "-" }
         },
         .scenario(
-            "E11.9", "cancel ∥ cancel",
+            "E11.10", "cancel ∥ cancel",
             "Two threads cancel. The observer is called once.",
             asking:
                 "Both threads want to be the one who calls. Where is it decided which of them is?",
@@ -106,7 +112,7 @@ private enum CancellationRequirements {
             scenario.state("token") { pair.isCancelled ? "cancelled" : "-" }
         },
         .scenario(
-            "E11.10", "cancel ∥ withdraw",
+            "E11.11", "cancel ∥ withdraw",
             "One thread cancels while another one withdraws an observer. It may be called or not; "
                 + "the other one has to be.",
             asking: "What does a thread that withdraws touch, and who else may be touching it?",
@@ -126,7 +132,7 @@ private enum CancellationRequirements {
             scenario.expect("not called", .acceptable, "it was withdrawn first")
         },
         .scenario(
-            "E11.11", "onCancel ∥ onCancel",
+            "E11.12", "onCancel ∥ onCancel",
             "Two threads register an observer each. When it is cancelled, both are called.",
             asking:
                 "Both threads change the list. What is to keep the second out while the first is "
@@ -142,7 +148,7 @@ private enum CancellationRequirements {
             }
         },
         .scenario(
-            "E11.12", "onCancel ∥ withdraw",
+            "E11.13", "onCancel ∥ withdraw",
             "One thread registers an observer while another one withdraws his. When it is "
                 + "cancelled, the one is called, and not the other.",
             asking:
@@ -161,7 +167,7 @@ private enum CancellationRequirements {
             }
         },
         .scenario(
-            "E11.13", "withdraw ∥ withdraw",
+            "E11.14", "withdraw ∥ withdraw",
             "Two threads withdraw the same observer. When it is cancelled, that one is not called, "
                 + "and the other one is.",
             asking:
@@ -181,7 +187,7 @@ private enum CancellationRequirements {
             }
         },
         .scenario(
-            "E11.14", "cancel ∥ isCancelled",
+            "E11.15", "cancel ∥ isCancelled",
             "One thread cancels while another one asks. Either answer is right; the question must "
                 + "be safe.",
             asking: "Somebody only reads. What keeps the writer out meanwhile?",
@@ -204,7 +210,7 @@ private enum CancellationRequirements {
             scenario.expect("no", .acceptable, "it was asked first")
         },
         .scenario(
-            "E11.15", "an observer that waits",
+            "E11.16", "an observer that waits",
             "An observer waits until another thread has asked, and registered and withdrawn an "
                 + "observer of its own.",
             asking:
@@ -223,7 +229,7 @@ private enum CancellationRequirements {
             }
         },
         .independence(
-            "E11.16", "two sources, two threads",
+            "E11.17", "two sources, two threads",
             "Two threads do everything that can be done, with a source each. Neither should have "
                 + "to wait for the other.",
             asking: "How many locks are there when there are a thousand sources?",
@@ -281,6 +287,21 @@ private enum CancellationRequirements {
                 throw Fault("wrong value", "it has been cancelled, and says that it has not")
             }
         }
+    }
+
+    /// Nobody keeps the registrations: so there are many observers, and all of them in one place.
+    private static func calledThoughDropped(_ answer: Answer) throws {
+        let (pair, calls) = (answer.pair(), Log<Int>())
+        let observer = { @Sendable in calls.append(1) }
+        let count = 30
+        for _ in 0..<count { _ = pair.onCancel(observer) }
+        pair.cancel()
+        let made = calls.entries.count
+        guard made != count else { return }
+        throw Fault(
+            made < count ? "lost" : "twice",
+            "\(count) observers are registered, nobody keeps the registrations, and \(made) are "
+                + "called")
     }
 
     private static func late(_ answer: Answer) throws {

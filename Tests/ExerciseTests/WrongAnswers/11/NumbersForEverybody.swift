@@ -1,4 +1,4 @@
-// Rejected: E11.16 overlap
+// Rejected: E11.17 overlap
 // All tokens take their numbers from one variable, each under a lock of its own.
 
 import Synchronization

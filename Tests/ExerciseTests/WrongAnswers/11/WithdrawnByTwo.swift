@@ -1,4 +1,4 @@
-// Rejected: E11.13 overlap
+// Rejected: E11.14 overlap
 // A registration changes in itself what two threads may change.
 
 import Synchronization
