@@ -26,6 +26,13 @@ struct Independence {
             for stop in 1..<max(1, steps.count { $0 == standingStill }) {
                 if let failure = try failure(after: stop, steps) { return .fails(failure) }
             }
+            if let site = try lockInCommon(steps) {
+                return .fails(
+                    Failure(
+                        reason: "over-synchronised",
+                        detail: "at \(site.file):\(site.line) 'second' takes the lock that 'first' "
+                            + "has taken, although they share nothing"))
+            }
             return .holds(explored: nil)
         } catch let obstacle as Obstacle {
             return .fails(Failure(obstacle))
@@ -53,6 +60,15 @@ struct Independence {
             let waits = threads[..<end].contains(standingStill) || !trace.waiting.isEmpty
             return waits ? failure(trace, after: stop) : nil
         }
+    }
+
+    /// A line at which the second thread takes a lock that the first one has taken before. It may
+    /// hold it for a moment only, in which the lab cannot stop it, and yet the other has to wait.
+    private func lockInCommon(_ steps: [Int]) throws -> Site? {
+        let locks = try replay(Schedule(steps), describe).steps
+            .filter { [.lock, .tryLock, .sharedLock, .trySharedLock].contains($0.kind) }
+        let taken = Set(locks.filter { $0.thread == goingOn }.map(\.object))
+        return locks.first { $0.thread == standingStill && taken.contains($0.object) }?.site
     }
 
     private func interleaving(after beginning: [Int]) throws -> Trace {

@@ -98,7 +98,7 @@ private func dropAndSettle<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bo
     functions[0]()
     let expected = rejecting ? "error 'no'" : "value 7"
     try require(
-        heard.contains(expected), or: .lost,
+        !heard.isEmpty, or: .lost,
         "'\(expected)' was never heard: the promise was gone before it was settled")
     try require(heard == [expected], or: .wrongValue, "heard: \(heard)")
 }

@@ -76,7 +76,7 @@ private enum RaceRequirements {
         ) { answer in try withoutDefaultDispatcher { try tooLate(answer) } },
         .play(
             "E09.6", "no alarm is left",
-            "A promise with a time limit is settled, this way and that. Then no call may be "
+            "A promise with two time limits is settled, this way and that. Then no call may be "
                 + "waiting on the clock.",
             asking:
                 "Which ways are there for it to be over before the alarm goes off, and which of "
@@ -246,11 +246,12 @@ private enum RaceRequirements {
             if clock.waiting == 0 {
                 throw Fault("lost", "nothing waits for the limit on the clock")
             }
+            let longer = answer.inTime(promise, .seconds(3), clock)
             resolver.settle(end)
             try expectNoAlarm(clock)
             let late = answer.inTime(promise, .seconds(2), clock)
             try expectNoAlarm(clock)
-            withExtendedLifetime((early, late)) {}
+            withExtendedLifetime((early, longer, late)) {}
         }
     }
 

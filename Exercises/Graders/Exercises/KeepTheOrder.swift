@@ -41,6 +41,7 @@ extension Exercise {
                     + "at that time, and what does `observe` know of it?"),
             .isHeardThoughDropped("E07.10"),
             .usesItsOwnPromise("E07.1"),
+            .registersInside("E07.11"),
             .catalogue(
                 "R06",
                 asking: "At the step at which the second handler arrives, who holds the first one, "
