@@ -41,7 +41,6 @@ extension Exercise {
                     + "at that time, and what does `observe` know of it?"),
             .isHeardThoughDropped("E07.10"),
             .usesItsOwnPromise("E07.1"),
-            .registersInside("E07.11"),
             .catalogue(
                 "R06",
                 asking: "At the step at which the second handler arrives, who holds the first one, "
@@ -112,6 +111,7 @@ extension Exercise {
                 "R10",
                 asking: "Draw an arrow from each thread to what it waits for, and from that to who "
                     + "holds it. Is there a circle?"),
+            .registersInside("E07.11"),
             .goesOnMeanwhile("E07.6"),
             .lateHandlerWaits("E07.7"),
             .farewellWaits("E07.8"),
