@@ -49,6 +49,8 @@ public protocol RetryAnswer: AnyObject, Sendable {
 /// Exercise 11.
 public protocol CancellationAnswer: AnyObject, Sendable {
     func pair() -> any CancellationPair
+    /// A token whose source is gone. To cancel it does nothing.
+    func tokenAlone(after work: (any CancellationPair) -> Void) -> any CancellationPair
 }
 
 /// A source and its token.

@@ -26,8 +26,10 @@ enum Child {
         let process = Process()
         process.executableURL = program
         process.arguments = arguments
+        // What it leaves behind on the way is gone with the folder of its output.
+        let folder = ["TMPDIR": output.deletingLastPathComponent().path]
         process.environment = ProcessInfo.processInfo.environment
-            .merging(Child.settings) { $1 }
+            .merging(Child.settings) { $1 }.merging(folder) { $1 }
         process.standardOutput = file
         process.standardError = file
         process.standardInput = FileHandle.nullDevice

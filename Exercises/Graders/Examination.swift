@@ -35,7 +35,7 @@ extension Requirement {
         case .unwatched(let play): examinationUnwatched(play)
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
-        case .independence(let describe): independence(describe)
+        case .independence(let describe): Independence(describe).examination()
         case .scheduled(let scheduled): scheduled.examination()
         }
     }
@@ -131,20 +131,6 @@ extension Requirement {
                 explored: report.explored, table: trace?.table(width: 100),
                 schedule: trace?.scheduleText))
     }
-
-    private func independence(_ describe: @escaping (Scenario) -> Void) -> Examination {
-        var options = Options()
-        options.maximumInterleavings = 1
-        let report = explore(options: options, describe)
-        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
-        let found = Set(report.findings.map(\.kind))
-        if !found.isDisjoint(with: [.dataRace, .overlap]) { return .holds(explored: nil) }
-        return .fails(
-            Failure(
-                reason: "over-synchronised",
-                detail: "two threads that share nothing take the same lock, and wait for each "
-                    + "other: everything runs under one lock"))
-    }
 }
 
 extension Failure {
@@ -156,7 +142,16 @@ extension Failure {
             case .notDeterministic: "not deterministic"
             default: "not explored"
             }
-        self.init(reason: reason, detail: obstacle.description)
+        // What the lab says of these is for who has written the scenario.
+        let detail =
+            switch obstacle {
+            case .tooLong(let steps, _):
+                "it had not come to an end after \(steps) steps: look for a loop that does not end"
+            case .blocked(let thread, let place):
+                "the thread '\(thread)' waits \(place) for something that nobody brings about"
+            default: obstacle.description
+            }
+        self.init(reason: reason, detail: detail)
     }
 }
 

@@ -179,6 +179,9 @@ public struct Grader: Sendable {
         if ending == .status(0), met.count == exercise.requirements.count {
             return Grade(exercise, .passed, met: met, printed: printed(folder))
         }
+        if ending == .signal(SIGINT) {
+            return Grade(exercise, .unavailable("it was interrupted"))
+        }
         var failure = Failure(ending, limits)
         if failure.reason == "crash", let begun,
             let known = interleaving(ofCrashIn: begun, exercise, library, folder)

@@ -22,9 +22,7 @@ public struct Requirement: Sendable {
         /// Every interleaving of a scenario.
         case scenario(Options, (Scenario) -> Void)
         /// Two threads that have nothing to do with each other must not have to wait for each
-        /// other. The scenario has a data race of its own making, between what the first one does
-        /// before and the second one after: it has to be found in the interleaving in which the
-        /// first runs to its end, and then the second.
+        /// other, nor touch the same thing.
         case independence((Scenario) -> Void)
         /// One interleaving, which has to go wrong.
         case scheduled(Scheduled)
@@ -56,10 +54,10 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 extension Requirement {
     /// More interleavings than most answers have. A lock that is waited for by trying again can have
     /// a great many, and grading is to take seconds.
-    private static let maximumInterleavings = 20_000
+    static let maximumInterleavings = 20_000
 
     /// A hazard or race of the catalogue, run on the promise that was written as an answer. Data
-    /// races count, whatever came of them.
+    /// races count, whatever came of them, and so do crashes.
     static func catalogue(_ id: String, asking question: String) -> Requirement {
         guard let hazard = Catalogue.hazard(id) else { preconditionFailure("no hazard \(id)") }
         return Requirement(
@@ -68,7 +66,7 @@ extension Requirement {
             let promise = (answer as! any PromiseAnswer).promise
             guard let race = hazard as? any Race else { return .play { try play(hazard, promise) } }
             var options = race.options
-            options.judging.insert(.dataRace)
+            options.judging.formUnion([.dataRace, .crash])
             options.maximumInterleavings = maximumInterleavings
             return .scenario(options, race.scenario(onType: promise))
         }
@@ -112,6 +110,7 @@ extension Requirement {
     static func scenario<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, judging: Set<Finding.Kind> = Set(Finding.Kind.allCases),
+        atMost interleavings: Int = maximumInterleavings,
         _ describe: @escaping @Sendable (Scenario, Answer) -> Void
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
@@ -119,7 +118,7 @@ extension Requirement {
             var options = Options()
             options.reduction = true
             options.judging = judging
-            options.maximumInterleavings = maximumInterleavings
+            options.maximumInterleavings = interleavings
             return .scenario(options) { describe($0, answer) }
         }
     }
@@ -133,21 +132,9 @@ extension Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             return .independence { scenario in
-                let witness = Witness()
-                scenario.thread("first") {
-                    witness.note = 1
-                    first(answer)
-                }
-                scenario.thread("second") {
-                    second(answer)
-                    witness.note = 2
-                }
+                scenario.thread("first") { first(answer) }
+                scenario.thread("second") { second(answer) }
             }
         }
     }
-}
-
-/// What nobody but a lock that both threads have held could bring into an order.
-private final class Witness {
-    var note = 0
 }

@@ -55,13 +55,19 @@ enum SourceRules {
         "Stage3ThreadSafe", "the promise is to be built here, and not to be had from elsewhere")
 
     /// For exercises whose handlers run inside the call that settles or observes.
-    static let sentAway: [Forbidden] = ["async", "asyncAfter", "asyncAndWait", "await", "Task"].map
-    {
-        Forbidden(
-            $0,
-            "handlers have to run inside the call that settles or observes, and work that is sent "
-                + "away comes later (a queue can do it at once, with sync)")
-    }
+    static let sentAway: [Forbidden] =
+        ["async", "asyncAfter", "asyncAndWait", "await", "Task"].map {
+            Forbidden(
+                $0,
+                "handlers have to run inside the call that settles or observes, and work that is sent "
+                    + "away comes later (a queue can do it at once, with sync)")
+        } + [
+            Forbidden(
+                "actor",
+                "whoever is no actor himself has to wait for one with await, and cannot be told before "
+                    + "his own call returns (a lock, an atomic or a queue can be used from anywhere)"
+            )
+        ]
 
     /// The first thing that may not be used: a sentence with its line. `nil` if there is none.
     static func objection(to source: SourceText, besides others: [Forbidden]) -> String? {

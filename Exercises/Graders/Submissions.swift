@@ -10,7 +10,8 @@ public struct Submissions: Sendable {
         public let description: String
     }
 
-    public init(_ folder: URL) throws {
+    /// - Parameter reports: a folder that may stand among the students, and is none of them.
+    public init(_ folder: URL, besides reports: URL? = nil) throws {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),
             isFolder.boolValue
@@ -20,7 +21,7 @@ public struct Submissions: Sendable {
             .filter { name in
                 var isFolder: ObjCBool = false
                 let path = folder.appending(path: name).path
-                return !name.hasPrefix(".")
+                return !name.hasPrefix(".") && !isSame(folder.appending(path: name), reports)
                     && FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
                     && isFolder.boolValue
             }.sorted()
@@ -41,6 +42,10 @@ public struct Submissions: Sendable {
     }
 }
 
+private func isSame(_ folder: URL, _ other: URL?) -> Bool {
+    folder.resolvingSymlinksInPath().path == other?.resolvingSymlinksInPath().path
+}
+
 /// What has been graded, kept in a file beside the sheet while the grading goes on and after it: so
 /// that it can be resumed, and so that only what has changed is graded again.
 public struct Journal: Sendable {
@@ -52,12 +57,15 @@ public struct Journal: Sendable {
 
     private let file: URL
     private var lines: [String: Line] = [:]
+    /// Whether somebody was ended while writing the last line.
+    private var endsWithinALine = false
 
     /// - Parameter afresh: whether to forget what is there.
     public init(_ file: URL, afresh: Bool = false) {
         self.file = file
         if afresh { try? FileManager.default.removeItem(at: file) }
         let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        endsWithinALine = !text.isEmpty && !text.hasSuffix("\n")
         for text in text.split(separator: "\n") {
             guard let line = try? JSONDecoder().decode(Line.self, from: Data(text.utf8)) else {
                 continue
@@ -86,14 +94,22 @@ public struct Journal: Sendable {
         lines[Journal.key(student, exercise.number)] = line
         var data = try JSONEncoder().encode(line)
         data.append(UInt8(ascii: "\n"))
-        if !FileManager.default.fileExists(atPath: file.path) {
-            try data.write(to: file)
-        } else {
-            let handle = try FileHandle(forWritingTo: file)
-            defer { try? handle.close() }
-            try handle.seekToEnd()
-            try handle.write(contentsOf: data)
-        }
+        if endsWithinALine { data.insert(UInt8(ascii: "\n"), at: 0) }
+        endsWithinALine = false
+        // Somebody else may be adding to it as well: each line goes to where the end is by then.
+        let descriptor = open(file.path, O_WRONLY | O_APPEND | O_CREAT, 0o644)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        defer { try? handle.close() }
+        try handle.write(contentsOf: data)
+    }
+}
+
+extension String {
+    /// In a form that a shell takes for one word.
+    public var quotedForShell: String {
+        let isPlain = allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%".contains($0) }
+        return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
     }
 }
 
@@ -161,7 +177,7 @@ extension Grade {
             if let schedule = failure.schedule, let requirement {
                 lines += [
                     "",
-                    "Again: `promise-lab grade \(number) --file \(file.path) --replay "
+                    "Again: `promise-lab grade \(number) --file \(file.path.quotedForShell) --replay "
                         + "\(requirement.id) --schedule \(schedule)`",
                 ]
             }

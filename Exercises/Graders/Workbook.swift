@@ -29,7 +29,8 @@ public struct Workbook: Sendable {
     /// Whether nothing but comments and layout differs from the stub, or there is no file.
     public func isUntouched(_ exercise: Exercise) -> Bool {
         guard let source = try? String(contentsOf: file(exercise), encoding: .utf8) else {
-            return true
+            // What is there and cannot be read is somebody's work all the same.
+            return !FileManager.default.fileExists(atPath: file(exercise).path)
         }
         return exercise.isUntouched(source)
     }

@@ -53,6 +53,7 @@ struct Workshop {
         let said = Child.beginning(of: folder.appending(path: "compiler"), lines: 400)
         switch ending {
         case .status(0): return nil
+        case .signal(SIGINT): return .unavailable("the compiler was interrupted")
         case .status, .signal: return .doesNotCompile(errors(in: said, of: answer))
         case .tookTooLong:
             return .doesNotCompile("the compiler did not come to an end within a minute")
@@ -64,14 +65,28 @@ struct Workshop {
     private func errors(in said: String, of answer: URL) -> String {
         let lines = said.split(separator: "\n").filter { $0.contains("error:") }
         let inAnswer = lines.filter { $0.hasPrefix(answer.path) }
-        let chosen = inAnswer.isEmpty ? lines : inAnswer
-        guard !chosen.isEmpty else { return said }
-        // What the adapter does not find is what the task has asked for, and the answer lacks.
-        return chosen.prefix(5).map { line in
-            exercise.adapterFiles.reduce(
-                line.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
-            ) { $0.replacingOccurrences(of: $1.path, with: "what is asked for") }
-        }.joined(separator: "\n")
+        if !inAnswer.isEmpty {
+            return inAnswer.prefix(5).map {
+                $0.replacingOccurrences(of: answer.path, with: answer.lastPathComponent)
+            }.joined(separator: "\n")
+        }
+        let missing = exercise.adapterFiles.flatMap { misfits(in: lines, with: $0) }
+        return missing.isEmpty ? said : missing.prefix(3).joined(separator: "\n")
+    }
+
+    /// What an adapter does not find is what the task has asked for, and the answer lacks: the line
+    /// that wants it, and the compiler's words. Each of them once.
+    private func misfits(in errors: [Substring], with adapter: URL) -> [String] {
+        let source = ((try? String(contentsOf: adapter, encoding: .utf8)) ?? "")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        var known: Set<String> = []
+        return errors.filter { $0.hasPrefix(adapter.path) }.compactMap { error in
+            let place = error.dropFirst(adapter.path.count + 1).prefix { $0.isNumber }
+            let words = error.components(separatedBy: "error: ").dropFirst().joined()
+            guard known.insert(words).inserted, let line = Int(place), line <= source.count
+            else { return nil }
+            return "what is asked for: \(source[line - 1].drop { $0 == " " }) -- \(words)"
+        }
     }
 
     /// Where `swift build` has put this program and the modules.

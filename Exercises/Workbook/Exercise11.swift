@@ -11,7 +11,8 @@
 // - An observer may do anything: register another one, cancel, wait for another thread.
 // - What an observer has captured is let go when it has been called or withdrawn, even if somebody
 //   keeps the registration; and with the source and the token, if neither happens.
-// - A registration may be dropped. That withdraws nothing.
+// - A registration may be dropped. That withdraws nothing. And a token may outlive its source, and
+//   a registration both of them.
 //
 // Everything may happen on any thread at any time. Threads with two different sources must not have
 // to wait for each other. The order in which observers are called is up to you.

@@ -53,5 +53,7 @@ public func replay(
 public struct Misfit: Error, Hashable, Codable, Sendable, CustomStringConvertible {
     /// The first step that does not fit, counted from 1.
     public let step: Int
+    /// Whether the thread whose turn it was has to wait for another one.
+    public let isWaiting: Bool
     public let description: String
 }

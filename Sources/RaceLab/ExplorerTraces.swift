@@ -93,13 +93,15 @@ extension Explorer {
         let sites = Symbols.sites(
             of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
         let keys = keys(of: run)
+        let objects = Trace.Step.objects(of: steps)
         var result = Trace(
             threads: names(of: run), columns: scenario.columns.map(\.title),
             initial: initial,
             steps: steps.enumerated().map { index, step in
                 let site = sites[UInt(step.pc)]
                 return Trace.Step(
-                    thread: Int(step.thread), kind: Trace.Step.Kind(step), site: site,
+                    thread: Int(step.thread), kind: Trace.Step.Kind(step),
+                    object: objects[index], site: site,
                     text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                     failed: step.failed, locksHeld: Int(step.locks_held),
                     states: states[index])

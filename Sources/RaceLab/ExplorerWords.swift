@@ -77,6 +77,7 @@ extension rl_run {
         let waiting = allWaiting
         let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
         let reason: String
+        var isWaiting = false
         if step >= schedule.choices.count {
             reason =
                 "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
@@ -87,12 +88,14 @@ extension rl_run {
             reason = "it is the turn of a thread that has not been started"
         } else {
             let name = names[schedule.choices[step]]
+            isWaiting = !waiting[schedule.choices[step]].finished
             reason =
-                waiting[schedule.choices[step]].finished
-                ? "it is the turn of '\(name)', but that thread has come to its end"
-                : "it is the turn of '\(name)', but that thread cannot go on"
+                isWaiting
+                ? "it is the turn of '\(name)', but that thread cannot go on"
+                : "it is the turn of '\(name)', but that thread has come to its end"
         }
-        return Misfit(step: step + 1, description: "step \(step + 1): \(reason)")
+        return Misfit(
+            step: step + 1, isWaiting: isWaiting, description: "step \(step + 1): \(reason)")
     }
 }
 

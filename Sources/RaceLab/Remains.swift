@@ -132,13 +132,15 @@ struct Remains {
     func trace(reason: String) -> Trace {
         let sites = Symbols.sites(
             of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        let objects = Trace.Step.objects(of: steps)
         var trace = Trace(
             threads: threads, columns: columns, initial: initial,
             steps: steps.enumerated().map { index, step in
                 let site = sites[UInt(step.pc)]
                 let isLast = index == steps.count - 1
                 return Trace.Step(
-                    thread: Int(step.thread), kind: Trace.Step.Kind(step), site: site,
+                    thread: Int(step.thread), kind: Trace.Step.Kind(step),
+                    object: objects[index], site: site,
                     text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                     failed: step.failed, locksHeld: Int(step.locks_held),
                     states: states[index] ?? (isLast ? columns.map { _ in "" } : nil))

@@ -39,6 +39,8 @@ public struct Trace: Codable, Sendable {
         /// The index of the thread.
         public let thread: Int
         public let kind: Kind
+        /// What it touches: within a trace the same number for the same thing.
+        public let object: Int
         /// Where it happens; `nil` for a note.
         public let site: Site?
         /// The line of source, or what was noted.
@@ -83,6 +85,19 @@ public struct Trace: Codable, Sendable {
     mutating func mark(step: Int, _ text: String) {
         guard steps.indices.contains(step), steps[step].mark == nil else { return }
         steps[step].mark = text
+    }
+}
+
+extension Trace.Step {
+    /// What each of these touches, as a number.
+    static func objects(of steps: some Sequence<rl_step>) -> [Int] {
+        var known: [UInt: Int] = [:]
+        return steps.map { step in
+            let address = UInt(step.address)
+            let object = known[address] ?? known.count
+            known[address] = object
+            return object
+        }
     }
 }
 

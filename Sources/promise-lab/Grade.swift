@@ -144,7 +144,7 @@ enum GradeCommand {
         if let schedule = failure.schedule, let requirement {
             let command =
                 "again: promise-lab grade \(exercise.number)"
-                + (isOwn(file, exercise) ? "" : " --file \(shortened(file))")
+                + (isOwn(file, exercise) ? "" : " --file \(shortened(file).quotedForShell)")
             let choice = "--replay \(requirement.id) --schedule \(schedule)"
             // In a form that can be copied into a shell, in one line or in two.
             let fits = command.count + 1 + choice.count <= Terminal.width

@@ -47,7 +47,7 @@ enum SubmissionsCommand {
             try FileManager.default.createDirectory(at: reports, withIntermediateDirectories: true)
         }
         do {
-            return try Submissions(task.submissions)
+            return try Submissions(task.submissions, besides: task.reports)
         } catch let unreadable as Submissions.Unreadable {
             throw Mistake(unreadable.description)
         }

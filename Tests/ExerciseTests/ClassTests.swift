@@ -89,6 +89,38 @@ struct ClassTests {
         #expect(try grade(submitted, "--afresh").output.contains("\(count) answers graded"))
     }
 
+    @Test("names of every kind, stray files, and a line that was not written to its end")
+    func names() throws {
+        let submitted = Submitted()
+        let folder = submitted.folder
+        let names = ["=1+1", "Müller, Jörg", "O\"Neil d'Arc"]
+        let stub = try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8)
+        for name in names { try submitted.add(name, stub) }
+        try "stray".write(
+            to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
+        let reports = folder.appending(path: "reports")
+        _ = try grade(submitted, "--reports", reports.path)
+        let result = try grade(submitted, "--reports", reports.path)
+        #expect(result.output.contains("0 answers graded"), "\(result.errors)")
+        let sheet = try String(
+            contentsOf: folder.appending(path: "grades.csv"), encoding: .utf8)
+        let students = sheet.components(separatedBy: "\r\n").dropFirst().dropLast()
+        let cells = ["'=1+1", "\"Müller, Jörg\"", "\"O\"\"Neil d'Arc\""]
+        #expect(students.count == cells.count)
+        for (row, cell) in zip(students, cells) { #expect(row.hasPrefix("\(cell),0,")) }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: reports.path).sorted()
+                == names.map { "\($0).md" })
+
+        let journal = folder.appending(path: "grades.csv.journal")
+        let whole = try Data(contentsOf: journal)
+        try whole.dropLast(9).write(to: journal)
+        let again = try grade(submitted, "--reports", reports.path)
+        #expect(again.output.contains("1 answers graded"), "\(again.errors)")
+        let atLast = try grade(submitted, "--reports", reports.path)
+        #expect(atLast.output.contains("0 answers graded"), "\(atLast.errors)")
+    }
+
     @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
     func replaying() throws {
         let submitted = Submitted()

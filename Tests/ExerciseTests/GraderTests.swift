@@ -46,6 +46,62 @@ struct GraderTests {
         }
     }
 
+    /// What comes of the answer with a lock, with something in it replaced.
+    private func grade(replacing text: String, by other: String) throws -> Grade {
+        let right = try #require(
+            AnswerFile.right.first { $0.file.path.hasSuffix("05/NSLock.swift") })
+        #expect(right.source.contains(text))
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "with a space \(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "Lösung.swift")
+        try right.source.replacing(text, with: other)
+            .write(to: file, atomically: true, encoding: .utf8)
+        return Grader.here.grade(right.exercise, file)
+    }
+
+    @Test("a member that is missing is named, with the line that asks for it")
+    func missing() throws {
+        let grade = try grade(replacing: "func error(", by: "func failure(")
+        #expect(grade.rejection == "does not compile")
+        #expect(
+            grade.explanation.hasPrefix(
+                "what is asked for: self.error(function) -- value of type 'AWPromise<Int>' has no "
+                    + "member 'error'"), "\(grade.explanation)")
+    }
+
+    @Test("a crash in some interleavings has an interleaving")
+    func crash() throws {
+        let grade = try grade(
+            replacing: "    private func observe(_ handler: @escaping Handler) {\n",
+            by: """
+                    private let door = NSLock()
+                    private var inside = 0
+
+                    private func observe(_ handler: @escaping Handler) {
+                        door.withLock { inside += 1 }
+                        defer { door.withLock { inside -= 1 } }
+                        door.withLock { if inside > 1 { fatalError("two at once") } }
+
+                """)
+        guard case .failed(let failure) = grade.result else {
+            Issue.record("graded, it comes out as \(grade.rejection)")
+            return
+        }
+        #expect(grade.rejection == "R04 crash")
+        #expect(failure.detail.contains("two at once"))
+        #expect(try #require(failure.failing) < #require(failure.explored))
+        #expect(failure.schedule != nil)
+    }
+
+    @Test("what is to be copied into a shell stays one word there")
+    func quoting() {
+        #expect("Answers/05/NSLock.swift".quotedForShell == "Answers/05/NSLock.swift")
+        #expect("mit Leerzeichen".quotedForShell == "'mit Leerzeichen'")
+        #expect("d'Arc".quotedForShell == "'d'\\''Arc'")
+    }
+
     @Test("hints lead on, and none has a line of an answer in it", arguments: Exercise.all)
     func hints(_ exercise: Exercise) {
         #expect(!exercise.hints.isEmpty)

@@ -11,16 +11,16 @@ extension AWPromise: PromiseUnderTest where Value == Int {
     }
 
     public func mapping(_ function: @escaping (Int) throws -> Int) -> AWPromise<Int> {
-        then(function)
+        self.then(function)
     }
 
     public func ending(_ function: @escaping (any Error) -> Void) {
-        error(function)
+        self.error(function)
     }
 
-    public var outcome: Result<Int, any Error>? { result }
+    public var outcome: Result<Int, any Error>? { self.result }
 
-    public var fields: [(title: String, value: String)] { storedFields(of: self, result) }
+    public var fields: [(title: String, value: String)] { storedFields(of: self, self.result) }
 }
 
 extension Suspect: PromiseUnderTest where Value == Int {
@@ -31,16 +31,16 @@ extension Suspect: PromiseUnderTest where Value == Int {
     }
 
     public func mapping(_ function: @escaping (Int) throws -> Int) -> Suspect<Int> {
-        then(function)
+        self.then(function)
     }
 
     public func ending(_ function: @escaping (any Error) -> Void) {
-        error(function)
+        self.error(function)
     }
 
-    public var outcome: Result<Int, any Error>? { result }
+    public var outcome: Result<Int, any Error>? { self.result }
 
-    public var fields: [(title: String, value: String)] { storedFields(of: self, result) }
+    public var fields: [(title: String, value: String)] { storedFields(of: self, self.result) }
 }
 
 final class TheAnswer: BugHuntAnswer {

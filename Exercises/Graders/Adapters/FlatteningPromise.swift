@@ -6,6 +6,6 @@ extension AWPromise: FlatteningPromise where Value == Int {
     public func flatMapping(
         _ function: @escaping (Int) throws -> AWPromise<Int>
     ) -> AWPromise<Int> {
-        then { value -> AWPromise<Int> in try function(value) }
+        self.then { value -> AWPromise<Int> in try function(value) }
     }
 }

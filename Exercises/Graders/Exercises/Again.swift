@@ -44,10 +44,10 @@ private enum RetryRequirements {
         .play(
             "E10.2", "as many attempts as allowed",
             "All attempts fail, some at once and some later. There have to be exactly as many as "
-                + "allowed, and the error of the last one is told.",
+                + "allowed, but one at least, and the error of the last one is told.",
             asking:
-                "With a single attempt allowed, which comparison is made after it, and what does "
-                + "it say?",
+                "With a single attempt allowed, or with none, which comparisons are made, when, "
+                + "and what do they say?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try failures(answer) } },
         .play(
@@ -222,13 +222,23 @@ private enum RetryRequirements {
             try bench.expect(
                 started: Array(1...attempts), "rejected 'error \(attempts)'", "after all attempts")
         }
+        for attempts in [0, -1, .min] {
+            let bench = Bench()
+            bench.begin(answer, attempts) { _ in .rejected(Sent("only")) }
+            try bench.expect(
+                started: [1], "rejected 'only'", "with \(attempts) attempts in the end")
+        }
     }
 
     private static func delays(_ answer: Answer) throws {
         for table in [[3, 1, 7], [5], [2, 20, 1, 4]] {
             let bench = Bench()
+            // Whoever asks for one too many does no harm by that.
+            let pause = { @Sendable (number: Int) in
+                table.indices.contains(number - 1) ? Duration.seconds(table[number - 1]) : .zero
+            }
             let works = (0...table.count).map { _ in AWPromise<Int>.pending() }
-            bench.begin(answer, table.count + 1, delay: { .seconds(table[$0 - 1]) }) { number in
+            bench.begin(answer, table.count + 1, delay: pause) { number in
                 works[number - 1].promise
             }
             for (index, delay) in table.enumerated() {

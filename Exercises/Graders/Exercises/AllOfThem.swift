@@ -92,7 +92,25 @@ private enum AllRequirements {
                 + "will it never look at again?",
             with: Answer.self, fulfilledByTwo),
         .scenario(
-            "E08.8", "fulfil ∥ reject",
+            "E08.8", "fulfil ∥ fulfil ∥ fulfil",
+            "The whole waits for three promises, which three threads fulfil. It has to be fulfilled "
+                + "once, with all values.",
+            asking:
+                "What is done by a thread that finds that somebody else was faster? And if that "
+                + "happens to two of them?",
+            with: Answer.self, atMost: 2_000
+        ) { scenario, answer in
+            let parts = (1...3).map { _ in AWPromise<Int>.pending() }
+            let whole = answer.together(parts.map(\.promise))
+            let ear = Ear(on: whole)
+            for (index, name) in ["first", "second", "third"].enumerated() {
+                scenario.thread(name) { parts[index].resolver.fulfill(index + 1) }
+            }
+            scenario.check { try ear.expect("fulfilled [1, 2, 3]") }
+            scenario.state("whole") { Ear.words(whole.result) }
+        },
+        .scenario(
+            "E08.9", "fulfil ∥ reject",
             "One thread fulfils a promise of the list while another one rejects the next.",
             asking: "What does the thread that comes last believe to have come before?",
             with: Answer.self
@@ -106,7 +124,7 @@ private enum AllRequirements {
             scenario.state("whole") { Ear.words(whole.result) }
         },
         .scenario(
-            "E08.9", "reject ∥ reject",
+            "E08.10", "reject ∥ reject",
             "Two threads reject a promise each. Either may be first, and only its error counts.",
             asking: "Who decides which of two errors is the first?",
             with: Answer.self
@@ -124,7 +142,7 @@ private enum AllRequirements {
             scenario.state("whole") { Ear.words(whole.result) }
         },
         .scenario(
-            "E08.10", "whenAll ∥ fulfil",
+            "E08.11", "whenAll ∥ fulfil",
             "One thread begins to wait for two promises; another one fulfils the first.",
             asking:
                 "What if a promise settles between two of your lines, while you are setting up?",
@@ -140,7 +158,7 @@ private enum AllRequirements {
             scenario.check { try ear.expect("fulfilled [1, 2]") }
         },
         .scenario(
-            "E08.11", "an observer that waits",
+            "E08.12", "an observer that waits",
             "One thread rejects a promise, and an observer of the whole waits until another thread "
                 + "has fulfilled the other promise.",
             asking:
@@ -160,7 +178,7 @@ private enum AllRequirements {
             scenario.state("whole") { Ear.words(whole.result) }
         },
         .independence(
-            "E08.12", "two lists, two threads",
+            "E08.13", "two lists, two threads",
             "Two threads wait for a list each, and settle it. Neither should have to wait for the "
                 + "other.",
             asking: "How many locks are there when there are a thousand lists?",

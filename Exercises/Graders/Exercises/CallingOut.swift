@@ -65,6 +65,44 @@ extension Requirement {
     }
 }
 
+extension Requirement {
+    /// For every exercise with a class of promise that others hold on to, or do not.
+    static func isHeardThoughDropped(_ id: String) -> Requirement {
+        .play(
+            id, "nobody keeps the promise",
+            "Nobody keeps the promise, nor what `then` has returned; only the functions that settle "
+                + "it are kept. When one of them is called, all handlers have to be called.",
+            asking: "Who holds the promise when nobody outside does, and until when?",
+            with: (any PromiseAnswer).self
+        ) { answer in
+            try dropAndSettle(answer.promise, rejecting: false)
+            try dropAndSettle(answer.promise, rejecting: true)
+        }
+    }
+}
+
+private func dropAndSettle<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
+    var heard: [String] = []
+    var functions: [() -> Void] = []
+    do {
+        let promise = P.working { resolve, reject in
+            functions.append { rejecting ? reject(Sent("no")) : resolve(6) }
+        }
+        promise.mapping { $0 + 1 }
+            .mapping {
+                heard.append("value \($0)")
+                return $0
+            }
+            .ending { heard.append("error \($0)") }
+    }
+    functions[0]()
+    let expected = rejecting ? "error 'no'" : "value 7"
+    try require(
+        !heard.isEmpty, or: .lost,
+        "'\(expected)' was never heard: the promise was gone before it was settled")
+    try require(heard == [expected], or: .wrongValue, "heard: \(heard)")
+}
+
 private func useInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
     var heard: [String] = []
     var looksInVain = false
@@ -200,11 +238,20 @@ private final class Farewell {
     deinit { say() }
 }
 
-/// All that can happen to a promise, on one thread.
-private func liveOn<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
-    let (promise, resolve, _) = P.pending()
-    promise.mapping { $0 + 1 }
+/// All that can happen to a promise, and to one that is rejected, on one thread.
+func liveOn<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
+    let (fulfilled, resolve, reject) = P.pending()
+    let (rejected, _, rejectOther) = P.pending()
+    for promise in [fulfilled, rejected] {
+        promise.mapping { $0 + 1 }
+        promise.ending { _ in }
+    }
     resolve(value)
-    promise.ending { _ in }
-    _ = promise.outcome
+    reject(Sent("late"))
+    rejectOther(Sent("no"))
+    for promise in [fulfilled, rejected] {
+        promise.mapping { $0 + 1 }
+        promise.ending { _ in }
+        _ = promise.outcome
+    }
 }

@@ -29,6 +29,7 @@ extension Exercise {
             .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
             .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
+            .isHeardThoughDropped("E06.6"),
             .usesItsOwnPromise("E06.1"),
             .catalogue(
                 "R01",

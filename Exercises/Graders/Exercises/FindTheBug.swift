@@ -44,7 +44,7 @@ extension Exercise {
                         + "to do with the first. Neither should ever have to wait for the other.",
                     asking: "How many locks are there when there are a thousand promises?",
                     with: (any PromiseAnswer).self,
-                    first: { settleOne($0.promise, 1) }, second: { settleOne($0.promise, 2) })
+                    first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) })
             ])
 
     private static let report = Requirement(

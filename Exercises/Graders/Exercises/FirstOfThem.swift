@@ -76,7 +76,7 @@ private enum RaceRequirements {
         ) { answer in try withoutDefaultDispatcher { try tooLate(answer) } },
         .play(
             "E09.6", "no alarm is left",
-            "A promise with a time limit is settled, this way and that. Then no call may be "
+            "A promise with two time limits is settled, this way and that. Then no call may be "
                 + "waiting on the clock.",
             asking:
                 "Which ways are there for it to be over before the alarm goes off, and which of "
@@ -86,7 +86,8 @@ private enum RaceRequirements {
         .play(
             "E09.7", "the loser is let go",
             "A race is over, while another of its promises is pending and lives on. The promise "
-                + "that was handed out is dropped, and must be freed.",
+                + "that was handed out is dropped, and must be freed; and so must the one that has "
+                + "won.",
             asking: "What does the handler hold that still waits on the promise that has lost?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try loserIsLetGo(answer) } },
@@ -141,7 +142,15 @@ private enum RaceRequirements {
             scenario.state("alarms") { "\(clock.waiting)" }
         },
         .scenario(
-            "E09.13", "an observer that waits",
+            "E09.13", "withTimeout ∥ the clock",
+            "One thread sets the limit while another one turns the clock. When the time is up, "
+                + "afterwards nothing is left of it, although the promise goes on.",
+            asking:
+                "The alarm may go off before you have finished setting up. What does it find by "
+                + "then, and who clears away the rest?",
+            with: Answer.self, timeIsUpWhileSettingUp),
+        .scenario(
+            "E09.14", "an observer that waits",
             "One thread decides a race, and an observer waits until another thread has settled the "
                 + "other promise.",
             asking:
@@ -149,7 +158,7 @@ private enum RaceRequirements {
                 + "while an observer runs?",
             with: Answer.self, observerWaits),
         .independence(
-            "E09.14", "two races, two threads",
+            "E09.15", "two races, two threads",
             "Two threads run a race each, and set a limit on a clock each. Neither should have to "
                 + "wait for the other.",
             asking: "How many locks are there when there are a thousand races?",
@@ -237,11 +246,12 @@ private enum RaceRequirements {
             if clock.waiting == 0 {
                 throw Fault("lost", "nothing waits for the limit on the clock")
             }
+            let longer = answer.inTime(promise, .seconds(3), clock)
             resolver.settle(end)
             try expectNoAlarm(clock)
             let late = answer.inTime(promise, .seconds(2), clock)
             try expectNoAlarm(clock)
-            withExtendedLifetime((early, late)) {}
+            withExtendedLifetime((early, longer, late)) {}
         }
     }
 
@@ -250,8 +260,10 @@ private enum RaceRequirements {
         let slow = (promise: AWPromise<Int>.pending(), another: AWPromise<Int>.pending())
         weak var race: AWPromise<Int>?
         weak var limited: AWPromise<Int>?
+        weak var first: AWPromise<Int>?
         do {
             let fast = AWPromise<Int>.pending()
+            first = fast.promise
             let decided = answer.first(of: [
                 slow.promise.promise, fast.promise, slow.another.promise,
             ])
@@ -262,6 +274,7 @@ private enum RaceRequirements {
             limited = late
         }
         try expectGone(race, "a promise that has lost keeps the outcome of the race alive")
+        try expectGone(first, "a promise that has lost keeps the one that has won alive")
         try expectGone(limited, "a promise that came too late keeps the one with the limit alive")
         do {
             let settled = AWPromise.fulfilled(1)
@@ -349,6 +362,29 @@ private enum RaceRequirements {
                 "rejected \(OperatorError.timedOut)": "the time was up",
             ])
         scenario.state("limited") { Ear.words(limited.result) }
+    }
+
+    private static func timeIsUpWhileSettingUp(_ scenario: Scenario, _ answer: Answer) {
+        let clock = ManualClock()
+        let slow = AWPromise<Int>.pending()
+        let ear = Ear()
+        let limited = Mutex<WeakPromise>(WeakPromise())
+        scenario.thread("waiter") {
+            let promise = answer.inTime(slow.promise, .seconds(1), clock)
+            ear.listen(to: promise)
+            limited.withLock { $0.promise = promise }
+        }
+        scenario.thread("time") { clock.advance(by: .seconds(1)) }
+        scenario.check {
+            clock.advance(by: .seconds(1))
+            try ear.expect("rejected \(OperatorError.timedOut)", "when the time is up")
+            try expectNoAlarm(clock)
+            try expectGone(
+                limited.withLock { $0.promise },
+                "a promise that came too late keeps the one with the limit alive")
+            withExtendedLifetime(slow) {}
+        }
+        scenario.state("alarms") { "\(clock.waiting)" }
     }
 
     private static func observerWaits(_ scenario: Scenario, _ answer: Answer) {

@@ -40,6 +40,7 @@ extension Exercise {
                 "H09",
                 asking: "In which order do the waiting handlers come off the place where they are "
                     + "kept? And who is called when somebody comes late?"),
+            .isHeardThoughDropped("E02.5"),
             .play(
                 "E02.1", "`then`s and `error`s, mixed",
                 "Several `then`s, with `error` at the end of each chain, and several `error`s are "

@@ -39,6 +39,7 @@ extension Exercise {
                 "H08",
                 asking: "The third handler arrives while the first is running. Where is the second "
                     + "at that time, and what does `observe` know of it?"),
+            .isHeardThoughDropped("E07.10"),
             .usesItsOwnPromise("E07.1"),
             .catalogue(
                 "R06",
@@ -110,6 +111,7 @@ extension Exercise {
                 "R10",
                 asking: "Draw an arrow from each thread to what it waits for, and from that to who "
                     + "holds it. Is there a circle?"),
+            .registersInside("E07.11"),
             .goesOnMeanwhile("E07.6"),
             .lateHandlerWaits("E07.7"),
             .farewellWaits("E07.8"),

@@ -25,6 +25,7 @@ extension Exercise {
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
             .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
+            .isHeardThoughDropped("E05.2"),
             .catalogue(
                 "R01",
                 asking: "At the marked step, what does the one thread believe about the promise "
@@ -61,15 +62,6 @@ extension Exercise {
                     + "do with the first. Neither should ever have to wait for the other.",
                 asking: "How many locks are there when there are a thousand promises?",
                 with: (any PromiseAnswer).self,
-                first: { settleOne($0.promise, 1) }, second: { settleOne($0.promise, 2) }),
+                first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) }),
         ])
-}
-
-/// All that can happen to a promise, on one thread.
-func settleOne<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
-    var functions: [PromiseUnderTest.Resolve] = []
-    let promise = P.working { resolve, _ in functions.append(resolve) }
-    promise.mapping { $0 + 1 }
-    functions[0](value)
-    _ = promise.outcome
 }

@@ -44,6 +44,7 @@ extension Exercise {
                     + "change anything?",
                 with: (any PromiseAnswer).self
             ) { try settleInEveryWay($0.promise) },
+            .isHeardThoughDropped("E03.5"),
             .play(
                 "E03.2", "settling inside a handler",
                 "A handler settles the promise once more, with another value and with an error, "
@@ -56,17 +57,7 @@ extension Exercise {
                 "H08",
                 asking: "The third handler arrives while the first is running. Where is the second "
                     + "at that time?"),
-            .play(
-                "E03.3", "registering inside, and inside of that",
-                "A handler registers two others, one of these two more, and one of those another. "
-                    + "Each is called, once, in the order of registration, when the one before it "
-                    + "has returned.",
-                asking: "After which handler do you look at the list for the last time?",
-                with: (any PromiseAnswer).self
-            ) { answer in
-                try nest(answer.promise, rejecting: false)
-                try nest(answer.promise, rejecting: true)
-            },
+            .registersInside("E03.3"),
             .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
             .play(
                 "E03.4", "nobody stays on the list",
@@ -79,6 +70,22 @@ extension Exercise {
                 try releaseAll(answer.promise, rejecting: true)
             },
         ])
+}
+
+extension Requirement {
+    static func registersInside(_ id: String) -> Requirement {
+        .play(
+            id, "registering inside, and inside of that",
+            "A handler settles the promise once more and registers two others, one of these two "
+                + "more, and one of those another. Each is called, once, in the order of "
+                + "registration, when the one before it has returned.",
+            asking: "After which handler do you look at the list for the last time?",
+            with: (any PromiseAnswer).self
+        ) { answer in
+            try nest(answer.promise, rejecting: false)
+            try nest(answer.promise, rejecting: true)
+        }
+    }
 }
 
 private func settleInEveryWay<P: PromiseUnderTest>(_ promise: P.Type) throws {
@@ -177,6 +184,9 @@ private func nest<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throw
         }
     }
     register("1") {
+        // That it is settled changes nothing, and not that handlers are being called either.
+        resolve(7)
+        reject(Sent("inside"))
         register("3") { register("6") }
         register("4") {
             register("7") { register("9") }

@@ -69,8 +69,21 @@ private enum CancellationRequirements {
             asking: "Who still holds an observer when it has been called? And who holds whom, when "
                 + "nothing has happened at all?",
             with: Answer.self, { try nothingIsKept($0) }),
+        .play(
+            "E11.7", "who lives on",
+            "The source is dropped, cancelled or not, and the token lives on; then the token is "
+                + "dropped, and a registration lives on. What was true remains true, observers "
+                + "that come too late are called, and to withdraw harms nobody.",
+            asking: "Where is it written that it has been cancelled, and who keeps that alive?",
+            with: Answer.self, { try livesOn($0) }),
+        .unwatched(
+            "E11.8", "registrations that are dropped",
+            "Many observers are registered, and nobody keeps the registrations. When it is "
+                + "cancelled, all of them are called.",
+            asking: "By what do you tell two observers apart, and can two of them be alike in it?",
+            with: Answer.self, { try calledThoughDropped($0) }),
         .scenario(
-            "E11.7", "cancel ∥ onCancel",
+            "E11.9", "cancel ∥ onCancel",
             "One thread cancels while another one registers an observer; one is registered "
                 + "already. Early or late, each is called, once.",
             asking: "At the marked step, what does the one thread believe that the other has made "
@@ -85,7 +98,7 @@ private enum CancellationRequirements {
             scenario.state("token") { pair.isCancelled ? "cancelled" : "-" }
         },
         .scenario(
-            "E11.8", "cancel ∥ cancel",
+            "E11.10", "cancel ∥ cancel",
             "Two threads cancel. The observer is called once.",
             asking:
                 "Both threads want to be the one who calls. Where is it decided which of them is?",
@@ -99,7 +112,7 @@ private enum CancellationRequirements {
             scenario.state("token") { pair.isCancelled ? "cancelled" : "-" }
         },
         .scenario(
-            "E11.9", "cancel ∥ withdraw",
+            "E11.11", "cancel ∥ withdraw",
             "One thread cancels while another one withdraws an observer. It may be called or not; "
                 + "the other one has to be.",
             asking: "What does a thread that withdraws touch, and who else may be touching it?",
@@ -119,7 +132,7 @@ private enum CancellationRequirements {
             scenario.expect("not called", .acceptable, "it was withdrawn first")
         },
         .scenario(
-            "E11.10", "onCancel ∥ onCancel",
+            "E11.12", "onCancel ∥ onCancel",
             "Two threads register an observer each. When it is cancelled, both are called.",
             asking:
                 "Both threads change the list. What is to keep the second out while the first is "
@@ -135,7 +148,7 @@ private enum CancellationRequirements {
             }
         },
         .scenario(
-            "E11.11", "onCancel ∥ withdraw",
+            "E11.13", "onCancel ∥ withdraw",
             "One thread registers an observer while another one withdraws his. When it is "
                 + "cancelled, the one is called, and not the other.",
             asking:
@@ -154,7 +167,27 @@ private enum CancellationRequirements {
             }
         },
         .scenario(
-            "E11.12", "cancel ∥ isCancelled",
+            "E11.14", "withdraw ∥ withdraw",
+            "Two threads withdraw the same observer. When it is cancelled, that one is not called, "
+                + "and the other one is.",
+            asking:
+                "What does a registration change in itself when it is withdrawn, and may two "
+                + "threads do so?",
+            with: Answer.self
+        ) { scenario, answer in
+            let (pair, calls) = (answer.pair(), Calls())
+            let withdraw = calls.observe(pair, "withdrawn")
+            calls.observe(pair, "other")
+            scenario.thread("first") { withdraw() }
+            scenario.thread("second") { withdraw() }
+            scenario.check {
+                pair.cancel()
+                try calls.expectOnce("other")
+                try calls.expectNone("withdrawn")
+            }
+        },
+        .scenario(
+            "E11.15", "cancel ∥ isCancelled",
             "One thread cancels while another one asks. Either answer is right; the question must "
                 + "be safe.",
             asking: "Somebody only reads. What keeps the writer out meanwhile?",
@@ -177,7 +210,7 @@ private enum CancellationRequirements {
             scenario.expect("no", .acceptable, "it was asked first")
         },
         .scenario(
-            "E11.13", "an observer that waits",
+            "E11.16", "an observer that waits",
             "An observer waits until another thread has asked, and registered and withdrawn an "
                 + "observer of its own.",
             asking:
@@ -196,7 +229,7 @@ private enum CancellationRequirements {
             }
         },
         .independence(
-            "E11.14", "two sources, two threads",
+            "E11.17", "two sources, two threads",
             "Two threads do everything that can be done, with a source each. Neither should have "
                 + "to wait for the other.",
             asking: "How many locks are there when there are a thousand sources?",
@@ -254,6 +287,21 @@ private enum CancellationRequirements {
                 throw Fault("wrong value", "it has been cancelled, and says that it has not")
             }
         }
+    }
+
+    /// Nobody keeps the registrations: so there are many observers, and all of them in one place.
+    private static func calledThoughDropped(_ answer: Answer) throws {
+        let (pair, calls) = (answer.pair(), Log<Int>())
+        let observer = { @Sendable in calls.append(1) }
+        let count = 30
+        for _ in 0..<count { _ = pair.onCancel(observer) }
+        pair.cancel()
+        let made = calls.entries.count
+        guard made != count else { return }
+        throw Fault(
+            made < count ? "lost" : "twice",
+            "\(count) observers are registered, nobody keeps the registrations, and \(made) are "
+                + "called")
     }
 
     private static func late(_ answer: Answer) throws {
@@ -360,6 +408,31 @@ private enum CancellationRequirements {
             }
             try expectGone(captured, what)
             withExtendedLifetime((pair, withdraw)) {}
+        }
+    }
+
+    private static func livesOn(_ answer: Answer) throws {
+        for isCancelled in [true, false] {
+            let calls = Calls()
+            var withdrawals: [() -> Void] = []
+            do {
+                let token = answer.tokenAlone { pair in
+                    withdrawals.append(calls.observe(pair, "early"))
+                    if isCancelled { pair.cancel() }
+                }
+                withdrawals.append(calls.observe(token, "late"))
+                if token.isCancelled != isCancelled {
+                    let said =
+                        isCancelled ? "has been cancelled, and says that it has not" : "says yes"
+                    throw Fault("wrong value", "the source is gone; the token \(said)")
+                }
+            }
+            for withdraw in withdrawals { withdraw() }
+            if isCancelled {
+                try calls.expectOnce("early", "late", when: "when the source is gone")
+            } else {
+                try calls.expectNone("early", "late", when: "when nobody has cancelled")
+            }
         }
     }
 

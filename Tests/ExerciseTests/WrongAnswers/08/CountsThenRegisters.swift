@@ -1,4 +1,4 @@
-// Rejected: E08.10 abandoned
+// Rejected: E08.11 abandoned
 // First the pending promises are counted, then they are observed. One that settles between the two
 // looks was counted, and nobody observes it.
 

@@ -1,4 +1,4 @@
-// Rejected: E08.8 data race
+// Rejected: E08.9 data race
 // The values are guarded. The flag that says that all is lost is not.
 
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E08.9 overlap
+// Rejected: E08.10 overlap
 // The values are guarded. Which error is the first is found out by a variable that nothing guards.
 
 import Stage3ThreadSafe

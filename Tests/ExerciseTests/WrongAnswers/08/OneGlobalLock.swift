@@ -1,4 +1,4 @@
-// Rejected: E08.12 over-synchronised
+// Rejected: E08.13 over-synchronised
 // One lock for all lists there are: safe, and everybody waits for everybody.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E08.11 deadlock
+// Rejected: E08.12 deadlock
 // The whole is settled while the lock is held. It lets its own thread in again, and no other.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E09.14 over-synchronised
+// Rejected: E09.15 over-synchronised
 // One lock for all races there are: safe, and everybody waits for everybody.
 
 import Foundation

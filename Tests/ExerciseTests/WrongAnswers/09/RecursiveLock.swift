@@ -1,4 +1,4 @@
-// Rejected: E09.13 deadlock
+// Rejected: E09.14 deadlock
 // Observers are told under a lock that lets its own thread in again, and keeps all others out.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E11.12 data race
+// Rejected: E11.15 data race
 // Everybody takes the lock but for those who only ask.
 
 import Foundation

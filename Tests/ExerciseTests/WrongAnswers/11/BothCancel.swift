@@ -1,4 +1,4 @@
-// Rejected: E11.8 twice
+// Rejected: E11.10 twice
 // Whether it has been cancelled is asked in one locked piece, and said in the next: two threads
 // both may.
 

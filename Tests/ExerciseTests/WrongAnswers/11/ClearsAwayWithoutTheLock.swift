@@ -1,4 +1,4 @@
-// Rejected: E11.11 data race
+// Rejected: E11.13 data race
 // Who registers clears away what is empty, and looks into the cells of others without their locks.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E11.7 lost
+// Rejected: E11.9 lost
 // The observers are taken in one locked piece, and the flag is set in the next. Whoever registers
 // between them is on a list that nobody takes any more.
 

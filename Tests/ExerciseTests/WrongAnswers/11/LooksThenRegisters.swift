@@ -1,4 +1,4 @@
-// Rejected: E11.7 lost
+// Rejected: E11.9 lost
 // Whether it has been cancelled is asked in one locked piece, and the observer is added in the
 // next.
 

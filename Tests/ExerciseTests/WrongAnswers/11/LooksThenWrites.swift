@@ -1,4 +1,4 @@
-// Rejected: E11.7 lost
+// Rejected: E11.9 lost
 // An atomic flag and a locked list. Who registers looks at the flag first, and writes afterwards:
 // not the other way round.
 

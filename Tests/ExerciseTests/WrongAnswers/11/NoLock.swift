@@ -1,4 +1,4 @@
-// Rejected: E11.7 lost
+// Rejected: E11.9 lost
 // On one thread there is nothing wrong with it.
 
 public final class CancelSource {

@@ -1,4 +1,4 @@
-// Rejected: E11.10 lost
+// Rejected: E11.12 lost
 // The list is guarded. The numbers by which observers are found on it are given out before, to two
 // threads the same.
 

@@ -1,4 +1,4 @@
-// Rejected: E11.14 over-synchronised
+// Rejected: E11.17 over-synchronised
 // One lock for all tokens there are: safe, and everybody waits for everybody.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E11.13 deadlock
+// Rejected: E11.16 deadlock
 // The observers are called under a lock that lets its own thread in again, and keeps all others
 // out.
 

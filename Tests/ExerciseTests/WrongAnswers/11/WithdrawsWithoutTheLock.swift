@@ -1,4 +1,4 @@
-// Rejected: E11.9 overlap
+// Rejected: E11.11 overlap
 // Everybody takes the lock but for those who withdraw.
 
 import Foundation

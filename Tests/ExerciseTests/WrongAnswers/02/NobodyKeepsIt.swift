@@ -1,0 +1,56 @@
+// Rejected: E02.5 lost
+// Who can settle it does not keep it, so a promise that nobody else keeps is gone before that.
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    /// What the promise ended with; `nil` as long as it is pending.
+    public private(set) var result: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { [weak self] value in self?.settle(.success(value)) },
+            { [weak self] error in self?.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        result = outcome
+        for handler in handlers { handler(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        if let result {
+            handler(result)
+        } else {
+            handlers.append(handler)
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// Rejected: E03.3 out of order
+// Who settles it in vain, inside a handler, takes down the flag of who is calling.
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    /// What the promise ended with; `nil` as long as it is pending.
+    public private(set) var result: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+    /// Whether handlers are being called, further up on this very stack.
+    private var isCallingHandlers = false
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        defer { isCallingHandlers = false }
+        guard result == nil else { return }
+        result = outcome
+        isCallingHandlers = true
+        while !handlers.isEmpty {
+            let round = handlers
+            handlers = []
+            for handler in round { handler(outcome) }
+        }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        if let result, !isCallingHandlers {
+            handler(result)
+        } else {
+            handlers.append(handler)
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

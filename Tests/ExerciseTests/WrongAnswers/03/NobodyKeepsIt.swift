@@ -1,0 +1,65 @@
+// Rejected: E03.5 lost
+// Who can settle it does not keep it, so a promise that nobody else keeps is gone before that.
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    /// What the promise ended with; `nil` as long as it is pending.
+    public private(set) var result: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+    /// Whether handlers are being called, further up on this very stack.
+    private var isCallingHandlers = false
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { [weak self] value in self?.settle(.success(value)) },
+            { [weak self] error in self?.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        guard result == nil else { return }
+        result = outcome
+        isCallingHandlers = true
+        while !handlers.isEmpty {
+            let round = handlers
+            handlers = []
+            for handler in round { handler(outcome) }
+        }
+        isCallingHandlers = false
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        if let result, !isCallingHandlers {
+            handler(result)
+        } else {
+            handlers.append(handler)
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

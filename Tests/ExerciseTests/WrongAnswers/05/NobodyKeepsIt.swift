@@ -1,0 +1,73 @@
+// Rejected: E05.2 lost
+// Who can settle it does not keep it, so a promise that nobody else keeps is gone before that.
+
+import Foundation
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let lock = NSLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public var result: Outcome? {
+        lock.lock()
+        defer { lock.unlock() }
+        return outcome
+    }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { [weak self] value in self?.settle(.success(value)) },
+            { [weak self] error in self?.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        lock.lock()
+        guard self.outcome == nil else { return lock.unlock() }
+        self.outcome = outcome
+        let waiting = handlers
+        handlers = []
+        lock.unlock()
+        for handler in waiting { handler(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        lock.lock()
+        if let outcome {
+            lock.unlock()
+            handler(outcome)
+        } else {
+            handlers.append(handler)
+            lock.unlock()
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

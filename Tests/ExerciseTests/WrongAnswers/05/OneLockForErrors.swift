@@ -1,0 +1,77 @@
+// Rejected: E05.1 over-synchronised
+// Whoever asks for errors waits for everybody else who does, whatever promise it is.
+
+import Foundation
+
+private let everybody = NSRecursiveLock()
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let lock = NSLock()
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+
+    public var result: Outcome? {
+        lock.lock()
+        defer { lock.unlock() }
+        return outcome
+    }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        lock.lock()
+        guard self.outcome == nil else { return lock.unlock() }
+        self.outcome = outcome
+        let waiting = handlers
+        handlers = []
+        lock.unlock()
+        for handler in waiting { handler(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        lock.lock()
+        if let outcome {
+            lock.unlock()
+            handler(outcome)
+        } else {
+            handlers.append(handler)
+            lock.unlock()
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        everybody.lock()
+        defer { everybody.unlock() }
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// Rejected: E09.13 kept alive
+// The alarm withdraws an observation that may not have been made yet.
+
+import Stage3ThreadSafe
+
+extension Resolver {
+    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
+        let here = ImmediateDispatcher()
+        let observation = contestant.observe(on: here) { end in self.settle(end) }
+        outcome.observe(on: here) { _ in observation.withdraw() }
+    }
+}
+
+public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
+    guard !promises.isEmpty else { return .rejected(OperatorError.noPromises) }
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    for contestant in promises {
+        resolver.watch(contestant, of: outcome)
+    }
+    return outcome
+}
+
+public func withTimeout<Value>(
+    _ promise: AWPromise<Value>, after limit: Duration, on clock: any PromiseClock
+) -> AWPromise<Value> {
+    let (outcome, resolver) = AWPromise<Value>.pending()
+    nonisolated(unsafe) var observation: Observation?
+    let alarm = clock.schedule(after: limit) {
+        observation?.withdraw()
+        resolver.settle(.failure(OperatorError.timedOut))
+    }
+    observation = promise.observe(on: ImmediateDispatcher()) { end in
+        alarm.cancel()
+        resolver.settle(end)
+    }
+    return outcome
+}

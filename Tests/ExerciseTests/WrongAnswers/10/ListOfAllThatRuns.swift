@@ -1,0 +1,38 @@
+// Rejected: E10.10 over-synchronised
+// All that is tried is entered in one list, behind one lock.
+
+import Stage3ThreadSafe
+import Synchronization
+
+private let running = Mutex<[ObjectIdentifier: Int]>([:])
+
+public func withRetries<Value>(
+    attempts: Int, on clock: any PromiseClock,
+    delay: @escaping @Sendable (_ failedAttempt: Int) -> Duration,
+    while isWorthwhile: @escaping @Sendable (any Error) -> Bool,
+    _ work: @escaping @Sendable (_ attempt: Int) throws -> AWPromise<Value>
+) -> AWPromise<Value> {
+    let (promise, resolver) = AWPromise<Value>.pending()
+
+    @Sendable func begin(_ number: Int) {
+        attempt(number).observe(on: ImmediateDispatcher()) { outcome in
+            guard case .failure(let error) = outcome, number < attempts, isWorthwhile(error) else {
+                resolver.settle(outcome)
+                return
+            }
+            _ = clock.schedule(after: delay(number)) { begin(number + 1) }
+        }
+    }
+
+    @Sendable func attempt(_ number: Int) -> AWPromise<Value> {
+        do {
+            return try work(number)
+        } catch {
+            return .rejected(error)
+        }
+    }
+
+    running.withLock { $0[ObjectIdentifier(promise)] = 1 }
+    begin(1)
+    return promise
+}
