@@ -7,9 +7,11 @@
 #define _GNU_SOURCE
 #endif
 
-#include "dispatch.h"
+#include "engine.h"
 
 #if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include "dispatch.h"
 
 #include <setjmp.h>
 #include <stdatomic.h>

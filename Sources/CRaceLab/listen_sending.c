@@ -10,9 +10,11 @@
 #define _GNU_SOURCE
 #endif
 
-#include "dispatch.h"
+#include "engine.h"
 
 #if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include "dispatch.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
