@@ -76,7 +76,8 @@ extension Exercise {
 
     private var stubs: [String] { (1...variants).map(stub(variant:)) }
 
-    /// The promise as it was before the answer mended it, under another name, if the adapter wants it.
+    /// The promise as it was before the answer mended it, and what ties it to the requirements, under
+    /// another name; `nil` if the exercise has no variants.
     func suspect(of answer: String) -> String? {
         guard variants > 1 else { return nil }
         let words = SourceText(answer).essence
@@ -84,7 +85,9 @@ extension Exercise {
             words.indices.dropFirst(2).lazy
             .filter { words[$0 - 2] == "variant" && words[$0 - 1] == "=" }
             .compactMap { Int(words[$0]) }.first ?? 1
-        return stub(variant: (1...variants).contains(variant) ? variant : 1)
+        let adapter = Workbook.graders.appending(path: "Adapters/Promise.swift")
+        let ties = (try? String(contentsOf: adapter, encoding: .utf8)) ?? ""
+        return (stub(variant: (1...variants).contains(variant) ? variant : 1) + "\n" + ties)
             .replacing("AWPromise", with: "Suspect").replacing("BugReport", with: "AsItCame")
     }
 }

@@ -15,7 +15,6 @@
 
 #include <setjmp.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /// As much of a block as is needed to call it.
 typedef struct {

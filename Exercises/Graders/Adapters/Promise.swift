@@ -1,7 +1,7 @@
-import Graders
 import SharedSuite
 
-// Compiled together with an answer that is a class of promise.
+// Compiled together with an answer that is a class of promise; once more, under another name, for a
+// promise that is to be compared with it.
 
 extension AWPromise: PromiseUnderTest where Value == Int {
     public static func working(
@@ -21,13 +21,4 @@ extension AWPromise: PromiseUnderTest where Value == Int {
     public var outcome: Result<Int, any Error>? { self.result }
 
     public var fields: [(title: String, value: String)] { storedFields(of: self, self.result) }
-}
-
-final class TheAnswer: PromiseAnswer {
-    var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
-}
-
-@_cdecl("the_answer")
-public func theAnswer() -> UnsafeMutableRawPointer {
-    Unmanaged.passRetained(TheAnswer()).toOpaque()
 }

@@ -2,7 +2,7 @@ import SharedSuite
 
 extension Exercise {
     static let doNotCallOut = Exercise(
-        6, "Do not call out under the lock", chapter: 5, adapter: "Promise",
+        6, "Do not call out under the lock", chapter: 5, adapter: "Promise", "ThePromise",
         hints: [
             "Underline each place at which a function runs that you have not written. There are "
                 + "two kinds of them: those that are called, and those that run because something "

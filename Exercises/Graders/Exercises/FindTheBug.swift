@@ -3,7 +3,7 @@ import SharedSuite
 
 extension Exercise {
     static let findTheBug = Exercise(
-        12, "Find the bug", chapter: 9, adapter: "BugHunt",
+        12, "Find the bug", chapter: 9, adapter: "Promise", "BugHunt",
         hints: [
             "Draw a line around each piece of code that runs under the lock. Between two such pieces "
                 + "anybody may do anything.",

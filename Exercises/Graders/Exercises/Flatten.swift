@@ -2,7 +2,7 @@ import SharedSuite
 
 extension Exercise {
     static let flatten = Exercise(
-        4, "Flatten", chapter: 3, adapter: "Promise", "FlatteningPromise",
+        4, "Flatten", chapter: 3, adapter: "Promise", "ThePromise", "FlatteningPromise",
         hints: [
             "There are three promises: the one on which `then` is called, the one that it returns, "
                 + "and the one that the function returns. When does each of them come into being, "

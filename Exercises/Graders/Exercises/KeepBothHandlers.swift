@@ -2,7 +2,7 @@ import SharedSuite
 
 extension Exercise {
     static let keepBothHandlers = Exercise(
-        2, "Keep both handlers", chapter: 3, adapter: "Promise",
+        2, "Keep both handlers", chapter: 3, adapter: "Promise", "ThePromise",
         hints: [
             "How many functions can be waiting for one promise, and how many does a slot hold? "
                 + "Look at both slots: what is kept in the second one besides what `error` is "

@@ -4,7 +4,7 @@ import SharedSuite
 
 extension Exercise {
     static let keepTheOrder = Exercise(
-        7, "Keep the order across a settle", chapter: 5, adapter: "Promise",
+        7, "Keep the order across a settle", chapter: 5, adapter: "Promise", "ThePromise",
         hints: [
             "There are more than two moments in the life of this promise. Between which two of "
                 + "them is it wrong to call a newcomer at once, though the outcome is known?",

@@ -2,7 +2,7 @@ import SharedSuite
 
 extension Exercise {
     static let lockIt = Exercise(
-        5, "Lock it", chapter: 5, adapter: "Promise",
+        5, "Lock it", chapter: 5, adapter: "Promise", "ThePromise",
         hints: [
             "Which properties does more than one thread touch? Whatever guards one of them has to "
                 + "guard them all, in every function, reading included.",

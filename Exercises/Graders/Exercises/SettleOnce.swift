@@ -2,7 +2,7 @@ import SharedSuite
 
 extension Exercise {
     static let settleOnce = Exercise(
-        3, "Settle once", chapter: 3, adapter: "Promise",
+        3, "Settle once", chapter: 3, adapter: "Promise", "ThePromise",
         hints: [
             "Both `resolve` and `reject` come down to one function. What would it have to look at "
                 + "before it does anything?",

@@ -1,0 +1,13 @@
+import Graders
+import SharedSuite
+
+// Compiled together with `Promise.swift` and an answer that is a class of promise.
+
+final class TheAnswer: PromiseAnswer {
+    var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
+}
+
+@_cdecl("the_answer")
+public func theAnswer() -> UnsafeMutableRawPointer {
+    Unmanaged.passRetained(TheAnswer()).toOpaque()
+}
