@@ -75,7 +75,8 @@ extension Requirement {
     private static func play(_ hazard: any Hazard, _ promise: any PromiseUnderTest.Type) throws {
         switch hazard.play(onType: promise) {
         case .survives: break
-        case .fails(let reasons, _, _, let detail): throw Fault(reasons[0].rawValue, detail)
+        case .fails(let reasons, _, _, let detail):
+            throw Fault(reasons[0].rawValue, detail.description)
         case .cannotExpress(let why), .unknown(let why): throw Fault("not explored", why)
         case nil:
             throw Fault("not explored", "\(hazard.id) is tried on the stages and designs only")

@@ -167,10 +167,21 @@ static rl_recorder *new_recorder(uint32_t max_steps, size_t *size) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/// Others may have taken all processes that there are, or all memory: for a moment.
+static pid_t fork_in_time(void) {
+    const struct timespec moment = {0, 20 * 1000 * 1000};
+    const int attempts = 100;
+    for (int i = 1;; i++) {
+        pid_t child = fork();
+        if (child >= 0 || i == attempts || (errno != EAGAIN && errno != ENOMEM)) return child;
+        nanosleep(&moment, NULL);
+    }
+}
+
 static pid_t fork_child(const rl_errand *errand, rl_recorder *recorder, int errors) {
     fflush(NULL);  // or the child would write it once more
     errand->before(errand->context);
-    pid_t child = fork();
+    pid_t child = fork_in_time();
     if (child == 0) rl_recording = recorder;
     errand->after(errand->context);
     if (child == 0) be_child(errand, errors);
@@ -204,10 +215,11 @@ bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
     if (!make_pipes(results, errors)) return false;
     errand->results = results[1];
     rl_hold_explorations();
-    // To stand in line behind other explorations takes nothing of the time that this one has.
+    pid_t child = fork_child(errand, answer->recorder, errors[1]);
+    // To stand in line takes nothing of the time that this exploration has: neither behind other
+    // explorations, nor behind those who look for places in the source.
     int64_t began = milliseconds_now();
     int64_t until = began + errand->milliseconds;
-    pid_t child = fork_child(errand, answer->recorder, errors[1]);
     close(results[1]);
     close(errors[1]);
     if (child > 0) wait_for(child, results[0], errors[0], until, answer);

@@ -110,18 +110,30 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
 
 // MARK: - Spinning
 
+/// This is done for all that is on the stack, at every read: so in one expression, because a debug
+/// build keeps in registers only what is within one, and with products that need not wait for one
+/// another.
+static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
+    return (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull +
+           (w[0] * 0xC2B2AE3D27D4EB4Full + w[1] * 0x165667B19E3779F9ull) +
+           (w[2] * 0x85EBCA77C2B2AE63ull + w[3] * 0x27D4EB2F165667C5ull) +
+           (w[4] * 0xBF58476D1CE4E5B9ull + w[5] * 0x94D049BB133111EBull) +
+           (w[6] * 0xD6E8FEB86659FD93ull + w[7] * 0xA0761D6478BD642Full);
+}
+
 /// Everything a thread could tell two rounds of a loop apart by, in one number: its stack and
 /// the registers that survive a call.
 static uint64_t fingerprint(uintptr_t stack) {
     jmp_buf registers;
     memset(&registers, 0, sizeof registers);
     (void)_setjmp(registers);
-    uint64_t hash = 0xCBF29CE484222325ull;
-    const uint64_t *word = (const uint64_t *)&registers;
-    for (size_t i = 0; i < 8; i++) hash = (hash ^ word[i]) * 0x100000001B3ull;
-    word = (const uint64_t *)(stack & ~(uintptr_t)7);
-    for (; (uintptr_t)word < me->stack_base; word++) hash = (hash ^ *word) * 0x100000001B3ull;
-    return hash;
+    uint64_t hash = mix_eight(0, (const uint64_t *)&registers);
+    const uint64_t *word = (const uint64_t *)(stack & ~(uintptr_t)7);
+    const uint64_t *base = (const uint64_t *)me->stack_base;
+    for (; base - word >= 8; word += 8) hash = mix_eight(hash, word);
+    uint64_t rest[8] = {0};
+    for (int i = 0; word < base; i++) rest[i] = *word++;
+    return mix_eight(hash, rest);
 }
 
 /// A thread that comes to the same point in the same state, and nobody has changed anything it

@@ -18,6 +18,17 @@ final class Explorer {
         var size = (switches: UInt32.max, steps: UInt32.max)
         var schedule = Schedule([])
         let firstSeen: Int
+
+        init(firstSeen: Int) {
+            self.firstSeen = firstSeen
+        }
+
+        mutating func add(_ run: rl_run) {
+            count += 1
+            guard run.size < size else { return }
+            size = run.size
+            schedule = run.schedule
+        }
     }
 
     /// All that must be the same when an interleaving is run again.
@@ -25,12 +36,12 @@ final class Explorer {
         let status: UInt32
         let schedule: Schedule
         let places: [UInt]
-        let keys: [Key]
+        let causes: [Cause]
         let outcome: String?
     }
 
-    private var tallies: [Key: Tally] = [:]
-    private var failing = 0
+    private var tallies: [Cause: Tally] = [:]
+    private var found = Found()
     private var outcomes: [String: Int] = [:]
     private var surviving: Schedule?
     private var accesses: [UInt32] = []
@@ -57,12 +68,10 @@ final class Explorer {
             obstacle = obstacle(after: summary)
         }
         if obstacle == nil, !firstCanBeRepeated() { obstacle = .notDeterministic }
-        let findings = tallies.sorted { left, right in
+        found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
-        }.map { key, tally in
-            Finding(
-                kind: key.kind, reason: key.reason, count: tally.count,
-                schedule: tally.schedule)
+        }.map { cause, tally in
+            Finding(cause, count: tally.count, schedule: tally.schedule)
         }
         let extent: Report.Extent =
             if summary.run_bound_reached {
@@ -74,9 +83,7 @@ final class Explorer {
             }
         return Report(
             threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
-            extent: extent, failing: failing,
-            findings: findings.filter { options.judging.contains($0.kind) },
-            remarks: findings.filter { !options.judging.contains($0.kind) },
+            extent: extent, found: found, judging: options.judging,
             outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
             obstacle: obstacle)
     }
@@ -89,17 +96,17 @@ final class Explorer {
         defer { outcomes = counted }
         var again: Recording?
         judge = { run in
-            again = self.recording(of: run, keys: self.keys(of: run))
+            again = self.recording(of: run, causes: self.causes(of: run))
             return false
         }
         _ = run(first.schedule)
         return again == first
     }
 
-    private func recording(of run: rl_run, keys: [Key]) -> Recording {
+    private func recording(of run: rl_run, causes: [Cause]) -> Recording {
         Recording(
             status: run.status.rawValue, schedule: run.schedule,
-            places: run.allSteps.map { UInt($0.pc) }, keys: keys, outcome: outcome)
+            places: run.allSteps.map { UInt($0.pc) }, causes: causes, outcome: outcome)
     }
 
     func obstacle(after summary: rl_summary) -> Obstacle? {
@@ -148,57 +155,50 @@ final class Explorer {
         for thread in scenario.threads.indices {
             accesses[thread] = max(accesses[thread], run.accesses(of: thread))
         }
-        let keys = keys(of: run)
-        if first == nil { first = recording(of: run, keys: keys) }
-        for key in keys {
-            var tally = tallies[key] ?? Tally(firstSeen: tallies.count)
-            tally.count += 1
-            if run.size < tally.size {
-                tally.size = run.size
-                tally.schedule = run.schedule
-            }
-            tallies[key] = tally
+        let causes = causes(of: run)
+        if first == nil { first = recording(of: run, causes: causes) }
+        for cause in causes {
+            let fresh = Tally(firstSeen: tallies.count)
+            tallies[cause, default: fresh].add(run)
         }
-        if keys.contains(where: { options.judging.contains($0.kind) }) {
-            failing += 1
-        } else if surviving == nil, keys.isEmpty {
-            surviving = run.schedule
-        }
+        found.count(causes.lazy.map(\.kind))
+        if surviving == nil, causes.isEmpty { surviving = run.schedule }
         return true
     }
 
     /// Everything that is wrong with a run, each thing once.
-    func keys(of run: rl_run) -> [Key] {
-        var keys: [Key] = []
+    func causes(of run: rl_run) -> [Cause] {
+        var causes: [Cause] = []
         outcome = nil
         if run.status == RL_CRASHES {
             let schedule = run.schedule
             let known = options.crashes.first { $0.schedule == schedule }
-            keys.append(.crash(known?.reason ?? ""))
+            causes.append(.said(.crash, known?.reason ?? ""))
         }
         if run.status == RL_DEADLOCK {
-            keys.append(.deadlock(run.deadlock(names: names(of: run))))
+            causes.append(.said(.deadlock, run.deadlock(names: names(of: run))))
         }
         for (thread, error) in uncaught {
-            keys.append(.uncaughtError("'\(scenario.threads[thread].name)' threw \(error)"))
+            causes.append(
+                .said(.uncaughtError, "'\(scenario.threads[thread].name)' threw \(error)"))
         }
         if run.status == RL_COMPLETE {
             if let failure = failedCheck() {
-                keys.append(.failedCheck(failure))
+                causes.append(.said(.failedCheck, failure))
             } else if let outcome = scenario.readOutcome?() {
                 self.outcome = outcome
                 outcomes[outcome, default: 0] += 1
                 if let reason = scenario.objection(to: outcome) {
-                    keys.append(.forbiddenOutcome(reason))
+                    causes.append(.said(.forbiddenOutcome, reason))
                 }
             }
         }
         for race in run.allRaces {
             let pair = race.inOrder
-            keys.append(.race(first: pair.0, second: pair.1, overlap: race.overlap))
+            let cause = Cause.race(first: pair.0, second: pair.1, overlap: race.overlap)
+            if !causes.contains(cause) { causes.append(cause) }
         }
-        var seen: Set<Key> = []
-        return keys.filter { seen.insert($0).inserted }
+        return causes
     }
 
     private func failedCheck() -> String? {

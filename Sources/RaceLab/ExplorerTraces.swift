@@ -53,7 +53,7 @@ extension Explorer {
         judge = { run in
             let forced = run.forcedSwitches
             guard forced <= best.forced else { return false }
-            let shows = self.keys(of: run).contains {
+            let shows = self.causes(of: run).contains {
                 $0.kind == finding.kind && $0.reason == finding.reason
             }
             let schedule = run.schedule
@@ -73,10 +73,10 @@ extension Explorer {
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             judge = { run in
-                let keys =
+                let causes =
                     [RL_COMPLETE, RL_DEADLOCK, RL_CRASHES].contains(run.status)
-                    ? self.keys(of: run) : []
-                survivor = !keys.contains {
+                    ? self.causes(of: run) : []
+                survivor = !causes.contains {
                     $0.kind <= kind && self.options.judging.contains($0.kind)
                 }
                 return !survivor
@@ -92,7 +92,7 @@ extension Explorer {
         let steps = run.allSteps
         let sites = Symbols.sites(
             of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
-        let keys = keys(of: run)
+        let causes = causes(of: run)
         let objects = Trace.Step.objects(of: steps)
         var result = Trace(
             threads: names(of: run), columns: scenario.columns.map(\.title),
@@ -106,11 +106,7 @@ extension Explorer {
                     failed: step.failed, locksHeld: Int(step.locks_held),
                     states: states[index])
             },
-            findings: keys.map { key in
-                Finding(
-                    kind: key.kind, reason: key.reason, count: 1,
-                    schedule: run.schedule)
-            },
+            findings: causes.map { Finding($0, count: 1, schedule: run.schedule) },
             waiting: Trace.Waiting.all(of: run))
         for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)
         {

@@ -1,48 +1,6 @@
 import CRaceLab
 
-// Findings in words: what is counted as one and the same finding, and what a run has to say for
-// itself when it did not come to its end. Nothing here knows of more than one run.
-
-extension Explorer {
-    /// What is counted as one and the same finding.
-    enum Key: Hashable {
-        case crash(String)
-        case failedCheck(String)
-        case uncaughtError(String)
-        case forbiddenOutcome(String)
-        case deadlock(String)
-        case race(first: UInt, second: UInt, overlap: Bool)
-
-        var kind: Finding.Kind {
-            switch self {
-            case .crash: .crash
-            case .failedCheck: .failedCheck
-            case .uncaughtError: .uncaughtError
-            case .forbiddenOutcome: .forbiddenOutcome
-            case .deadlock: .deadlock
-            case .race(_, _, let overlap): overlap ? .overlap : .dataRace
-            }
-        }
-
-        var reason: String {
-            switch self {
-            case .failedCheck(let reason), .uncaughtError(let reason),
-                .forbiddenOutcome(let reason), .deadlock(let reason), .crash(let reason):
-                return reason
-            case .race(let first, let second, let overlap):
-                let sites = Symbols.sites(of: [first, second])
-                let places = [first, second].map { place(sites[$0]) }
-                if overlap {
-                    return places[0] == places[1]
-                        ? "both threads can be in the middle of \(places[0])"
-                        : "one thread can be in the middle of \(places[0]), "
-                            + "another in the middle of \(places[1])"
-                }
-                return "nothing orders \(places[0]) and \(places[1])"
-            }
-        }
-    }
-}
+// What a run has to say for itself when it did not come to its end.
 
 extension rl_run {
     /// Why nobody can go on. `names` are those of all its threads, here and below.
@@ -104,19 +62,14 @@ private func whyItWaits(
 ) -> String {
     let kind = rl_kind(UInt32(waiting.kind))
     if kind == RL_RECEIVE { return "waits for work" }
-    let waits = "waits at \(place(sites[UInt(waiting.pc)]))"
+    let waits = "waits at \(Site.name(sites[UInt(waiting.pc)]))"
     if waiting.spinning { return "\(waits) for a change that nobody makes" }
     if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
     if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
     guard waiting.holder >= 0 else { return waits }
     let holder = Int(waiting.holder)
     if kind == RL_JOIN { return "\(waits) for '\(names[holder])' to end" }
-    let taken = place(sites[UInt(waiting.holder_pc)])
+    let taken = Site.name(sites[UInt(waiting.holder_pc)])
     let who = holder == thread ? "it took itself" : "'\(names[holder])' took"
     return "\(waits) for the lock that \(who) at \(taken)"
-}
-
-private func place(_ site: Site?) -> String {
-    guard let site else { return "code without debug information" }
-    return "\(site.file):\(site.line)"
 }

@@ -13,6 +13,7 @@ final class Isolated {
     /// What is left of the time for all children together.
     private var timeLeft: Duration
     private static let maximumCrashes = 64
+    private static let attempts = 3
 
     init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
         self.options = options
@@ -50,12 +51,24 @@ final class Isolated {
         return (try? reportOfChild()) ?? report(of: crash, remains)
     }
 
-    /// A lock of the libraries that another thread of this process held when it was copied is never
-    /// released in the copy, and who needs it blocks. That is rare, and not to be expected twice.
     private func reportOfChild() throws(Ending) -> Report {
-        let report = try value { $0.report() }
-        guard case .blocked = report.obstacle else { return report }
-        return try value { $0.report() }
+        try again(whenBlocked: { $0.obstacle }) { () throws(Ending) in
+            try value { $0.report() }
+        }
+    }
+
+    /// A lock of the libraries that another thread of this process held when it was copied is never
+    /// released in the copy, and who needs it blocks. That is rare, and nothing that happens again
+    /// and again; what blocks every time blocks by itself.
+    private func again<Value>(
+        whenBlocked obstacle: (Value) -> Obstacle?, _ attempt: () throws(Ending) -> Value
+    ) throws(Ending) -> Value {
+        var value = try attempt()
+        for _ in 1..<Isolated.attempts {
+            guard case .blocked = obstacle(value) else { break }
+            value = try attempt()
+        }
+        return value
     }
 
     func trace(_ schedule: String) throws -> Trace {
@@ -98,6 +111,10 @@ final class Isolated {
             }
         }
 
+        var obstacle: Obstacle? {
+            if case .obstacle(let obstacle) = self { obstacle } else { nil }
+        }
+
         func trace() throws -> Trace? {
             switch self {
             case .trace(let trace): return trace
@@ -112,7 +129,9 @@ final class Isolated {
     private func trace(_ replay: @escaping (Explorer) throws -> Trace) throws -> Trace {
         options.crashes = []
         do {
-            let replayed = try valueOfOneChild { explorer in Replayed { try replay(explorer) } }
+            let replayed = try again(whenBlocked: { $0.obstacle }) { () throws(Ending) in
+                try valueOfOneChild { explorer in Replayed { try replay(explorer) } }
+            }
             guard let trace = try replayed.trace() else { throw Obstacle.noThreads }
             return trace
         } catch Ending.crash(let crash, let remains) {
@@ -126,19 +145,19 @@ final class Isolated {
 
     private func report(obstacle: Obstacle) -> Report {
         Report(
-            threads: [], explored: 0, redundant: 0, extent: .first(0), failing: 0, findings: [],
-            remarks: [], outcomes: [:], expectations: [], surviving: nil, obstacle: obstacle)
+            threads: [], explored: 0, redundant: 0, extent: .first(0), found: Found(),
+            judging: options.judging, outcomes: [:], expectations: [], surviving: nil,
+            obstacle: obstacle)
     }
 
     /// Nothing was explored to its end.
     private func report(of crash: KnownCrash, _ remains: Remains) -> Report {
-        let finding = Finding(
-            kind: .crash, reason: crash.reason, count: 1, schedule: crash.schedule)
-        let isJudged = options.judging.contains(.crash)
+        var found = Found()
+        found.count([.crash])
+        found.all = [Finding(.said(.crash, crash.reason), count: 1, schedule: crash.schedule)]
         return Report(
-            threads: remains.threads, explored: 1, redundant: 0, extent: .first(1),
-            failing: isJudged ? 1 : 0, findings: isJudged ? [finding] : [],
-            remarks: isJudged ? [] : [finding], outcomes: [:], expectations: [], surviving: nil,
+            threads: remains.threads, explored: 1, redundant: 0, extent: .first(1), found: found,
+            judging: options.judging, outcomes: [:], expectations: [], surviving: nil,
             obstacle: nil)
     }
 

@@ -145,7 +145,7 @@ struct Remains {
                     failed: step.failed, locksHeld: Int(step.locks_held),
                     states: states[index] ?? (isLast ? columns.map { _ in "" } : nil))
             },
-            findings: [Finding(kind: .crash, reason: reason, count: 1, schedule: schedule)],
+            findings: [Finding(.said(.crash, reason), count: 1, schedule: schedule)],
             waiting: [])
         trace.add(notes: notes)
         trace.mark(step: steps.count - 1, reason)

@@ -22,21 +22,63 @@ public struct Finding: Codable, Sendable, CustomStringConvertible {
         /// orders them: no lock, no atomic, no start or end of a thread.
         case dataRace = "data race"
 
-        public static func < (left: Kind, right: Kind) -> Bool {
-            allCases.firstIndex(of: left)! < allCases.firstIndex(of: right)!
+        /// One bit for each, so that several of them fit into one number.
+        var bit: UInt8 {
+            switch self {
+            case .crash: 1
+            case .failedCheck: 2
+            case .uncaughtError: 4
+            case .forbiddenOutcome: 8
+            case .deadlock: 16
+            case .overlap: 32
+            case .dataRace: 64
+            }
         }
+
+        public static func < (left: Kind, right: Kind) -> Bool { left.bit < right.bit }
     }
 
-    public let kind: Kind
-    /// What is wrong, in a sentence: for a failed check the one that it threw.
-    public let reason: String
+    private let cause: Cause
+    public var kind: Kind { cause.kind }
+    /// What is wrong, in a sentence: for a failed check the one that it threw. Places in the source
+    /// are looked up when this is asked for.
+    public var reason: String { cause.reason }
     /// In how many of the interleavings explored.
     public let count: Int
     /// The interleaving with the fewest switches that shows it; of those, the shortest.
     public let schedule: Schedule
 
+    init(_ cause: Cause, count: Int, schedule: Schedule) {
+        self.cause = cause
+        self.count = count
+        self.schedule = schedule
+    }
+
     public var description: String {
         kind == .failedCheck ? reason : "\(kind.rawValue): \(reason)"
+    }
+
+    // MARK: Between processes
+
+    private enum Keys: CodingKey {
+        case kind, reason, count, schedule
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Keys.self)
+        cause = .said(
+            try values.decode(Kind.self, forKey: .kind),
+            try values.decode(String.self, forKey: .reason))
+        count = try values.decode(Int.self, forKey: .count)
+        schedule = try values.decode(Schedule.self, forKey: .schedule)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: Keys.self)
+        try values.encode(kind, forKey: .kind)
+        try values.encode(reason, forKey: .reason)
+        try values.encode(count, forKey: .count)
+        try values.encode(schedule, forKey: .schedule)
     }
 }
 
@@ -138,6 +180,36 @@ public struct Report: Codable, Sendable {
     public let surviving: Schedule?
     /// Why the exploration says nothing about the scenario, if so.
     public let obstacle: Obstacle?
+    /// Everything that was found, judged or not, and in how many interleavings.
+    private let found: Found
+
+    init(
+        threads: [String], explored: Int, redundant: Int, extent: Extent, found: Found,
+        judging: Set<Finding.Kind>, outcomes: [String: Int], expectations: [ExpectedOutcome],
+        surviving: Schedule?, obstacle: Obstacle?
+    ) {
+        self.threads = threads
+        self.explored = explored
+        self.redundant = redundant
+        self.extent = extent
+        self.found = found
+        failing = found.count(ofAny: judging)
+        findings = found.all.filter { judging.contains($0.kind) }
+        remarks = found.all.filter { !judging.contains($0.kind) }
+        self.outcomes = outcomes
+        self.expectations = expectations
+        self.surviving = surviving
+        self.obstacle = obstacle
+    }
+
+    /// What the same exploration says if other kinds of finding count as a failure. Nothing is
+    /// explored again.
+    public func judged(by kinds: Set<Finding.Kind>) -> Report {
+        Report(
+            threads: threads, explored: explored, redundant: redundant, extent: extent,
+            found: found, judging: kinds, outcomes: outcomes, expectations: expectations,
+            surviving: surviving, obstacle: obstacle)
+    }
 
     /// Whether the exploration was made, and found nothing that is judged as a failure.
     public var survives: Bool { obstacle == nil && failing == 0 }
@@ -150,5 +222,24 @@ public struct Report: Codable, Sendable {
         }
         return "fails in \(failing) of \(explored) interleavings; "
             + "in \(finding.count) of them: \(finding)"
+    }
+}
+
+/// Everything that was found, the most telling first.
+struct Found: Codable, Sendable {
+    var all: [Finding] = []
+    /// For each set of kinds, as bits, how many interleavings have shown just these.
+    private var counts: [UInt8: Int] = [:]
+
+    mutating func count(_ kinds: some Sequence<Finding.Kind>) {
+        var bits: UInt8 = 0
+        for kind in kinds { bits |= kind.bit }
+        if bits != 0 { counts[bits, default: 0] += 1 }
+    }
+
+    /// How many interleavings have shown any of these.
+    func count(ofAny kinds: Set<Finding.Kind>) -> Int {
+        let bits = kinds.reduce(0) { $0 | $1.bit }
+        return counts.reduce(0) { $1.key & bits == 0 ? $0 : $0 + $1.value }
     }
 }

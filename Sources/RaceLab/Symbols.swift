@@ -18,7 +18,8 @@ public struct Site: Hashable, Codable, Sendable {
 /// Finds the places in the source to which addresses in the program belong. It is asked only when
 /// something is shown, never while exploring.
 enum Symbols {
-    private static let known = Guarded<[UInt: Site]>([:])
+    /// `nil` for an address that has been looked up in vain.
+    private static let known = Guarded<[UInt: Site?]>([:])
 
     /// The site of each return address; `nil` where the program has no debug information.
     static func sites(of addresses: some Sequence<UInt>) -> [UInt: Site] {
@@ -27,7 +28,7 @@ enum Symbols {
         let found = missing.isEmpty ? [:] : lookUp(Array(missing))
         return known.withLock { known in
             known.merge(found) { $1 }
-            return known.filter { wanted.contains($0.key) }
+            return known.filter { wanted.contains($0.key) }.compactMapValues { $0 }
         }
     }
 
@@ -56,10 +57,11 @@ enum Symbols {
         oneAtATime.release()
     }
 
-    private static func lookUp(_ addresses: [UInt]) -> [UInt: Site] {
-        var sites: [UInt: Site] = [:]
+    private static func lookUp(_ addresses: [UInt]) -> [UInt: Site?] {
+        var sites: [UInt: Site?] = [:]
         for (address, symbol) in zip(addresses, symbols(at: addresses.map { $0 &- 1 })) {
-            sites[address] = symbol.flatMap { site(of: $0) ?? nearestSite(to: address, in: $0) }
+            let found = symbol.flatMap { site(of: $0) ?? nearestSite(to: address, in: $0) }
+            sites.updateValue(found, forKey: address)
         }
         return sites
     }

@@ -176,19 +176,13 @@ struct Matrix {
             let survived = verdicts.count { if case .survives = $0 { true } else { false } }
             return "\(column.title) survives \(survived) of \(expressed)"
         }
-        let explored = rows.flatMap(\.verdicts.values).reduce(0) { sum, verdict in
-            switch verdict {
-            case .survives(let explored, _), .fails(_, _, let explored, _): sum + (explored ?? 0)
-            default: sum
-            }
-        }
         let differing = rows.reduce(0) { $0 + differences($1).count }
         let agreement =
             differing == 0
             ? "every verdict is as documented" : "\(differing) verdicts are not as documented"
         let next = differing == 0 ? "\nNext: swift run promise-lab \(proposal)" : ""
         return Terminal.wrapped("\(counts.joined(separator: ", ")).") + "\n"
-            + "\(explored.grouped) interleavings explored; \(agreement).\(next)"
+            + "\(Explored.count.grouped) interleavings explored; \(agreement).\(next)"
     }
 
     private var proposal: String {

@@ -59,11 +59,32 @@ public enum Expectation: Sendable, Equatable {
     }
 }
 
+/// A sentence that is put together when it is asked for: to say where something is in the source
+/// takes longer than to find it.
+public struct Detail: Sendable, Equatable, CustomStringConvertible, ExpressibleByStringInterpolation
+{
+    private let sentence: @Sendable () -> String
+
+    public init(_ sentence: @escaping @Sendable () -> String) {
+        self.sentence = sentence
+    }
+
+    public init(stringLiteral sentence: String) {
+        self.sentence = { sentence }
+    }
+
+    public var description: String { sentence() }
+
+    public static func == (left: Detail, right: Detail) -> Bool {
+        left.description == right.description
+    }
+}
+
 /// What running a hazard on a stage has shown.
 public enum Verdict: Sendable, Equatable {
     /// `explored`: how many interleavings, for a race.
-    case survives(explored: Int?, detail: String)
-    case fails([Reason], failing: Int?, explored: Int?, detail: String)
+    case survives(explored: Int?, detail: Detail)
+    case fails([Reason], failing: Int?, explored: Int?, detail: Detail)
     case cannotExpress(String)
     /// It could not be found out.
     case unknown(String)
@@ -174,16 +195,17 @@ func verdictOfOneThread(_ play: @escaping () throws -> String) -> Verdict {
         scenario.thread("main") { played = verdict(play) }
     }
     if let finding = report.findings.first {
-        return .fails([.deadlock], failing: nil, explored: nil, detail: finding.description)
+        return .fails(
+            [.deadlock], failing: nil, explored: nil, detail: Detail { finding.description })
     }
     return played ?? .unknown(report.summary)
 }
 
 func verdict(_ play: () throws -> String) -> Verdict {
     do {
-        return .survives(explored: nil, detail: try play())
+        return .survives(explored: nil, detail: "\(try play())")
     } catch let failed as Failed {
-        return .fails([failed.reason], failing: nil, explored: nil, detail: failed.detail)
+        return .fails([failed.reason], failing: nil, explored: nil, detail: "\(failed.detail)")
     } catch {
         return .unknown("the scenario itself failed: \(error)")
     }

@@ -78,11 +78,11 @@ public enum Trial {
         let line = standardError[range.upperBound...].prefix { $0 != "\n" }
         let parts = line.split(separator: ":", maxSplits: 1).map(String.init)
         let detail = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
-        if parts.first == "survives" { return .survives(explored: nil, detail: detail) }
+        if parts.first == "survives" { return .survives(explored: nil, detail: "\(detail)") }
         guard let word = parts.first, let reason = Reason(rawValue: word) else {
             return .unknown("the process for this trial said: \(line)")
         }
-        return .fails([reason], failing: nil, explored: nil, detail: detail)
+        return .fails([reason], failing: nil, explored: nil, detail: "\(detail)")
     }
 
     /// The parts of H12, by name.

@@ -63,7 +63,7 @@ private func examine(
     withKnownIssue("documented for \(stage)", sourceLocation: sourceLocation) {
         guard case .fails(let reasons, _, _, let detail) = verdict else { return }
         for reason in reasons {
-            let words = reasons.count == 1 ? detail : reason.sentence
+            let words = reasons.count == 1 ? detail.description : reason.sentence
             Issue.record("\(reason.rawValue): \(words)", sourceLocation: sourceLocation)
         }
     } when: {

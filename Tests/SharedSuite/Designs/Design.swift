@@ -83,7 +83,7 @@ extension Hazard {
         case let hazard as any FlatteningHazard:
             verdictOfOneThread { try design.open(PlayFlattening(hazard: hazard)) }
         case let hazard as any DesignHazard: hazard.run(on: design)
-        case let race as any Race: race.verdict([race.report(on: .design(design))])
+        case let race as any Race: race.verdict([Explored.report(of: race, on: .design(design))])
         default: .unknown("nobody has said how to run \(id) on a design")
         }
     }

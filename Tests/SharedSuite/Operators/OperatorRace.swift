@@ -21,7 +21,7 @@ extension OperatorRace {
 
     func run(on stage: Stage) -> Verdict {
         if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
-        let reports = scenarios.map { explore(options: options, $0) }
+        let reports = scenarios.map { Explored.report(options, $0) }
         // What has failed says why by itself, and may well be the reason that some end is missing.
         guard reports.allSatisfy(\.survives) else { return verdict(reports) }
         // A lock too many would make a race disappear, and with it what the row is about.

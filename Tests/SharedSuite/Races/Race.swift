@@ -40,7 +40,7 @@ extension Race {
 
     public func run(on stage: Stage) -> Verdict {
         if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
-        return verdict([report(on: stage)])
+        return verdict([Explored.report(of: self, on: .stage(stage))])
     }
 
     func verdict(_ reports: [Report]) -> Verdict {
@@ -60,7 +60,30 @@ extension Race {
         var seen: Set<Reason> = []
         return .fails(
             reasons.filter { seen.insert($0).inserted }, failing: failing, explored: explored,
-            detail: findings[0].description)
+            detail: Detail { findings[0].description })
+    }
+}
+
+/// What this process has explored to give its verdicts. R18 asks of the interleavings of R01 to R05
+/// something else than these do themselves; they need not be run twice for that.
+public enum Explored {
+    private static let known = Mutex<(reports: [String: Report], count: Int)>(([:], 0))
+
+    /// How many interleavings.
+    public static var count: Int { known.withLock { $0.count } }
+
+    static func report(of race: any Race, on subject: Subject) -> Report {
+        let key = "\(race.id) on \(subject)"
+        if let report = known.withLock({ $0.reports[key] }) { return report }
+        let report = report(race.options, race.scenario(on: subject))
+        known.withLock { $0.reports[key] = report }
+        return report
+    }
+
+    static func report(_ options: Options, _ scenario: @escaping (Scenario) -> Void) -> Report {
+        let report = explore(options: options, scenario)
+        known.withLock { $0.count += report.explored }
+        return report
     }
 }
 

@@ -73,7 +73,12 @@ struct R18: Race {
     }
 
     func run(on stage: Stage) -> Verdict {
+        verdict(on: .stage(stage))
+    }
+
+    func verdict(on subject: Subject) -> Verdict {
         let races: [any Race] = [R01(), R02(), R03(), R04(), R05()]
-        return verdict(races.map { explore(options: options, $0.scenario(on: stage)) })
+        return verdict(
+            races.map { Explored.report(of: $0, on: subject).judged(by: judging) })
     }
 }

@@ -1,0 +1,39 @@
+/// What is wrong with a run, and what is counted as one and the same finding.
+///
+/// To say where something is in the source takes long, so it is said only to who asks for the
+/// reason: an exploration that is merely counted asks nobody.
+enum Cause: Hashable, Sendable {
+    case said(Finding.Kind, String)
+    /// The addresses of two accesses, in an order that does not depend on who came first.
+    case race(first: UInt, second: UInt, overlap: Bool)
+
+    var kind: Finding.Kind {
+        switch self {
+        case .said(let kind, _): kind
+        case .race(_, _, let overlap): overlap ? .overlap : .dataRace
+        }
+    }
+
+    var reason: String {
+        switch self {
+        case .said(_, let reason):
+            return reason
+        case .race(let first, let second, let overlap):
+            let sites = Symbols.sites(of: [first, second])
+            let places = [first, second].map { Site.name(sites[$0]) }
+            if !overlap { return "nothing orders \(places[0]) and \(places[1])" }
+            return places[0] == places[1]
+                ? "both threads can be in the middle of \(places[0])"
+                : "one thread can be in the middle of \(places[0]), "
+                    + "another in the middle of \(places[1])"
+        }
+    }
+}
+
+extension Site {
+    /// A place in a sentence.
+    static func name(_ site: Site?) -> String {
+        guard let site else { return "code without debug information" }
+        return "\(site.file):\(site.line)"
+    }
+}
