@@ -272,6 +272,53 @@ struct IsolationTests {
         #expect(report.explored >= 2)
     }
 
+    /// Two threads, of which one waits in every child where `blocks` says so, for what nobody sends.
+    private static func waiting(
+        where blocks: @escaping @Sendable () -> Bool
+    ) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let slot = Slot()
+            scenario.thread("first") {
+                slot.value = 2
+                guard blocks() else { return }
+                var ends: [Int32] = [0, 0]
+                precondition(pipe(&ends) == 0)
+                var byte: UInt8 = 0
+                _ = read(ends[0], &byte, 1)
+            }
+            scenario.thread("second") { slot.value = nil }
+        }
+    }
+
+    // A child may block because of what another thread held when it was copied. What the scenario
+    // itself waits for stands for that here: a file tells a child whether it is the first.
+
+    @Test("a child that blocks is tried again")
+    func blocksOnce() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).blocked").path
+        defer { unlink(file) }
+        let blocksOnce = Self.waiting {
+            let created = open(file, O_CREAT | O_EXCL, 0o600)
+            if created >= 0 { close(created) }
+            return created >= 0
+        }
+        let report = explore(options: Self.isolated, blocksOnce)
+        #expect(report.survives && report.explored == 2, "\(report.text())")
+        unlink(file)
+        let trace = try replay("FS", options: Self.isolated, blocksOnce)
+        #expect(trace.scheduleText == "FS")
+    }
+
+    @Test("what blocks in every child is reported")
+    func blocksAlways() {
+        let report = explore(options: Self.isolated, Self.waiting { true })
+        guard case .blocked(thread: "first", _) = report.obstacle else {
+            Issue.record("\(report.text())")
+            return
+        }
+        #expect(!report.survives)
+    }
+
     @Test("what another thread of this process holds does not matter")
     func otherThreads() {
         let ended = Atomic(false)
