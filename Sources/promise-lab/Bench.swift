@@ -1,3 +1,4 @@
+import Foundation
 import RaceLab
 import SharedSuite
 
@@ -12,22 +13,65 @@ enum BenchCommand {
         print("      " + Stage.allCases.map { "\($0)".padded(to: 12) }.joined())
         for id in races {
             guard let race = Catalogue.hazard(id) as? any Race else { continue }
-            let rates = Stage.allCases.map { rate(of: race, on: $0).grouped.padded(to: 12) }
-            print(id.padded(to: 6) + rates.joined())
+            let rates = Stage.allCases.map { Rate(of: race, on: $0) }
+            print(id.padded(to: 6) + rates.map { $0.aSecond.grouped.padded(to: 12) }.joined())
+            print("      " + rates.map { $0.handOvers.padded(to: 12) }.joined())
+        }
+        let usage = Usage()
+        print(
+            """
+
+            ↔: how often, in each, one thread hands over to another. These are threads of the
+            operating system, which puts the one to sleep and wakes the other; it took
+            \(usage.systemShare) % of the time.
+            """)
+    }
+
+    private struct Rate {
+        let aSecond: Int
+        let handOvers: String
+
+        init(of race: any Race, on stage: Stage) {
+            var options = race.options
+            options.reduction = false
+            let scenario = race.scenario(on: stage)
+            _ = explore(options: options, scenario)
+            let clock = ContinuousClock()
+            let (start, before) = (clock.now, Usage())
+            var explored = 0
+            while clock.now - start < enough {
+                explored += explore(options: options, scenario).explored
+            }
+            aSecond = Int(Double(explored) / ((clock.now - start) / .seconds(1)))
+            let switches = Usage().switches - before.switches
+            handOvers = "↔ " + String(format: "%.1f", Double(switches) / Double(explored))
         }
     }
 
-    private static func rate(of race: any Race, on stage: Stage) -> Int {
-        var options = race.options
-        options.reduction = false
-        let scenario = race.scenario(on: stage)
-        _ = explore(options: options, scenario)
-        let clock = ContinuousClock()
-        let start = clock.now
-        var explored = 0
-        while clock.now - start < enough {
-            explored += explore(options: options, scenario).explored
+    /// What this process has used so far.
+    private struct Usage {
+        private let usage: rusage
+
+        init() {
+            var usage = rusage()
+            #if os(Linux)
+                getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+            #else
+                getrusage(RUSAGE_SELF, &usage)
+            #endif
+            self.usage = usage
         }
-        return Int(Double(explored) / ((clock.now - start) / .seconds(1)))
+
+        /// How often a thread has gone to sleep.
+        var switches: Int { Int(usage.ru_nvcsw) }
+
+        var systemShare: Int {
+            let (system, user) = (seconds(usage.ru_stime), seconds(usage.ru_utime))
+            return Int((100 * system / (system + user)).rounded())
+        }
+
+        private func seconds(_ time: timeval) -> Double {
+            Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+        }
     }
 }

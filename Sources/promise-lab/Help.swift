@@ -21,7 +21,7 @@ enum Help {
                promise-lab grade N                          grades your answer to it; or a class's
                promise-lab watch                            grades whatever you save
                promise-lab tour                             a walk through, for the first time
-               promise-lab list                             every hazard in a sentence
+               promise-lab list                             every hazard, told briefly
                promise-lab aplus                            Promises/A+, clause by clause
                promise-lab mutants                          are planted faults noticed?
                promise-lab demo http                        the article's own example, for real
@@ -95,7 +95,8 @@ enum Help {
         usage: promise-lab bench lab
 
         Measures how many interleavings a second the lab explores: all of R01 and of R05 on each
-        stage, none left out. Takes about ten seconds.
+        stage, none left out; and how often threads hand over to one another meanwhile, which is
+        what limits it. Takes about fifteen seconds.
 
         """,
         "aplus": """

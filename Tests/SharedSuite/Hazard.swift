@@ -120,7 +120,7 @@ public protocol Hazard: Sendable {
     var id: String { get }
     /// A few words, for a row of the matrix.
     var name: String { get }
-    /// One sentence for people: what is done, and what ought to come of it.
+    /// For people: what is done, and what ought to come of it.
     var story: String { get }
     func expectation(on stage: Stage) -> Expectation
 
