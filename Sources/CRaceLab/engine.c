@@ -139,18 +139,22 @@ static uint64_t fingerprint(uintptr_t stack) {
 /// A thread that comes to the same point in the same state, and nobody has changed anything it
 /// looked at, will do so again for ever. It is not to go on until somebody does.
 static void look_for_spinning(thread *t, uintptr_t stack) {
-    bool may_spin = only_reads(t->kind) || t->waits_for || t->kind == RL_EXCHANGE;
+    bool may_spin = only_reads(t->kind) || t->waits_for || t->kind == RL_EXCHANGE ||
+                    t->kind == RL_WAKE;
     if (!may_spin) return;
+    // One call of a library may be several steps: an attempt first, then waiting.
+    uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
     uint64_t now = fingerprint(stack);
     for (uint32_t v = 0; v < t->visit_count; v++) {
         visit *before = &t->visits[v];
-        if (before->address != t->address || before->pc != t->pc) continue;
+        bool same = before->address == t->address && before->pc == t->pc && before->what == what;
+        if (!same) continue;
         t->spinning = before->fingerprint == now;
         before->fingerprint = now;
         return;
     }
     if (t->visit_count < MAX_VISITS)
-        t->visits[t->visit_count++] = (visit){t->address, t->pc, now};
+        t->visits[t->visit_count++] = (visit){t->address, t->pc, what, now};
 }
 
 // MARK: - Whose turn it is

@@ -77,6 +77,7 @@ typedef struct {
 /// A place a thread has been at since anybody last made a difference to it.
 typedef struct {
     uintptr_t address, pc;
+    uint8_t what;               // it was about to do: its kind, and whether it slept
     uint64_t fingerprint;       // of the thread's stack and registers
 } visit;
 

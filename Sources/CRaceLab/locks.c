@@ -240,6 +240,8 @@ void rl_fell_asleep(const void *condition) {
 static void wake(int index) {
     thread *t = &lab.threads[index];
     t->asleep = false;
+    // It has what it waited for, and will wait for its lock like anybody else.
+    t->timed = false;
     // To be woken is to have been told something: what it does next is no spinning, and it makes
     // a difference when.
     t->visit_count = 0;
@@ -256,6 +258,8 @@ void rl_wake_sleepers(const void *condition, bool everybody) {
         if (!first || t->asleep_since < first->asleep_since) first = t;
     }
     if (first && !everybody) wake((int)(first - lab.threads));
+    // Who has woken somebody is not where it was; a signal that is lost makes no difference.
+    if (first) my_thread()->visit_count = 0;
 }
 
 // MARK: - Semaphores

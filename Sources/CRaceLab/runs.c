@@ -211,7 +211,12 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     return summary;
 }
 
-const char *rl_unavailable(void) { return NULL; }
+const char *rl_unavailable(void) {
+    // It would wait for itself.
+    return me ? "one exploration within another is not possible: explore and replay are to be "
+                "called outside of a scenario"
+              : NULL;
+}
 
 #else
 

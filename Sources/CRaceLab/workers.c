@@ -247,6 +247,7 @@ static void *run_added_thread(void *argument) {
     rl_gate_wait(&me->turn, NULL);
     bind_to_processor(me);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
+    clean_stack();
     rl_record_phase(RL_IN_THREAD, me->thread);
     rl_listen();
     return me->start(me->argument);

@@ -10,7 +10,8 @@
 /// semaphore is waited for or signalled, work is sent to a queue or waited for, a thread is started
 /// or joined; before an operation on an atomic; and before something is appended to a ``Log``.
 /// Which of those there are, and what the lab does not see, is listed at ``Scenario``. Releasing a
-/// lock is no such moment: what another thread does right before it could be done right after it.
+/// lock is no such moment: what another thread does right before it could be done right after it,
+/// unless it is a mere attempt to take the same lock (see there).
 ///
 /// The call returns when everything has been explored or a bound is reached. It may be made from
 /// any thread; explorations wait for one another.

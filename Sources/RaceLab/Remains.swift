@@ -100,19 +100,25 @@ struct Remains {
         return site.map { " at \($0.file):\($0.line)" } ?? ""
     }
 
-    private static let mark = "Fatal error: "
+    /// How the Swift runtime begins what it says of a trap.
+    private static let marks = ["Fatal error", "Precondition failed", "Assertion failed"]
 
-    /// What the Swift runtime says of a trap.
+    private var mark: Range<String.Index>? {
+        Remains.marks.compactMap { errors.range(of: $0, options: .backwards) }
+            .max { $0.lowerBound < $1.lowerBound }
+    }
+
+    /// What the Swift runtime says of a trap, which may be no more than its kind.
     private var fatalError: String? {
-        errors.range(of: Remains.mark, options: .backwards).map { range in
-            String(errors[range.upperBound...].prefix { $0 != "\n" })
-        }
+        guard let mark else { return nil }
+        let message = errors[mark.upperBound...].prefix { $0 != "\n" }
+        return message.hasPrefix(": ") ? String(message.dropFirst(2)) : String(errors[mark])
     }
 
     /// What it wrote besides that, and the backtrace that comes after it.
     var errorsBesidesTheCrash: String {
-        guard let range = errors.range(of: Remains.mark, options: .backwards) else { return errors }
-        let before = errors[..<range.lowerBound]
+        guard let mark else { return errors }
+        let before = errors[..<mark.lowerBound]
         return String(
             before[..<(before.lastIndex(of: "\n").map(errors.index(after:)) ?? before.startIndex)])
     }

@@ -120,7 +120,8 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
                 + "look for a loop that does not end, or allow more with maximumSteps"
         case .blocked(let thread, let place):
             return "the thread '\(thread)' blocks \(place), in something that the lab does not "
-                + "control: use something there that the lab sees (see Scenario), or keep it out"
+                + "control: use something there that the lab sees (see Scenario; a Mutex only in a "
+                + "target compiled with -sanitize=thread), or keep it out"
         case .runsOn(let thread, let place):
             return "the thread '\(thread)' runs on and on \(place) without touching anything that "
                 + "the lab can see: look for a loop that does not end"

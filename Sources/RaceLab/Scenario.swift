@@ -57,7 +57,13 @@ import Synchronization
 ///   something else has ended (`notify`), and work sent by a check: it runs outside, at the same
 ///   time. Let the code under test use a ``queue(_:workers:)`` instead;
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
-///   `.barrier` with it, and who comes first when several wait for a queue;
+///   `.barrier` with it, and who comes first when several wait for a queue. So `sync` may overtake
+///   what the same thread has sent before with `async`, and one barrier another, which Dispatch
+///   does not do: a class that writes with `async` and reads with `sync` seems not to see what it
+///   has written;
+/// - that an attempt to take a lock (`try()`, `withLockIfAvailable`) fails between the last step that
+///   its holder makes and its release: the holder's last step releases it, too;
+/// - accesses through key paths, which are made by the standard library;
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
 ///   for anything else that is not listed above, is reported as blocked, with its place.
 public final class Scenario {

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import RaceLab
 import StageTesting
+import Synchronization
 import Testing
 
 @Suite("The lab hears conditions and semaphores", .needsTheLab)
@@ -168,6 +169,44 @@ struct ConditionEntryPointTests {
         }
         #expect(report.survives, "\(report.summary)")
         #expect(Set(report.outcomes.keys) == ["was woken", "gave up"])
+    }
+
+    @Test("who was woken in time waits for the lock like anybody else")
+    func wokenInTime() {
+        let report = explore { scenario in
+            let (shared, condition) = (Shared(), NSCondition())
+            scenario.thread("waiter") {
+                condition.lock()
+                _ = condition.wait(until: Date() + 3600)
+                condition.unlock()
+            }
+            scenario.thread("signaller") {
+                condition.lock()
+                shared.isReady = true
+                condition.signal()
+                DispatchSemaphore(value: 0).wait()
+            }
+        }
+        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.findings.map(\.kind).allSatisfy { $0 == .deadlock }, "\(report.summary)")
+        #expect(report.surviving == nil)
+    }
+
+    @Test("who signals again and again does wake whoever falls asleep in between")
+    func signalsInALoop() {
+        let report = explore { scenario in
+            let (isDone, condition) = (Box(Atomic(false)), NSCondition())
+            scenario.thread("signaller") {
+                while !isDone.value.load(ordering: .relaxed) { condition.broadcast() }
+            }
+            scenario.thread("waiter") {
+                condition.lock()
+                condition.wait()
+                condition.unlock()
+                isDone.value.store(true, ordering: .relaxed)
+            }
+        }
+        #expect(report.survives, "\(report.summary)")
     }
 
     @Test("an NSConditionLock waits for its value")

@@ -188,6 +188,28 @@ struct LockEntryPointTests {
         #expect(soon.survives, "\(soon.summary)")
     }
 
+    @Test("an attempt that is followed by a wait at the same place is no loop")
+    func lockBeforeCrosswise() {
+        let report = explore { scenario in
+            let locks = [NSLock(), NSLock()]
+            for (name, own, other) in [("first", 0, 1), ("second", 1, 0)] {
+                scenario.thread(name) {
+                    locks[own].withLock {
+                        guard locks[other].lock(before: Date() + 3600) else { return }
+                        locks[other].unlock()
+                    }
+                }
+            }
+            scenario.thread("own") {
+                let lock = NSLock()
+                lock.lock()
+                _ = lock.lock(before: Date() + 3600)
+                lock.unlock()
+            }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
     /// A lock for readers and writers, on the heap, where it stays in its place.
     final class ReadersAndWriters: @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)

@@ -1,6 +1,7 @@
 import Foundation
 import RaceLab
 import StageTesting
+import Synchronization
 import Testing
 
 @Suite("The lab hears threads start and end", .needsTheLab)
@@ -70,6 +71,34 @@ struct ThreadEntryPointTests {
         }
         #expect(report.survives == joins, "\(report.summary)")
         #expect(report.reasons(.overlap).isEmpty == joins)
+    }
+
+    private enum Work {
+        case spin(until: Int)
+        case add(Int)
+    }
+
+    /// Leaves on the stack what it has taken out of the array.
+    private static func work(_ work: Work, on flags: [Box<Atomic<Int>>]) {
+        switch work {
+        case .spin(let value): while flags[0].value.load(ordering: .relaxed) != value {}
+        case .add(let value): flags[0].value.wrappingAdd(value, ordering: .relaxed)
+        }
+    }
+
+    @Test("a started thread that spins does so in every run, whatever was on its stack before")
+    func startedSpins() {
+        let report = explore { scenario in
+            let (shared, flags) = (Shared(), [Box(Atomic(0))])
+            scenario.thread("other") { shared.value = 1 }
+            scenario.thread("starter") {
+                Self.work(.add(1), on: flags)
+                pthread_detach(Self.start { Self.work(.spin(until: 0), on: flags) })
+            }
+        }
+        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.findings.map(\.kind) == [.deadlock])
+        #expect(report.surviving == nil)
     }
 
     @Test("two threads started by two threads run side by side")

@@ -59,6 +59,21 @@ struct IsolationTests {
         #expect(crash.reason.contains("(SIG"))
     }
 
+    @Test(
+        "what a trap says of itself is part of the finding, whichever kind it is of",
+        arguments: [("", "Precondition failed"), ("too many", "too many")])
+    func preconditions(message: String, words: String) {
+        let report = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("only") {
+                if message.isEmpty { precondition(slot.value == nil) }
+                precondition(slot.value == nil, message)
+            }
+        }
+        let reason = report.findings.first?.reason ?? ""
+        #expect(reason.contains(": \(words) (SIG"), "\(report.text())")
+    }
+
     @Test("the table of an interleaving that crashes ends with the crash")
     func table() throws {
         let report = explore(options: Self.isolated, Self.forceUnwrap)

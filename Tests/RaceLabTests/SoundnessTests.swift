@@ -299,6 +299,32 @@ struct SoundnessTests {
         #expect(!report.survives)
     }
 
+    @Test("an exploration within another says so, and does not wait for itself")
+    func withinAnother() {
+        let inner = Mutex<Set<Obstacle?>>([])
+        let explores: @Sendable () -> Void = {
+            let report = explore { scenario in
+                let counter = Counter()
+                scenario.thread("inner") { counter.increment() }
+            }
+            inner.withLock { _ = $0.insert(report.obstacle) }
+        }
+        let report = explore { scenario in
+            explores()
+            let counter = Counter()
+            scenario.thread("outer") {
+                counter.increment()
+                explores()
+            }
+            scenario.check { explores() }
+        }
+        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(inner.withLock { $0.count } == 1)
+        #expect(
+            inner.withLock { $0.first }??.description.contains("one exploration within another")
+                == true)
+    }
+
     @Test("a scenario without threads says so")
     func noThreads() {
         #expect(explore { _ in }.obstacle == .noThreads)
