@@ -45,7 +45,7 @@ extension AWPromise {
         }
         let here = ImmediateDispatcher()
         if let observation = token?.observe(on: here, { task.cancel() }) {
-            promise.observe(on: here) { _ in observation.withdraw() }
+            promise.afterwards { observation.withdraw() }
         }
         return promise
     }
