@@ -10,6 +10,8 @@ extension AWPromise {
     /// settled already gives its value to a cancelled task, too.
     public var value: Value {
         get async throws {
+            // Its handlers may still be having their turns.
+            if let result { return try result.get() }
             let (answer, resolver) = Self.pending()
             resolver.follow(self)
             return try await withTaskCancellationHandler {
