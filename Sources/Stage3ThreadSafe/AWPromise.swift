@@ -177,6 +177,15 @@ extension AWPromise {
             return (ticket, true)
         }
 
+        /// The same for a handler that nobody is told by: if the outcome is a
+        /// rejection, it has not been heard yet.
+        mutating func registerUnheard(_ handler: @escaping Handler) -> Bool {
+            let before = (isObserved, alarm)
+            alarm = nil
+            defer { (isObserved, alarm) = before }
+            return register(handler).ours
+        }
+
         /// Returns the handler, so that it is not freed in here.
         mutating func withdraw(_ ticket: Ticket) -> Handler? {
             waiting.withdraw(ticket)
@@ -196,6 +205,19 @@ extension AWPromise {
             }
             return (outcome, waiting.takeAll())
         }
+    }
+}
+
+extension AWPromise {
+    /// When it settles, an operator has something to put away. That is done in
+    /// its turn, as handlers are called, but it is not to hear the outcome.
+    func afterwards(_ putAway: @escaping @Sendable () -> Void) {
+        var agenda = Agenda()
+        defer { agenda.workThrough() }
+        let ours = state.withLock { state in
+            state.registerUnheard { _, _ in putAway() }
+        }
+        if ours { agenda.add(callHandlers) }
     }
 }
 

@@ -31,7 +31,8 @@ extension AWPromise {
     ///
     /// A `function` that returns the very promise which this `then` has
     /// returned would wait for itself for ever. That promise is rejected with
-    /// ``PromiseError/returnedItself`` instead.
+    /// ``PromiseError/returnedItself`` instead. (A circle of several, each of
+    /// which is to end as the next one does, is not noticed: it stays pending.)
     @discardableResult
     public func then<Next>(
         on dispatcher: any Dispatcher = DefaultDispatcher.current,
@@ -105,9 +106,10 @@ public struct Observation: Sendable {
     let withdrawal: @Sendable () -> Void
 
     /// Makes the promise forget the function, and all that it captured. Does
-    /// nothing if the promise is settled, or settling on another thread: then
-    /// the function has been called or will be. May be called on any thread,
-    /// and more than once. The cost does not depend on how many others wait.
+    /// nothing if its turn has come already: then the function has been called
+    /// or will be. (Between the settling of a promise and the turn of its
+    /// handlers there may be others' turns.) May be called on any thread, and
+    /// more than once. The cost does not depend on how many others wait.
     public func withdraw() {
         withdrawal()
     }

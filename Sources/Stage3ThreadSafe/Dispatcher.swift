@@ -10,7 +10,9 @@ public protocol Dispatcher: Sendable {
     /// Runs `work` exactly once, now or later, on a thread of its choice. It
     /// may be called from any thread, and from several at a time.
     ///
-    /// A dispatcher that drops `work` leaves the next promise pending.
+    /// A dispatcher that drops `work` leaves the next promise pending, and one
+    /// that runs it now runs the links of a chain inside one another: a long
+    /// chain exhausts the stack, unless ``runsImmediately`` says so instead.
     func dispatch(_ work: @escaping @Sendable () -> Void)
 
     /// Whether there is no need to go through `dispatch`: the handler may run

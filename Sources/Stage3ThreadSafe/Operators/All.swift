@@ -29,7 +29,8 @@ extension AWPromise {
     }
 
     /// Waits for promises of different types. Fulfilled with a tuple of their
-    /// values, or rejected as soon as one of them is.
+    /// values, or rejected as soon as one of them is. Nothing gives an empty
+    /// tuple, at once.
     ///
     /// ```swift
     /// AWPromise.all(name, age).then { name, age in … }
@@ -41,11 +42,14 @@ extension AWPromise {
         var count = 0
         for _ in repeat each promises { count += 1 }
         let countdown = Countdown(count)
+        let values = { @Sendable in
+            Outcome { (repeat try (each promises).result!.get()) }
+        }
+        if count == 0 { resolver.settle(values()) }
         for part in repeat each promises {
             resolver.follow(part) { outcome in
                 if case .failure(let error) = outcome { return .failure(error) }
-                guard countdown.reachesZero() else { return nil }
-                return Result { (repeat try (each promises).result!.get()) }
+                return countdown.reachesZero() ? values() : nil
             }
         }
         return promise

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Says that work is no longer wanted: the right to cancel.
 ///
 /// The work itself is given the ``token``, which can ask and be told, but not
@@ -12,7 +14,8 @@ public final class CancellationSource: Sendable {
 
     /// Makes a source that is cancelled when its ``cancel()`` is called, or as
     /// soon as any of `tokens` is: links in a chain of command. It may be
-    /// cancelled already. It leaves nothing behind on the tokens when it goes.
+    /// cancelled already. Its token keeps those that it is linked to, and leaves
+    /// nothing behind on them when it goes.
     public init(linkedTo tokens: CancellationToken...) {
         token = CancellationToken(linkedTo: tokens)
     }
@@ -34,8 +37,13 @@ public final class CancellationToken: Sendable {
     let promise: AWPromise<Bool>
     private let resolver: Resolver<Bool>
 
+    /// Those that it is linked to. Somebody has to keep them: each may be linked
+    /// itself, and would not pass on any more what it is told.
+    private let links: Mutex<[CancellationToken]>
+
     fileprivate init(linkedTo tokens: [CancellationToken]) {
         (promise, resolver) = AWPromise<Bool>.pending()
+        links = Mutex(tokens)
         for token in tokens {
             resolver.follow(token.promise) { outcome in
                 outcome.isCancellation ? .success(true) : nil
@@ -45,6 +53,20 @@ public final class CancellationToken: Sendable {
 
     deinit {
         resolver.settle(.success(false))
+        // One after the other: if each link freed the one before it, a long row
+        // of them would exhaust the stack.
+        var unwanted = takeLinks()
+        while var token = unwanted.popLast() {
+            guard isKnownUniquelyReferenced(&token) else { continue }
+            unwanted += token.takeLinks()
+        }
+    }
+
+    private func takeLinks() -> [CancellationToken] {
+        links.withLock { links in
+            defer { links = [] }
+            return links
+        }
     }
 
     func cancel() {

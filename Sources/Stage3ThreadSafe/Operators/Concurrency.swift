@@ -10,6 +10,8 @@ extension AWPromise {
     /// settled already gives its value to a cancelled task, too.
     public var value: Value {
         get async throws {
+            // Its handlers may still be having their turns.
+            if let result { return try result.get() }
             let (answer, resolver) = Self.pending()
             resolver.follow(self)
             return try await withTaskCancellationHandler {
@@ -45,7 +47,7 @@ extension AWPromise {
         }
         let here = ImmediateDispatcher()
         if let observation = token?.observe(on: here, { task.cancel() }) {
-            promise.observe(on: here) { _ in observation.withdraw() }
+            promise.afterwards { observation.withdraw() }
         }
         return promise
     }

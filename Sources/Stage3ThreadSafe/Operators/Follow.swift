@@ -24,7 +24,7 @@ extension Resolver {
         }
         // Weak, for the two would otherwise keep each other alive for as long
         // as nobody settles either.
-        self.promise.observe { [weak promise] _, _ in
+        self.promise.afterwards { [weak promise] in
             promise?.withdraw(ticket)
         }
     }

@@ -72,7 +72,11 @@ public func exponentialBackoff(
 ) -> Backoff {
     { failedAttempt in
         var delay = first
-        for _ in 1..<max(1, failedAttempt) where delay < longest { delay *= 2 }
+        var doublings = failedAttempt - 1
+        while doublings > 0, delay > .zero, delay < longest {
+            delay *= 2
+            doublings -= 1
+        }
         return min(delay, longest)
     }
 }

@@ -40,7 +40,7 @@ extension AWPromise {
         let alarm = clock.schedule(after: limit) { [weak resolver] in
             resolver?.settle(.failure(OperatorError.timedOut))
         }
-        promise.observe(on: ImmediateDispatcher()) { _ in alarm.cancel() }
+        promise.afterwards { alarm.cancel() }
         return promise
     }
 }
@@ -57,6 +57,6 @@ extension CancellationSource {
         let alarm = clock.schedule(after: delay) { [weak token] in
             token?.cancel()
         }
-        token.promise.observe(on: ImmediateDispatcher()) { _ in alarm.cancel() }
+        token.promise.afterwards { alarm.cancel() }
     }
 }

@@ -10,6 +10,8 @@ extension AWPromise {
     /// instead. The handlers that it waits for may be queued right behind it.
     /// That they are cannot be known, so it refuses whenever they may be. Other
     /// serial queues cannot be recognised; mark them with `SerialQueue(queue)`.
+    /// Nor can a handler that runs immediately: what it waits for may have its
+    /// turn when it has returned, on this very thread, and it waits for ever.
     ///
     /// Google's `await` and Bolts' `waitUntilFinished` do block there, the one
     /// for ever, the other with a warning; PromiseKit's `wait` warns.

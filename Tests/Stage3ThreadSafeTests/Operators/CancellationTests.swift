@@ -77,6 +77,34 @@ struct CancellationTests {
         #expect(CancellationSource(linkedTo: first.token, second.token).token.isCancelled)
     }
 
+    @Test("a linked token keeps what it is linked to: what is between passes it on")
+    func linkedInARow() {
+        let first = CancellationSource()
+        var last = first
+        for _ in 0..<3 { last = CancellationSource(linkedTo: last.token) }
+        #expect(!last.token.isCancelled)
+        first.cancel()
+        #expect(last.token.isCancelled)
+    }
+
+    @Test("100,000 links in a row are cancelled, and freed, without deepening the stack")
+    func manyLinks() {
+        func row(from first: CancellationSource) -> CancellationSource {
+            (0..<100_000).reduce(first) { last, _ in CancellationSource(linkedTo: last.token) }
+        }
+        let first = CancellationSource()
+        let last = row(from: first)
+        first.cancel()
+        #expect(last.token.isCancelled)
+        weak var lost: CancellationToken?
+        do {
+            let first = CancellationSource()
+            lost = first.token
+            #expect(!row(from: first).token.isCancelled)
+        }
+        #expect(lost == nil)
+    }
+
     @Test("a cancelled promise is rejected with an error that catch can ask for")
     func cancelled() {
         let seen = Log<String>()

@@ -73,6 +73,29 @@ struct DiagnosticsTests {
         }
     }
 
+    @Test("so is the end of a chain that an operator has made, early and late")
+    func unhandledOperators() async {
+        await #expect(processExitsWith: .success) {
+            let heard = DiagnosticsTests.remarks {
+                let clock = ManualClock()
+                let source = CancellationSource()
+                let (late, resolver) = AWPromise<Int>.pending()
+                for promise in [late, .rejected(Trouble.here)] {
+                    _ = AWPromise.all([promise])
+                    _ = AWPromise.all(promise, .fulfilled("one"))
+                    _ = AWPromise.race([promise])
+                    _ = promise.timeout(after: .seconds(1), clock: clock)
+                    _ = promise.cancelled(by: source.token)
+                }
+                resolver.reject(Trouble.there)
+            }
+            let each = { (trouble: Trouble) in
+                Array(repeating: "unhandled \(trouble)", count: 5)
+            }
+            DiagnosticsTests.compare(heard, each(.here) + each(.there))
+        }
+    }
+
     @Test("a handled rejection is not heard of, however late it is handled")
     func handled() async {
         await #expect(processExitsWith: .success) {

@@ -52,6 +52,8 @@ struct TogetherTests {
         #expect(together.settledValue == "7 seven true")
         let rejected = AWPromise.all(number, AWPromise<String>.rejected(Trouble.here))
         #expect(rejected.failure as? Trouble == .here)
+        let nothing: AWPromise<Void> = .all()
+        #expect(nothing.settledValue != nil)
     }
 
     @Test("allSettled: every outcome in order; of nothing, nothing")
@@ -197,6 +199,23 @@ struct TogetherTests {
         pairs[0].resolver.reject(Trouble.there)
         #expect(all.trouble == .here)
         #expect(started.entries == [0, 1])
+    }
+
+    @Test("limit: after a rejection nothing is started that stands in line already")
+    func limitedOnAQueue() {
+        let started = Log<Int>()
+        let work = Log<@Sendable () -> Void>()
+        let all = AWPromise.all(
+            0..<10, limit: 4, on: ClosureDispatcher { work.append($0) }
+        ) { index -> AWPromise<Int> in
+            started.append(index)
+            throw Trouble.here
+        }
+        #expect(work.entries.count == 4)
+        for start in work.entries { start() }
+        #expect(all.trouble == .here)
+        #expect(started.entries == [0])
+        #expect(work.entries.count == 4)
     }
 
     @Test("limit: what start throws counts as a rejection")

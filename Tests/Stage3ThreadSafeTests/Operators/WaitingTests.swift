@@ -138,6 +138,27 @@ struct WaitingTests {
         #expect(try await late.value == 7)
     }
 
+    @Test("a cancelled task gets the value of a settled promise whose handlers have their turns")
+    func cancelledTaskInBetween() async throws {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let calling = AWPromise<Void>.pending()
+        let goOn = DispatchSemaphore(value: 0)
+        promise.observe(on: here) { _ in
+            calling.resolver.fulfill(())
+            goOn.wait()
+        }
+        Thread.detachNewThread { resolver.fulfill(7) }
+        try await calling.promise.value
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await promise.value
+        }
+        task.cancel()
+        let outcome = await task.result
+        goOn.signal()
+        #expect(try outcome.get() == 7)
+    }
+
     @Test("a promise of an async function has its value or its error")
     func task() async throws {
         #expect(try await AWPromise.task { 7 }.value == 7)

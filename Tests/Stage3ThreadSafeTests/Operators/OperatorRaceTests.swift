@@ -1,0 +1,118 @@
+import RaceLab
+import Stage3ThreadSafe
+import StageTesting
+import Testing
+
+/// Operators that the rows of the catalogue leave out, and operators on top of one another.
+enum OperatorScenarios {
+    static func reduce(_ scenario: Scenario) {
+        let (first, firstResolver) = AWPromise<Int>.pending()
+        let (second, secondResolver) = AWPromise<Int>.pending()
+        let ends = ends(of: AWPromise.reduce(0, [first, second], on: here) { 10 * $0 + $1 })
+        scenario.thread("first") { firstResolver.fulfill(1) }
+        scenario.thread("second") { secondResolver.fulfill(2) }
+        scenario.check { try require(ends.entries == ["fulfilled 12"], "ends: \(ends.entries)") }
+    }
+
+    /// The second attempt begins while somebody cancels. It is not lost, and leaves no timer.
+    static func retryOrCancel(_ scenario: Scenario) {
+        let clock = ManualClock()
+        let source = CancellationSource()
+        let token = source.token
+        let retried = AWPromise<Int>.retry(attempts: 2, clock: clock, on: here) { number in
+            try token.throwIfCancelled()
+            return number < 2 ? .rejected(Trouble.here) : .fulfilled(number)
+        }
+        let ends = ends(of: retried.cancelled(by: token))
+        scenario.thread("time") { clock.advance(by: .seconds(1)) }
+        scenario.thread("canceller") { source.cancel() }
+        scenario.check { try requireOneEnd(ends, clock) }
+        scenario.outcome { "\(ends.entries)" }
+    }
+
+    /// Three things can end one promise, on three threads.
+    static func timeoutSettleOrCancel(_ scenario: Scenario) {
+        let clock = ManualClock()
+        let source = CancellationSource()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let ends = ends(
+            of: promise.timeout(after: .seconds(1), clock: clock).cancelled(by: source.token))
+        scenario.thread("time") { clock.advance(by: .seconds(1)) }
+        scenario.thread("resolver") { resolver.fulfill(1) }
+        scenario.thread("canceller") { source.cancel() }
+        scenario.check { try requireOneEnd(ends, clock) }
+        scenario.outcome { "\(ends.entries)" }
+    }
+
+    /// The two sides of a diamond: one hears it from above, one is cancelled by itself.
+    static func diamond(_ scenario: Scenario) {
+        let calls = Log<String>()
+        let top = CancellationSource()
+        let left = CancellationSource(linkedTo: top.token)
+        let right = CancellationSource(linkedTo: top.token)
+        let bottom = CancellationSource(linkedTo: left.token, right.token)
+        bottom.token.observe(on: here) { calls.append("cancelled") }
+        scenario.thread("top") { top.cancel() }
+        scenario.thread("left") { left.cancel() }
+        scenario.check {
+            try require(right.token.isCancelled, "the right one has not heard of it")
+            try require(bottom.token.isCancelled, "the bottom has not heard of it")
+            try require(calls.entries == ["cancelled"], "called: \(calls.entries)")
+        }
+    }
+
+    static func waitOrSettle(_ scenario: Scenario) {
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let values = Log<Int?>()
+        scenario.thread("waiter") { values.append(try? promise.wait()) }
+        scenario.thread("resolver") { resolver.fulfill(1) }
+        scenario.check { try require(values.entries == [1], "values: \(values.entries)") }
+    }
+
+    private static func ends(of promise: AWPromise<Int>) -> Log<String> {
+        let ends = Log<String>()
+        promise.observe(on: here) { outcome in
+            switch outcome {
+            case .success(let value): ends.append("fulfilled \(value)")
+            case .failure(let error): ends.append("rejected \(error)")
+            }
+        }
+        return ends
+    }
+
+    private static func requireOneEnd(_ ends: Log<String>, _ clock: ManualClock) throws {
+        try require(ends.entries.count == 1, "ends: \(ends.entries)")
+        try require(clock.waiting == 0, "a timer is left behind")
+    }
+}
+
+@Suite("Operators, several threads", .needsTheLab)
+struct OperatorRaceTests {
+    @Test("reduce: fulfill ∥ fulfill")
+    func reduce() {
+        expectSurvival(OperatorScenarios.reduce)
+    }
+
+    @Test("retry ∥ cancel")
+    func retryOrCancel() {
+        let report = expectSurvival(OperatorScenarios.retryOrCancel)
+        let ends = ["[\"fulfilled 2\"]", "[\"rejected CancellationError()\"]"]
+        #expect(Set(report.outcomes.keys) == Set(ends))
+    }
+
+    @Test("timeout ∥ fulfill ∥ cancel")
+    func timeoutSettleOrCancel() {
+        let report = expectSurvival(OperatorScenarios.timeoutSettleOrCancel)
+        #expect(report.outcomes.count == 3, "\(report.outcomes)")
+    }
+
+    @Test("tokens linked in a diamond: cancel ∥ cancel")
+    func diamond() {
+        expectSurvival(OperatorScenarios.diamond)
+    }
+
+    @Test("wait ∥ fulfill")
+    func waitOrSettle() {
+        expectSurvival(OperatorScenarios.waitOrSettle)
+    }
+}
