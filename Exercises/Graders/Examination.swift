@@ -40,16 +40,21 @@ extension Requirement {
         }
     }
 
-    /// Runs one interleaving of the user's choice.
-    func replayed(_ answer: AnyObject, _ schedule: String) throws -> Trace {
+    /// Runs one interleaving of the user's choice, and says what is wrong with it.
+    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, [Finding]) {
         switch trial(answer) {
         case .play, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(let options, let describe):
-            return try replay(schedule, options: options, describe)
-        case .independence(let describe): return try replay(schedule, describe)
+            let trace = try replay(schedule, options: options, describe)
+            return (trace, trace.findings)
+        case .independence(let describe):
+            let trace = try replay(schedule, describe)
+            return (trace, trace.findings)
         case .scheduled(let scheduled):
-            return try replay(schedule, options: scheduled.race.options, scheduled.scenario)
+            let options = scheduled.race.options
+            let trace = try replay(schedule, options: options, scheduled.scenario)
+            return (trace, scheduled.judged(trace))
         }
     }
 

@@ -47,8 +47,8 @@ public struct GraderProcess {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
         do {
-            let trace = try requirement.replayed(answer, schedule)
-            let findings = trace.findings.map { "✗ \($0)" }
+            let (trace, judged) = try requirement.replayed(answer, schedule)
+            let findings = judged.map { "✗ \($0)" }
             let verdict = findings.isEmpty ? ["✓ every check holds"] : findings
             write(.replayed(([trace.table(width: 100), ""] + verdict).joined(separator: "\n")))
         } catch {

@@ -36,7 +36,8 @@ struct Scheduled {
         return failure
     }
 
-    private func judged(_ trace: Trace) -> [Finding] {
+    /// What the grader goes by.
+    func judged(_ trace: Trace) -> [Finding] {
         let kinds = countsDataRaces ? race.judging.union([.dataRace]) : race.judging
         return trace.findings.filter { kinds.contains($0.kind) }
     }

@@ -40,6 +40,16 @@ public struct Submissions: Sendable {
         let found = candidates.first { FileManager.default.fileExists(atPath: $0.path) }
         return Workbook(found ?? folder)
     }
+
+    /// Swift files that are in the workbook of a student and have the name of no exercise.
+    public func strangers(of student: String) -> [String] {
+        let workbook = workbook(of: student)
+        let known = Set(Exercise.all.map { workbook.file($0).lastPathComponent })
+        let names = try? FileManager.default.contentsOfDirectory(atPath: workbook.folder.path)
+        return (names ?? []).filter {
+            $0.lowercased().hasSuffix(".swift") && !$0.hasPrefix(".") && !known.contains($0)
+        }.sorted()
+    }
 }
 
 private func isSame(_ folder: URL, _ other: URL?) -> Bool {
@@ -157,8 +167,8 @@ extension Grade {
         }
     }
 
-    /// A part of a student's report, in Markdown.
-    public func markdown(_ exercise: Exercise, _ file: URL) -> String {
+    /// A part of a student's report, in Markdown: what it says to type is typed by the student.
+    public func markdown(_ exercise: Exercise) -> String {
         var lines = ["## \(exercise.number) · \(exercise.title)", ""]
         switch result {
         case .notAttempted: lines.append("Not attempted.")
@@ -177,7 +187,7 @@ extension Grade {
             if let schedule = failure.schedule, let requirement {
                 lines += [
                     "",
-                    "Again: `promise-lab grade \(number) --file \(file.path.quotedForShell) --replay "
+                    "Again, with this answer in your workbook: `promise-lab grade \(number) --replay "
                         + "\(requirement.id) --schedule \(schedule)`",
                 ]
             }

@@ -38,12 +38,15 @@ extension rl_run {
         var isWaiting = false
         if step >= schedule.choices.count {
             reason =
-                "the schedule ends after \(step) steps, but \(couldGo.joined(separator: ", "))"
-                + " did not come to an end"
+                "the schedule ends after \(step) step\(step == 1 ? "" : "s"), but "
+                + couldGo.joined(separator: " and ") + " did not come to an end"
         } else if couldGo.isEmpty {
             reason = "the schedule goes on, but every thread has come to its end"
         } else if schedule.choices[step] >= names.count {
-            reason = "it is the turn of a thread that has not been started"
+            reason =
+                "it is the turn of a thread that another one would have to start; by now there "
+                + (names.count == 1 ? "is " : "are ")
+                + names.map { "'\($0)'" }.joined(separator: ", ")
         } else {
             let name = names[schedule.choices[step]]
             isWaiting = !waiting[schedule.choices[step]].finished

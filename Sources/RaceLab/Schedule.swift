@@ -20,7 +20,11 @@ public struct Schedule: Hashable, Codable, Sendable {
     /// Reads a schedule for threads of these names.
     public init(_ text: String, threads: [String]) throws {
         let letters = Schedule.letters(for: threads)
-        let legend = zip(letters, threads).map { "\($0) (\($1))" }.joined(separator: ", ")
+        let named = StartedThreads.named(of: threads)
+        let others = letters.dropFirst(named.count)
+        let legend =
+            zip(letters, named).map { "\($0) (\($1))" }.joined(separator: ", ")
+            + (others.first.map { "; for those that they start, \($0) and so on backwards" } ?? "")
         var choices: [Int] = []
         var characters = Substring(text)
         while let letter = characters.popFirst() {

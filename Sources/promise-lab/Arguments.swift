@@ -50,6 +50,18 @@ struct Arguments {
         return number
     }
 
+    /// Looks for an option that a command does not have, before anything is missed because of it.
+    func check(against options: [String], of command: String) throws {
+        for word in words where word.hasPrefix("--") {
+            let name = String(word.prefix { $0 != "=" })
+            if options.contains(name) { continue }
+            let others =
+                options.isEmpty ? "it has none" : "there are \(options.joined(separator: ", "))"
+            throw Mistake(
+                "there is no option '\(name)' here; \(others) (see promise-lab help \(command))")
+        }
+    }
+
     /// Whether there is a word that is no option.
     var hasWord: Bool { words.contains { !$0.hasPrefix("-") } }
 

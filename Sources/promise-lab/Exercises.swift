@@ -75,8 +75,10 @@ enum ExerciseCommand {
             kept = try keep(file)
         }
         try exercise.stub(variant: variant).write(to: file, atomically: true, encoding: .utf8)
-        print("\(GradeCommand.shortened(file)) is the stub again.")
+        let which = exercise.variants == 1 ? "" : ", variant \(variant) of \(exercise.variants)"
+        print("\(GradeCommand.shortened(file)) is the stub again\(which).")
         if let kept { print("Your answer is kept in \(GradeCommand.shortened(kept))") }
+        print("The task: promise-lab exercise \(exercise.number)")
     }
 
     /// Where the compiler does not look for it.
@@ -98,17 +100,24 @@ enum ExerciseCommand {
 enum WatchCommand {
     static func run(_ workbook: Workbook) {
         var seen = dates(workbook)
+        let folder = GradeCommand.shortened(workbook.folder)
         print(
-            "Watching \(GradeCommand.shortened(workbook.folder)): save an answer, and it is graded. Ctrl-C ends this."
-        )
+            Terminal.wrapped(
+                "Watching \(folder): save an answer, and it is graded. Ctrl-C ends this."))
         fflush(nil)
         while true {
             Thread.sleep(forTimeInterval: 0.25)
             let now = dates(workbook)
             for exercise in Exercise.all where now[exercise.number] != seen[exercise.number] {
-                if workbook.isUntouched(exercise) { continue }
-                let grade = GradeCommand.grade(exercise, workbook)
                 let file = workbook.file(exercise)
+                // A file that is gone for a moment is on its way: some editors save like that.
+                if now[exercise.number] == nil { continue }
+                if workbook.isUntouched(exercise) {
+                    print("\n\(file.lastPathComponent) is the stub: there is nothing to grade.")
+                    fflush(nil)
+                    continue
+                }
+                let grade = GradeCommand.grade(exercise, workbook)
                 print("\n" + GradeCommand.text(of: grade, exercise, file), terminator: "")
                 if grade.isPassed {
                     print(Terminal.wrapped(ExercisesCommand.nextStep(Ledger(workbook), workbook)))

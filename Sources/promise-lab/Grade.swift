@@ -10,6 +10,9 @@ enum GradeCommand {
         progress.end()
         print(text(of: grade, exercise, file ?? workbook.file(exercise)), terminator: "")
         if case .unavailable(let why) = grade.result { throw NotGraded(description: why) }
+        if grade.isPassed, file == nil {
+            print("\n" + Terminal.wrapped(ExercisesCommand.nextStep(Ledger(workbook), workbook)))
+        }
         if !grade.isPassed, grade.result != .notAttempted { exit(1) }
     }
 
@@ -23,7 +26,11 @@ enum GradeCommand {
         do {
             let table = try grader.replay(
                 exercise, file, requirement, schedule)
-            print("\(heading(requirement))\n\n\(table)")
+            // A table has its width already; the findings under it have not.
+            let lines = table.components(separatedBy: "\n").map { line in
+                line.hasPrefix("✗") ? Terminal.wrapped(line) : line
+            }
+            print("\(heading(requirement))\n\n\(lines.joined(separator: "\n"))")
         } catch let refusal as Grader.Refusal {
             throw Mistake(refusal.description)
         }

@@ -7,6 +7,16 @@ enum Help {
         return text
     }
 
+    /// The options that the help of a command tells about; `nil` if there is none.
+    static func options(of command: String) -> [String]? {
+        guard let text = texts[command] ?? classroom[command] else { return nil }
+        var options: [String] = []
+        for match in text.matches(of: /--[a-z]+/) where !options.contains(String(match.0)) {
+            options.append(String(match.0))
+        }
+        return options
+    }
+
     private static let overview = """
         promise-lab shows which hazards and races each stage of AWPromise survives. It runs the
         unmodified sources, on one thread or under every interleaving of several.

@@ -124,15 +124,23 @@ struct Matrix {
 
     private func line(_ row: Row) -> String {
         var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
+        var width = text.count
         for (index, column) in columns.enumerated() {
             let expectation = row.hazard.expectation(on: column.subject)
-            let (cell, colour) = Matrix.cell(row.verdicts[column.subject]!, expectation)
+            var (cell, colour) = Matrix.cell(row.verdicts[column.subject]!, expectation)
             let isLast = index == columns.count - 1
+            if isLast { cell = Matrix.shortened(cell, to: Terminal.width - width) }
+            width += max(column.width, cell.count + 1)
             let room = column.width - cell.count
             let gap = isLast ? "" : String(repeating: " ", count: max(1, room))
             text += Terminal.painted(cell, colour) + gap
         }
         return text
+    }
+
+    /// There is room for what is documented; what somebody has changed may fail in more words.
+    private static func shortened(_ cell: String, to room: Int) -> String {
+        cell.count <= room ? cell : cell.prefix(max(1, room - 1)) + "…"
     }
 
     /// Of several reasons the one that is documented first, if it was found; and a hint at the
@@ -179,7 +187,10 @@ struct Matrix {
         let differing = rows.reduce(0) { $0 + differences($1).count }
         let agreement =
             differing == 0
-            ? "every verdict is as documented" : "\(differing) verdicts are not as documented"
+            ? "every verdict is as documented"
+            : differing == 1
+                ? "1 verdict is not as documented"
+                : "\(differing) verdicts are not as documented"
         let next = differing == 0 ? "\nNext: swift run promise-lab \(proposal)" : ""
         return Terminal.wrapped("\(counts.joined(separator: ", ")).") + "\n"
             + "\(Explored.count.grouped) interleavings explored; \(agreement).\(next)"

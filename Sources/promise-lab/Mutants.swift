@@ -63,9 +63,9 @@ enum MutantsCommand {
         let program = copy.appending(path: ".build/debug/promise-lab").path
         let runs = try commands(for: mutant).map { try start([program] + $0, in: copy) }
         let output = runs.map(\.output).joined(separator: "\n")
-        let lines = output.split(separator: "\n").map(String.init)
+        let complaints = runs.flatMap { Self.complaints(in: $0.output) }
         let missing = mutant.noticedBy.filter { row, reason in
-            !lines.contains { $0.hasPrefix("promise-lab: \(row)") && $0.contains(reason) }
+            !complaints.contains { $0.hasPrefix(row) && $0.contains(reason) }
         }
         let rows = mutant.noticedBy.map { "\($0.row): \($0.reason)" }
         if missing.isEmpty, runs.contains(where: { $0.status == 1 }) {
@@ -73,11 +73,19 @@ enum MutantsCommand {
             print(Terminal.wrapped(rows.joined(separator: "; "), indentation: "    "))
             return true
         }
+        let asleep = missing.map { "\($0.row) (\($0.reason))" }.joined(separator: ", ")
         print(
-            Terminal.painted("✗ ", .red) + "\(mutant.name): not noticed by "
-                + missing.map { "\($0.row) (\($0.reason))" }.joined(separator: ", "))
+            Terminal.painted("✗ ", .red)
+                + Terminal.wrapped("\(mutant.name): not noticed by \(asleep)"))
         print(output)
         return false
+    }
+
+    /// What a command complains of, each in one line, however many it took to say it. Complaints come
+    /// after everything else.
+    private static func complaints(in output: String) -> [String] {
+        output.components(separatedBy: "promise-lab: ").dropFirst()
+            .map { $0.replacing("\n", with: " ") }
     }
 
     /// The rows that have to notice, and, if there are clauses among them, all clauses.

@@ -35,12 +35,16 @@ enum PromiseLab {
         }
         guard let name, !["--designs", "--only"].contains(where: words[0].hasPrefix) else {
             var arguments = Arguments(words)
+            try arguments.check(against: Help.options(of: "matrix") ?? [], of: "matrix")
             return try matrix(&arguments)
         }
         var arguments = Arguments(Array(words.drop { $0 != name }.dropFirst()))
         guard words.first == name else {
-            throw Mistake("options go behind the command: promise-lab \(name) … \(words[0])")
+            throw Mistake(
+                "options go behind the command: promise-lab "
+                    + "\(Help.options(of: name) == nil ? "COMMAND" : name) … \(words[0])")
         }
+        if let options = Help.options(of: name) { try arguments.check(against: options, of: name) }
         switch name {
         case "matrix":
             try matrix(&arguments)
@@ -125,6 +129,8 @@ enum PromiseLab {
     private static func hazardAndSubject(
         _ arguments: inout Arguments
     ) throws -> (any Hazard, Subject) {
+        // Who has typed neither the one nor the other learns of the first first.
+        if !arguments.hasWord { _ = try hazard(&arguments) }
         let subject = try subject(&arguments)
         return (try hazard(&arguments), subject)
     }

@@ -36,13 +36,18 @@ enum SubmissionsCommand {
             }
             sheet.add(student, grades)
             try write(sheet.text, to: task.sheet)
-            if let reports = task.reports { try report(student, grades, workbook, in: reports) }
+            if let reports = task.reports { try report(student, grades, in: reports) }
         }
         progress.end()
         sum(up: sheet, task, fresh: fresh, journalFile)
+        tellOfStrangers(in: submissions)
     }
 
     private static func open(_ task: Task) throws -> Submissions {
+        let home = task.sheet.deletingLastPathComponent()
+        guard FileManager.default.fileExists(atPath: home.path) else {
+            throw Mistake("there is no folder \(home.path) for the sheet")
+        }
         if let reports = task.reports {
             try FileManager.default.createDirectory(at: reports, withIntermediateDirectories: true)
         }
@@ -62,13 +67,27 @@ enum SubmissionsCommand {
     }
 
     private static func report(
-        _ student: String, _ grades: [Grade], _ workbook: Workbook, in folder: URL
+        _ student: String, _ grades: [Grade], in folder: URL
     ) throws {
         let passed = grades.count(where: \.isPassed)
-        let parts = zip(Exercise.all, grades).map { $1.markdown($0, workbook.file($0)) }
+        let parts = zip(Exercise.all, grades).map { $1.markdown($0) }
         try write(
             "# \(student): \(passed) of \(grades.count) passed\n\n" + parts.joined(),
             to: folder.appending(path: "\(student).md"))
+    }
+
+    /// An answer under another name would be `not attempted`, and nobody would wonder.
+    private static func tellOfStrangers(in submissions: Submissions) {
+        // Standard output first, or a pipe would show the two in any order.
+        fflush(nil)
+        for student in submissions.students {
+            let names = submissions.strangers(of: student)
+            if names.isEmpty { continue }
+            Terminal.complain(
+                "promise-lab: not graded, because answers are called \(Exercise.all[0].name).swift "
+                    + "to \(Exercise.all.last!.name).swift: \(student): "
+                    + names.joined(separator: ", "))
+        }
     }
 
     private static func sum(up sheet: GradeSheet, _ task: Task, fresh: Int, _ journal: URL) {
@@ -77,9 +96,11 @@ enum SubmissionsCommand {
             print("\(student.padded(to: 30))  \(passed) of \(grades.count) passed")
         }
         print("")
+        let isAll = fresh == sheet.rows.count * Exercise.all.count
+        let others = isAll ? "" : ", the others known from before"
         print(
             Terminal.wrapped(
-                "\(fresh) answers graded, the others known from before; the sheet is in "
+                "\(fresh) answers graded\(others); the sheet is in "
                     + "\(task.sheet.path)" + (task.reports.map { ", reports in \($0.path)" } ?? "")
                     + ". What is known is kept in \(journal.path); --afresh grades all again."))
     }

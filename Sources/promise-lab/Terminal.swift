@@ -22,7 +22,10 @@ enum Terminal {
     }
 
     static func complain(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        let lines = text.components(separatedBy: "\n").map { line in
+            line.count > width ? wrapped(line) : line
+        }
+        FileHandle.standardError.write(Data("\(lines.joined(separator: "\n"))\n".utf8))
     }
 
     /// Breaks a text into lines that begin with `indentation`.

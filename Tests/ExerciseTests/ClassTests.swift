@@ -100,8 +100,13 @@ struct ClassTests {
             to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
         let reports = folder.appending(path: "reports")
         _ = try grade(submitted, "--reports", reports.path)
+        let nowhere = folder.appending(path: "=1+1/exercise5.swift")
+        try stub.write(to: nowhere, atomically: true, encoding: .utf8)
         let result = try grade(submitted, "--reports", reports.path)
         #expect(result.output.contains("0 answers graded"), "\(result.errors)")
+        let complaint = result.errors.split(separator: "\n").joined(separator: " ")
+        #expect(complaint.contains("not graded"))
+        #expect(complaint.hasSuffix("=1+1: exercise5.swift"))
         let sheet = try String(
             contentsOf: folder.appending(path: "grades.csv"), encoding: .utf8)
         let students = sheet.components(separatedBy: "\r\n").dropFirst().dropLast()
@@ -142,5 +147,7 @@ struct ClassTests {
             contentsOf: reports.appending(path: "anna.md"), encoding: .utf8)
         #expect(report.contains("--schedule \(schedule)"))
         #expect(report.contains("handlers.append(handler)"))
+        // It goes to the student, who has no such folder.
+        #expect(!report.contains(submitted.folder.path))
     }
 }
