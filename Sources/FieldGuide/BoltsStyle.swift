@@ -96,7 +96,7 @@ public final class BoltsSource<Value> {
 
     /// The same, but it is a mistake to do so twice.
     public func set(_ outcome: BoltsStyle<Value>.Outcome) {
-        precondition(trySet(outcome), "the task is completed already")
+        if !trySet(outcome) { preconditionFailure("the task is completed already") }
     }
 }
 

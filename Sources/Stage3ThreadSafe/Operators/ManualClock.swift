@@ -62,7 +62,9 @@ public final class ManualClock: PromiseClock {
 
     /// Makes all calls that are due until then, on this thread, in order of
     /// time, those due at the same time in order of scheduling. Calls that are
-    /// scheduled meanwhile are made as well if they are due.
+    /// scheduled meanwhile are made as well if they are due. One thread at a
+    /// time turns the clock: of two turns at the same moment only the longer
+    /// one may count.
     public func advance(by duration: Duration) {
         let end = now + duration
         while let call = state.withLock({ $0.nextCall(until: end) }) {
