@@ -20,7 +20,8 @@ queue_kind rl_kind_of_queue(dispatch_object queue);
 /// The context is a block, which takes no arguments.
 void rl_call_block(void *context);
 
-/// Makes a call on a queue, as if the thread that makes it waited for the queue.
-void rl_run_on_queue(dispatch_object queue, call c, bool barrier, rl_place place);
+/// Makes a call on a queue, as if the thread that makes it waited for the queue. `work` stands in line
+/// for it (`rl_stand_in_line`); NULL: the thread comes for itself.
+void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place);
 
 #endif

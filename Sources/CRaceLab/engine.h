@@ -112,6 +112,13 @@ void rl_count(const void *semaphore, int64_t count);
 /// What is to be called for each signal that a real semaphore is to get after the run.
 void rl_set_signaller(void (*signal)(void *semaphore));
 
+/// Work that was sent to a queue of Dispatch by this thread stands in line for it until it is done.
+/// `exclusive`: nothing else may be done on the queue meanwhile.
+void rl_stand_in_line(const void *queue, const void *work, bool exclusive);
+void rl_leave_line(const void *queue, const void *work);
+/// It is for this work that the thread takes the queue in its next step; NULL: for itself.
+void rl_come_for(const void *work);
+
 /// What this thread has done so far happens before what is done after `rl_received(thing)`.
 void rl_hand_down(const void *thing, uintptr_t pc);
 

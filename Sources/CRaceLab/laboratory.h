@@ -52,6 +52,14 @@ typedef struct {
     uintptr_t handed_over_pc;
 } cell;
 
+/// Work that was sent to a queue of Dispatch and is not done yet.
+typedef struct {
+    const void *work;
+    bool exclusive;             // nothing else may be done on the queue meanwhile
+    int8_t by;                  // who sent it …
+    uint32_t since;             // … and that thread's clock at the time
+} in_line;
+
 /// What is known of something for which threads wait: a lock of any kind, a semaphore, a queue.
 typedef struct {
     uintptr_t address;
@@ -65,6 +73,8 @@ typedef struct {
     int64_t count, count_at_first;
     vector_clock released;      // by the last owner, or by all who signalled
     vector_clock shared_released;  // by the readers so far: of interest to the next owner only
+    in_line *line;                 // for a queue of Dispatch: what is sent to it and not yet done
+    uint32_t line_count, line_capacity;
 } lock;
 
 /// Locks stay where they are when the table of them grows.
@@ -101,6 +111,7 @@ typedef struct {
     uint8_t kind;               // what it is about to do …
     uintptr_t address, pc;      // … to what, and where
     lock *waits_for;            // NULL unless it is about to take something
+    const void *comes_for;      // the work in line for which it is about to take a queue, or NULL
     uintptr_t asleep_on;
     uint32_t asleep_since;      // a step
     int8_t joins;               // the thread whose end it is about to wait for
@@ -236,6 +247,8 @@ lock *rl_lock_at(uintptr_t address);
 lock *rl_waits_for(rl_kind kind, uintptr_t address);
 /// Whether there is nothing to wait for.
 bool rl_is_available(const thread *t);
+/// Whether a thread that is about to take a queue has to let other work go first.
+bool rl_is_in_line(const thread *t);
 /// Takes what the thread has come for. Returns false if a mere attempt found it taken.
 bool rl_take(int index, thread *t);
 void rl_release_lock(thread *t, uintptr_t address);

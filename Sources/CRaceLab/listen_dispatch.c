@@ -232,40 +232,43 @@ static void make_call(void *context) {
 
 void rl_call_block(void *context) { ((block *)context)->invoke(context); }
 
-void rl_run_on_queue(dispatch_object queue, call c, bool barrier, rl_place place) {
+void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place) {
     const queue_kind kind = rl_kind_of_queue(queue);
     const bool shared = kind == CONCURRENT && !barrier;
+    rl_come_for(work);
     if (kind != GLOBAL) rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
+    rl_come_for(NULL);
     if (kind == MAIN)
         c.work(c.context);  // Dispatch would send it to the main thread
     else
         (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
     rl_continue_giving_up();
     if (kind != GLOBAL) rl_unlocked(queue);
+    if (work) rl_leave_line(queue, work);
 }
 
 void dispatch_sync(dispatch_object queue, void *work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_sync()(queue, work);
-    rl_run_on_queue(queue, (call){rl_call_block, work}, false, place);
+    rl_run_on_queue(queue, (call){rl_call_block, work}, false, NULL, place);
 }
 
 void dispatch_barrier_sync(dispatch_object queue, void *work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_barrier_sync()(queue, work);
-    rl_run_on_queue(queue, (call){rl_call_block, work}, true, place);
+    rl_run_on_queue(queue, (call){rl_call_block, work}, true, NULL, place);
 }
 
 void dispatch_sync_f(dispatch_object queue, void *context, function work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_sync_f()(queue, context, work);
-    rl_run_on_queue(queue, (call){work, context}, false, place);
+    rl_run_on_queue(queue, (call){work, context}, false, NULL, place);
 }
 
 void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_barrier_sync_f()(queue, context, work);
-    rl_run_on_queue(queue, (call){work, context}, true, place);
+    rl_run_on_queue(queue, (call){work, context}, true, NULL, place);
 }
 
 #endif

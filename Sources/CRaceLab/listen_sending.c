@@ -156,7 +156,7 @@ static void *work_on_lane(void *argument) {
         rl_received(i);
         rl_place place = RL_CALLER;
         place.pc = i->pc;
-        rl_run_on_queue(l->queue, i->call, i->barrier, place);
+        rl_run_on_queue(l->queue, i->call, i->barrier, i, place);
         discard_item(i);
     }
 }
@@ -178,8 +178,10 @@ static void send(dispatch_object queue, call c, bool is_block, bool barrier, rl_
     *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .pc = place.pc};
     dispatch_retain(queue);
     lane *l = lane_of(queue);
-    const bool is_serial = rl_kind_of_queue(queue) == SERIAL || rl_kind_of_queue(queue) == MAIN;
+    const queue_kind kind = rl_kind_of_queue(queue);
+    const bool is_serial = kind == SERIAL || kind == MAIN;
     rl_point(RL_SEND, l, place);
+    if (kind != GLOBAL) rl_stand_in_line(queue, i, is_serial || barrier);
     rl_hand_down(i, place.pc);
     if (l->last)
         l->last->next = i;

@@ -22,6 +22,11 @@ static lock_slot *lock_slot_of(uintptr_t address) {
     return &lab.lock_slots[at];
 }
 
+static void discard_lock(lock *l) {
+    if (l->line) discard(l->line);
+    discard(l);
+}
+
 static void make_room_for_locks(void) {
     lock_slot *old = lab.lock_slots;
     size_t old_capacity = lab.lock_capacity;
@@ -32,7 +37,7 @@ static void make_room_for_locks(void) {
         if (old[i].run == lab.run)
             *lock_slot_of(old[i].address) = old[i];
         else if (old[i].lock)
-            discard(old[i].lock);
+            discard_lock(old[i].lock);
     }
     if (old) discard(old);
 }
@@ -41,9 +46,9 @@ lock *rl_lock_at(uintptr_t address) {
     if (2 * lab.lock_count >= lab.lock_capacity) make_room_for_locks();
     lock_slot *slot = lock_slot_of(address);
     if (slot->run == lab.run) return slot->lock;
-    if (!slot->lock) slot->lock = malloc(sizeof *slot->lock);
+    if (!slot->lock) slot->lock = calloc(1, sizeof *slot->lock);
     if (!slot->lock) abort();
-    memset(slot->lock, 0, sizeof *slot->lock);
+    *slot->lock = (lock){.line = slot->lock->line, .line_capacity = slot->lock->line_capacity};
     slot->run = lab.run;
     slot->address = slot->lock->address = address;
     slot->lock->owner = NOBODY;
@@ -80,10 +85,10 @@ bool rl_is_available(const thread *t) {
         case RL_LOCK:
         case RL_TRY_LOCK:
             if (lab.scenario->faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
-            return l->owner == NOBODY && l->sharers == 0;
+            return l->owner == NOBODY && l->sharers == 0 && !rl_is_in_line(t);
         case RL_SHARED_LOCK:
         case RL_TRY_SHARED_LOCK:
-            return l->owner == NOBODY;
+            return l->owner == NOBODY && !rl_is_in_line(t);
         case RL_ACQUIRE:
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
@@ -308,6 +313,45 @@ bool rl_await(const void *queue) {
     rl_place place = RL_CALLER;
     place.pc = 0;
     return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
+}
+
+// Dispatch does what is sent to a queue in order, and whoever waits for a queue stands behind what was
+// sent to it before. "Before" is what locks, atomics and the like make come before: whether a thread
+// that waits came earlier or later than work that another one sends meanwhile is tried both ways.
+
+void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
+    lock *l = rl_lock_at((uintptr_t)queue);
+    if (l->line_count == l->line_capacity) {
+        uint32_t wanted = l->line_capacity ? 2 * l->line_capacity : 8;
+        l->line = rl_grown(l->line, l->line_count, wanted, sizeof *l->line);
+        l->line_capacity = wanted;
+    }
+    l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
+                                         .by = (int8_t)me->thread,
+                                         .since = my_thread()->clock.at[me->thread]};
+}
+
+void rl_leave_line(const void *queue, const void *work) {
+    lock *l = rl_lock_at((uintptr_t)queue);
+    uint32_t at = 0;
+    while (at < l->line_count && l->line[at].work != work) at++;
+    if (at == l->line_count) return;
+    l->line_count--;
+    memmove(&l->line[at], &l->line[at + 1], (l->line_count - at) * sizeof *l->line);
+}
+
+void rl_come_for(const void *work) { my_thread()->comes_for = work; }
+
+bool rl_is_in_line(const thread *t) {
+    const lock *l = t->waits_for;
+    const bool exclusive = t->kind == RL_LOCK;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        const in_line *before = &l->line[i];
+        if (before->work == t->comes_for) return false;
+        if (!exclusive && !before->exclusive) continue;
+        if (t->comes_for || t->clock.at[before->by] >= before->since) return true;
+    }
+    return false;
 }
 
 // MARK: - Who is to blame

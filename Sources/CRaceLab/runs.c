@@ -24,6 +24,7 @@ void rl_make_thread(int index) {
     t->timed = t->timed_out = t->is_added = t->is_detached = false;
     t->on = t->starter = NULL;
     t->waits_for = NULL;
+    t->comes_for = NULL;
     t->joins = NOBODY;
     t->last_step = -1;
     t->accesses = t->visit_count = 0;
@@ -69,6 +70,10 @@ static bool begin_run(void) {
     return lab.thread_count > 0;
 }
 
+static bool is_about_to_lock(const thread *t) {
+    return t->waits_for && (t->kind == RL_LOCK || t->kind == RL_SHARED_LOCK);
+}
+
 void rl_fill_in(rl_run *run) {
     run->status = lab.status;
     run->thread_count = (uint32_t)lab.thread_count;
@@ -88,7 +93,8 @@ void rl_fill_in(rl_run *run) {
         rl_waiting *w = &run->waiting[i];
         *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning, .holder = NOBODY,
                           .kind = t->asleep ? RL_WAIT : t->kind, .address = t->address,
-                          .pc = t->pc};
+                          .pc = t->pc,
+                          .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
         if (!t->finished && !t->asleep) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
     }
 }

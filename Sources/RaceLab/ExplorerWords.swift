@@ -69,7 +69,9 @@ private func whyItWaits(
     if waiting.spinning { return "\(waits) for a change that nobody makes" }
     if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
     if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
-    guard waiting.holder >= 0 else { return waits }
+    guard waiting.holder >= 0 else {
+        return waiting.in_line ? "\(waits) for work that was sent to the queue before" : waits
+    }
     let holder = Int(waiting.holder)
     if kind == RL_JOIN { return "\(waits) for '\(names[holder])' to end" }
     let taken = Site.name(sites[UInt(waiting.holder_pc)])

@@ -37,7 +37,9 @@ import Synchronization
 ///   from its own work is a deadlock. Work for the main queue, too, runs on the calling thread;
 /// - `DispatchQueue.async`: the work is done by a thread that is started for the queue, one for a
 ///   serial queue, as many as it takes for a concurrent one. It keeps out whoever waits for the
-///   queue meanwhile. What is sent while a scenario is set up is done before its threads begin;
+///   queue meanwhile. Work is done in the order in which it was sent, and `sync` comes after what was
+///   sent before it, as far as a serial queue or a barrier asks for that. What is sent while a
+///   scenario is set up is done before its threads begin;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
@@ -57,10 +59,7 @@ import Synchronization
 ///   something else has ended (`notify`), and work sent by a check: it runs outside, at the same
 ///   time. Let the code under test use a ``queue(_:workers:)`` instead;
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
-///   `.barrier` with it, and who comes first when several wait for a queue. So `sync` may overtake
-///   what the same thread has sent before with `async`, and one barrier another, which Dispatch
-///   does not do: a class that writes with `async` and reads with `sync` seems not to see what it
-///   has written;
+///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`;
 /// - that an attempt to take a lock (`try()`, `withLockIfAvailable`) fails between the last step that
 ///   its holder makes and its release: the holder's last step releases it, too;
 /// - accesses through key paths, which are made by the standard library;

@@ -47,6 +47,7 @@ extension Trace {
         case .end(let index):
             cause = "end"
             holder = threads[index]
+        case .turn: cause = "turn"
         case .work: cause = "work"
         case .other: break
         }

@@ -15,6 +15,8 @@ extension Trace {
             case semaphore
             /// The end of another thread.
             case end(of: Int)
+            /// Its turn: work was sent to the queue before, and is not done yet.
+            case turn
             /// Work for the queue whose worker it is.
             case work
             /// Something else.
@@ -51,7 +53,8 @@ extension Trace.Waiting {
     private static func cause(_ waiting: rl_waiting, _ run: rl_run) -> Cause {
         if waiting.spinning { return .change }
         switch rl_kind(UInt32(waiting.kind)) {
-        case RL_LOCK, RL_SHARED_LOCK: return lock(waiting, run)
+        case RL_LOCK, RL_SHARED_LOCK:
+            return waiting.holder < 0 && waiting.in_line ? .turn : lock(waiting, run)
         case RL_WAIT: return .wakeUp
         case RL_ACQUIRE: return .semaphore
         case RL_JOIN where waiting.holder >= 0: return .end(of: Int(waiting.holder))
@@ -83,6 +86,7 @@ extension Trace.Waiting {
         case .wakeUp: return "waits to be woken by a signal"
         case .semaphore: return "waits for a semaphore to be signalled"
         case .end(let other): return "waits for '\(threads[other])' to end"
+        case .turn: return "waits for work that was sent to the queue before"
         case .work: return "waits for work"
         case .other: return "waits"
         }

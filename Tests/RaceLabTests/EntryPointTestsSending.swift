@@ -53,6 +53,85 @@ struct SendingEntryPointTests {
         #expect(report.unreached.isEmpty)
     }
 
+    /// A value that is written with `async` and read with `sync`, by two threads.
+    private func written(
+        to queue: @escaping () -> DispatchQueue, flags: DispatchWorkItemFlags = []
+    ) -> Report {
+        explore { scenario in
+            let (shared, queue, log) = (Shared(), queue(), Log<Int>())
+            scenario.thread("writer") {
+                queue.async(flags: flags) { shared.value = 1 }
+                queue.async(flags: flags) { shared.value = 2 }
+                log.append(queue.sync { shared.value })
+            }
+            scenario.thread("reader") { _ = queue.sync { shared.value } }
+            scenario.check { try require(log.entries == [2], "it does not see what it wrote") }
+        }
+    }
+
+    @Test("who waits for a queue stands behind what it sent there before")
+    func syncAfterAsync() {
+        let serial = written { DispatchQueue(label: "serial") }
+        #expect(serial.survives, "\(serial.summary)")
+        let main = written { .main }
+        #expect(main.survives, "\(main.summary)")
+        let barriers = written(
+            to: { DispatchQueue(label: "concurrent", attributes: .concurrent) }, flags: .barrier)
+        #expect(barriers.survives, "\(barriers.summary)")
+        let none = written { DispatchQueue(label: "concurrent", attributes: .concurrent) }
+        #expect(!none.reasons(.failedCheck).isEmpty, "\(none.summary)")
+    }
+
+    @Test("what nothing orders is tried both ways: who waits comes before what is sent, or after")
+    func syncBesidesAsync() {
+        let report = explore { scenario in
+            let (queue, log) = (DispatchQueue(label: "serial"), Log<String>())
+            scenario.thread("sender") { queue.async { log.append("work") } }
+            scenario.thread("waiting") { queue.sync { log.append("waiting") } }
+            scenario.outcome { log.entries.joined(separator: ", ") }
+            scenario.expect("work, waiting", .acceptable, "")
+            scenario.expect("waiting, work", .acceptable, "")
+        }
+        #expect(report.survives && report.unreached.isEmpty, "\(report.text())")
+    }
+
+    @Test("a barrier waits for what was sent before, and keeps back what was sent after it")
+    func barrierBetween() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let log = Log<String>()
+            scenario.thread("sender") {
+                queue.async { log.append("before") }
+                queue.async(flags: .barrier) { log.append("barrier") }
+                queue.async { log.append("after") }
+            }
+            scenario.thread("other") { queue.sync { log.append("other") } }
+            scenario.check {
+                let sent = log.entries.filter { $0 != "other" }
+                try require(sent == ["before", "barrier", "after"], "out of order")
+            }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("a reader that waits for its queue behind a barrier, which waits for it: a deadlock")
+    func readerBehindBarrier() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (shared, log) = (Shared(), Log<Int>())
+            scenario.thread("sender") {
+                queue.async {
+                    queue.async(flags: .barrier) { shared.value = 1 }
+                    queue.sync { _ = shared.value }
+                }
+            }
+            scenario.thread("other") { log.append(1) }
+        }
+        let behind = "for work that was sent to the queue before"
+        #expect(
+            report.reasons(.deadlock).contains { $0.contains(behind) }, "\(report.text())")
+    }
+
     @Test("work that was sent and touches what its sender goes on to touch: a data race")
     func noOrderAfterSending() {
         let report = explore { scenario in

@@ -76,6 +76,7 @@ typedef struct {
 typedef struct {
     bool finished;
     bool spinning;          // repeats the same reads until somebody writes
+    bool in_line;           // lets work go first that was sent to a queue before
     int8_t holder;          // of the lock for which it waits, or the thread; -1: nobody
     uint8_t kind;
     uintptr_t address, pc;
