@@ -177,8 +177,8 @@ extension AWPromise {
             return (ticket, true)
         }
 
-        /// The same for a handler that nobody is told by: if the outcome is a
-        /// rejection, it has not been heard yet.
+        /// The same for a handler that only puts something away: if the outcome
+        /// is a rejection, nobody has heard of it yet.
         mutating func registerUnheard(_ handler: @escaping Handler) -> Bool {
             let before = (isObserved, alarm)
             alarm = nil
