@@ -52,9 +52,9 @@ extension Requirement {
             let trace = try replay(schedule, describe)
             return (trace, trace.findings)
         case .scheduled(let scheduled):
-            let options = scheduled.race.options
-            let trace = try replay(schedule, options: options, scheduled.scenario)
-            return (trace, scheduled.judged(trace))
+            let carried = try scheduled.carried(schedule)
+            if let misfit = carried.misfit { throw misfit }
+            return (carried.trace, scheduled.judged(carried.trace))
         }
     }
 

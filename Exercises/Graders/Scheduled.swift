@@ -13,9 +13,7 @@ struct Scheduled {
 
     func examination() -> Examination {
         do {
-            var options = race.options
-            options.reduction = false
-            let carried = try replay(beginning: schedule, options: options, scenario)
+            let carried = try carried(schedule)
             let trace = carried.trace
             if let misfit = carried.misfit {
                 return .fails(failure("no schedule", misfit.description, trace))
@@ -27,6 +25,13 @@ struct Scheduled {
         } catch {
             return .fails(Failure(reason: "no schedule", detail: "\(error)"))
         }
+    }
+
+    /// Where the row ends, the threads go on to their ends.
+    func carried(_ schedule: String) throws -> Carried {
+        var options = race.options
+        options.reduction = false
+        return try replay(beginning: schedule, options: options, scenario)
     }
 
     private func failure(_ reason: String, _ detail: String, _ trace: Trace) -> Failure {

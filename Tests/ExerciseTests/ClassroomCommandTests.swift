@@ -79,6 +79,34 @@ struct ClassroomCommandTests {
         #expect(result.output.contains("Question: "))
     }
 
+    /// A copy in which exercise 1 is answered with this for the lost handler.
+    private func scheduled(_ schedule: String) throws -> Copy {
+        let copy = try Copy()
+        let stub = try String(contentsOf: copy.file(1), encoding: .utf8)
+        #expect(stub.contains("\"SSR\""))
+        try stub.replacing("\"SSR\"", with: "\"\(schedule)\"")
+            .write(to: copy.file(1), atomically: true, encoding: .utf8)
+        return copy
+    }
+
+    /// The rows of a table.
+    private func rows(_ result: Commands.Result) -> [String] {
+        result.lines.filter { $0.contains(#/^ ?\d+  /#) }
+    }
+
+    @Test("a row that ends early is replayed as it is graded", arguments: ["SRS", "SR"])
+    func shortSchedule(schedule: String) throws {
+        let copy = try scheduled(schedule)
+        let graded = try copy.run("grade", "1")
+        let replayed = try copy.run("grade", "1", "--replay", "R01", "--schedule", schedule)
+        #expect(replayed.status == 0, "\(replayed.errors)")
+        #expect(!rows(graded).isEmpty)
+        #expect(rows(graded) == rows(replayed))
+        let wrong = try copy.run("grade", "1", "--replay", "R01", "--schedule", "SSSSS")
+        #expect(wrong.status == 2 && wrong.output == "")
+        #expect(wrong.errors.contains("step 3: it is the turn of 'subscriber'"))
+    }
+
     @Test("hints come one after the other, and are the same again when there are no more")
     func hints() throws {
         let copy = try Copy()
