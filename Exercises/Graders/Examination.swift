@@ -40,22 +40,27 @@ extension Requirement {
         }
     }
 
-    /// Runs one interleaving of the user's choice, and says what is wrong with it.
-    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, [Finding]) {
+    /// Runs one interleaving of the user's choice, and says what the grader says of it, in lines.
+    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, verdict: [String]) {
         switch trial(answer) {
         case .play, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(let options, let describe):
             let trace = try replay(schedule, options: options, describe)
-            return (trace, trace.findings)
+            let judged = trace.findings.filter { options.judging.contains($0.kind) }
+            return (trace, verdict(judged.map(\.description)))
         case .independence(let describe):
             let trace = try replay(schedule, describe)
-            return (trace, trace.findings)
+            return (trace, verdict(Independence(describe).complaints(of: trace)))
         case .scheduled(let scheduled):
             let carried = try scheduled.carried(schedule)
             if let misfit = carried.misfit { throw misfit }
-            return (carried.trace, scheduled.judged(carried.trace))
+            return (carried.trace, scheduled.verdict(carried.trace))
         }
+    }
+
+    private func verdict(_ complaints: [String]) -> [String] {
+        complaints.isEmpty ? ["✓ every check holds"] : complaints.map { "✗ \($0)" }
     }
 
     struct NothingToReplay: Error, CustomStringConvertible {

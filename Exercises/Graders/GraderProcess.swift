@@ -47,9 +47,7 @@ public struct GraderProcess {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
         do {
-            let (trace, judged) = try requirement.replayed(answer, schedule)
-            let findings = judged.map { "✗ \($0)" }
-            let verdict = findings.isEmpty ? ["✓ every check holds"] : findings
+            let (trace, verdict) = try requirement.replayed(answer, schedule)
             write(.replayed(([trace.table(width: 100), ""] + verdict).joined(separator: "\n")))
         } catch {
             write(.misfit("\(error)"))

@@ -107,6 +107,30 @@ struct ClassroomCommandTests {
         #expect(wrong.errors.contains("step 3: it is the turn of 'subscriber'"))
     }
 
+    @Test(
+        "the replay judges as the grader does",
+        arguments: [
+            ("SRS", "✗ in this interleaving every check holds (that two steps overlap is another"),
+            ("SR", "✗ in this interleaving every check holds (that two steps overlap is another"),
+            ("R5", "✗ in this interleaving every check holds: look for one in which a handler"),
+            ("SR5S", "✓ it goes wrong as it should: a handler is never called"),
+        ])
+    func sameVerdict(schedule: String, verdict: String) throws {
+        let copy = try scheduled(schedule)
+        let verdicts = { (result: Commands.Result) in
+            result.lines.filter { $0.hasPrefix("✗ in ") || $0.hasPrefix("✓ it ") }
+        }
+        let replayed = verdicts(
+            try copy.run("grade", "1", "--replay", "R01", "--schedule", schedule))
+        #expect(replayed.count == 1 && replayed[0].hasPrefix(verdict), "\(replayed)")
+        let graded = try copy.run("grade", "1")
+        if verdict.hasPrefix("✗") {
+            #expect(verdicts(graded) == replayed)
+        } else {
+            #expect(graded.output.contains("✓ R01"))
+        }
+    }
+
     @Test("hints come one after the other, and are the same again when there are no more")
     func hints() throws {
         let copy = try Copy()
