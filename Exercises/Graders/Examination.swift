@@ -59,6 +59,17 @@ extension Requirement {
         }
     }
 
+    /// The same interleaving with the mark that the grader puts into it: at the step after which
+    /// every way fails. `nil` if it is not the one that the grader shows. To know that, all are
+    /// explored; a crash in one of them ends this process.
+    func marked(_ trace: Trace, _ answer: AnyObject) throws -> Trace? {
+        guard !trace.findings.isEmpty, case .scenario(let options, let describe) = trial(answer)
+        else { return nil }
+        let report = explore(options: options, describe)
+        let shown = try report.counterexample(options: options, describe)
+        return shown.flatMap { $0.schedule == trace.schedule ? $0 : nil }
+    }
+
     private func verdict(_ complaints: [String]) -> [String] {
         complaints.isEmpty ? ["✓ every check holds"] : complaints.map { "✗ \($0)" }
     }

@@ -131,6 +131,21 @@ struct ClassroomCommandTests {
         }
     }
 
+    @Test("the step that the question is about is marked in the replay, too")
+    func mark() throws {
+        let copy = try Copy()
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        let graded = try copy.run("grade", "5")
+        #expect(graded.output.contains("Question: At the marked step"))
+        let schedule = try #require(graded.output.firstMatch(of: #/--schedule (\w+)/#)).1
+        let replayed = try copy.run("grade", "5", "--replay", "R01", "--schedule", "\(schedule)")
+        let table = { (result: Commands.Result) in
+            result.lines.drop { !$0.contains("subscriber  ") }.prefix { !$0.isEmpty }
+        }
+        #expect(table(graded).contains { $0.hasSuffix("← from here on every way fails") })
+        #expect(table(graded) == table(replayed))
+    }
+
     @Test("hints come one after the other, and are the same again when there are no more")
     func hints() throws {
         let copy = try Copy()
