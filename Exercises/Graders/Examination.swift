@@ -48,7 +48,7 @@ extension Requirement {
         case .scenario(let options, let describe):
             let trace = try replay(schedule, options: options, describe)
             let judged = trace.findings.filter { options.judging.contains($0.kind) }
-            return (trace, verdict(judged.map(\.description)))
+            return (trace, verdict(judged.map(\.sentence)))
         case .independence(let describe):
             let trace = try replay(schedule, describe)
             return (trace, verdict(Independence(describe).complaints(of: trace)))
@@ -101,7 +101,7 @@ extension Requirement {
         case .some(let obstacle): return .fails(Failure(obstacle))
         }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
-        return .fails(Failure(reason: finding.word, detail: finding.description))
+        return .fails(Failure(reason: finding.word, detail: finding.sentence))
     }
 
     /// On a thread with half a megabyte of stack. It may end the process: see ``GraderProcess``.
@@ -182,12 +182,21 @@ extension Finding {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
+        case .deadlock where waitsForNobody: "waits for ever"
         default: kind.rawValue
         }
     }
 
+    /// Whether one thread alone is left, and looks again and again for a change that nobody makes. No
+    /// thread has anything that another one waits for, so it is no deadlock in the sense of the
+    /// exercises. (The lab says in its sentence what each thread waits for.)
+    private var waitsForNobody: Bool {
+        reason.hasSuffix(" for a change that nobody makes") && !reason.contains("; '")
+    }
+
     /// The rest of it.
     var sentence: String {
+        if kind == .deadlock { return "\(word): \(reason)" }
         guard kind == .failedCheck, Reason(self) == nil else { return description }
         return Fault(reason)?.detail ?? description
     }
