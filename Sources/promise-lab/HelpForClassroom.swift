@@ -10,8 +10,8 @@ extension Help {
         """,
         "exercise": """
         usage: promise-lab exercise N [--hint] [--workbook FOLDER]
-               promise-lab exercise N --reset
-               promise-lab exercise 12 --variant K
+               promise-lab exercise N --reset [--workbook FOLDER]
+               promise-lab exercise 12 --variant K [--workbook FOLDER]
 
         Prints the task of an exercise. With --hint: one hint more than the last time. With --reset
         its file in the workbook becomes the stub again; with --variant, the stub with another
@@ -20,9 +20,9 @@ extension Help {
 
         """,
         "grade": """
-        usage: promise-lab grade N [--file FILE] [--workbook FOLDER]
-               promise-lab grade N [--file FILE] --replay ID --schedule S
-               promise-lab grade
+        usage: promise-lab grade N [--file FILE | --workbook FOLDER]
+               promise-lab grade N [--file FILE | --workbook FOLDER] --replay ID --schedule S
+               promise-lab grade [--workbook FOLDER]
                promise-lab grade --submissions FOLDER --output SHEET [--reports FOLDER] …
 
         Grades an answer: compiles it, and tries it on every requirement of the exercise, those of

@@ -173,6 +173,33 @@ struct ClassroomCommandTests {
         try FileManager.default.removeItem(at: file)
     }
 
+    @Test("options that exclude one another change nothing, whatever their order")
+    func exclusion() throws {
+        let copy = try Copy()
+        try copy.put("12/Variant1LooksFirst.swift", 12)
+        let answer = try String(contentsOf: copy.file(12), encoding: .utf8)
+        let pairs = [
+            ["--hint", "--reset"], ["--reset", "--variant=2"], ["--variant", "2", "--hint"],
+        ]
+        for pair in pairs {
+            let words = ["exercise", "12"] + pair + ["--workbook", copy.folder.path]
+            let result = try Commands.promiseLab(words)
+            #expect(result.status == 2 && result.output == "")
+            #expect(result.errors.contains("exclude one another"))
+            #expect(try String(contentsOf: copy.file(12), encoding: .utf8) == answer)
+        }
+    }
+
+    @Test("the number of an exercise may stand behind the options")
+    func order() throws {
+        let copy = try Copy()
+        let result = try copy.run("exercise", "--variant", "3", "12")
+        #expect(result.status == 0 && result.output.contains("variant 3 of 5"))
+        let answer = try #require(AnswerFile.right.first { $0.exercise.number == 1 })
+        let graded = try Commands.promiseLab(["grade", "--file", answer.file.path, "1"])
+        #expect(graded.status == 0 && graded.output.contains("solved"))
+    }
+
     @Test("a file that is saved is graded at once")
     func watching() throws {
         let copy = try Copy()
