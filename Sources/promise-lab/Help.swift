@@ -21,7 +21,7 @@ enum Help {
         promise-lab shows which hazards and races each stage of AWPromise survives. It runs the
         unmodified sources, on one thread or under every interleaving of several.
 
-        usage: promise-lab                                  the matrix: every hazard on every stage
+        usage: promise-lab [matrix]                         the matrix: every hazard on every stage
                promise-lab --designs                        the same for the designs of libraries
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
@@ -34,6 +34,7 @@ enum Help {
                promise-lab list                             every hazard, told briefly
                promise-lab aplus                            Promises/A+, clause by clause
                promise-lab mutants                          are planted faults noticed?
+               promise-lab bench lab                        how fast the lab is on this machine
                promise-lab demo http                        the article's own example, for real
                promise-lab help COMMAND                     more about one of them
 

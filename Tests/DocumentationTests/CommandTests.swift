@@ -84,6 +84,24 @@ struct CommandTests {
         #expect(command.isEmpty || result.output.contains(command))
     }
 
+    @Test("the overview lists every command that there is, and each has its own help")
+    func overview() throws {
+        let complaint = try Commands.promiseLab(["dance"]).errors.replacing("\n", with: " ")
+        let list = try #require(complaint.firstMatch(of: #/there are ([a-z, ]+) \(see/#)).1
+        let commands = list.replacing(" and ", with: ", ").split(separator: ", ").map(String.init)
+        #expect(commands.count == 14)
+        let help = try Commands.promiseLab(["help"])
+        #expect(help.lines.allSatisfy { $0.count <= 100 })
+        for command in commands {
+            let isListed = help.lines.contains { line in
+                ["\(command) ", "[\(command)] "].contains { line.contains("promise-lab \($0)") }
+            }
+            #expect(isListed, "\(command)")
+            let own = try Commands.promiseLab(["help", command])
+            #expect(own.status == 0 && own.lines.allSatisfy { $0.count <= 100 }, "\(command)")
+        }
+    }
+
     @Test("every race can be shown on every stage, in 100 columns, and always the same")
     func show() throws {
         for race in ["R01", "R02", "R03", "R04", "R05", "R18"] {
