@@ -54,6 +54,20 @@ struct ClassroomCommandTests {
         #expect(try line().hasSuffix("solved"))
     }
 
+    @Test("what is not attempted is no wrong answer, and a script is told so")
+    func statusOfStubs() throws {
+        let copy = try Copy()
+        #expect(try copy.run("grade").status == 0)
+        let stub = try copy.run("grade", "5")
+        #expect(stub.status == 0 && stub.output.contains("not attempted"))
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        #expect(try copy.run("grade").status == 1)
+        for command in [["help"], ["help", "grade"]] {
+            let help = try Commands.promiseLab(command).output.replacing(/\s+/, with: " ")
+            #expect(help.contains("A stub that nobody has touched is not attempted"))
+        }
+    }
+
     @Test("a comment does not make a stub an answer, a word does")
     func touching() throws {
         let copy = try Copy()
