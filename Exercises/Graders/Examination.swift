@@ -40,22 +40,38 @@ extension Requirement {
         }
     }
 
-    /// Runs one interleaving of the user's choice, and says what is wrong with it.
-    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, [Finding]) {
+    /// Runs one interleaving of the user's choice, and says what the grader says of it, in lines.
+    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, verdict: [String]) {
         switch trial(answer) {
         case .play, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(let options, let describe):
             let trace = try replay(schedule, options: options, describe)
-            return (trace, trace.findings)
+            let judged = trace.findings.filter { options.judging.contains($0.kind) }
+            return (trace, verdict(judged.map(\.sentence)))
         case .independence(let describe):
             let trace = try replay(schedule, describe)
-            return (trace, trace.findings)
+            return (trace, verdict(Independence(describe).complaints(of: trace)))
         case .scheduled(let scheduled):
-            let options = scheduled.race.options
-            let trace = try replay(schedule, options: options, scheduled.scenario)
-            return (trace, scheduled.judged(trace))
+            let carried = try scheduled.carried(schedule)
+            if let misfit = carried.misfit { throw misfit }
+            return (carried.trace, scheduled.verdict(carried.trace))
         }
+    }
+
+    /// The same interleaving with the mark that the grader puts into it: at the step after which
+    /// every way fails. `nil` if it is not the one that the grader shows. To know that, all are
+    /// explored; a crash in one of them ends this process.
+    func marked(_ trace: Trace, _ answer: AnyObject) throws -> Trace? {
+        guard !trace.findings.isEmpty, case .scenario(let options, let describe) = trial(answer)
+        else { return nil }
+        let report = explore(options: options, describe)
+        let shown = try report.counterexample(options: options, describe)
+        return shown.flatMap { $0.schedule == trace.schedule ? $0 : nil }
+    }
+
+    private func verdict(_ complaints: [String]) -> [String] {
+        complaints.isEmpty ? ["✓ every check holds"] : complaints.map { "✗ \($0)" }
     }
 
     struct NothingToReplay: Error, CustomStringConvertible {
@@ -85,7 +101,7 @@ extension Requirement {
         case .some(let obstacle): return .fails(Failure(obstacle))
         }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
-        return .fails(Failure(reason: finding.word, detail: finding.description))
+        return .fails(Failure(reason: finding.word, detail: finding.sentence))
     }
 
     /// On a thread with half a megabyte of stack. It may end the process: see ``GraderProcess``.
@@ -166,12 +182,21 @@ extension Finding {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
+        case .deadlock where waitsForNobody: "waits for ever"
         default: kind.rawValue
         }
     }
 
+    /// Whether one thread alone is left, and looks again and again for a change that nobody makes. No
+    /// thread has anything that another one waits for, so it is no deadlock in the sense of the
+    /// exercises. (The lab says in its sentence what each thread waits for.)
+    private var waitsForNobody: Bool {
+        reason.hasSuffix(" for a change that nobody makes") && !reason.contains("; '")
+    }
+
     /// The rest of it.
     var sentence: String {
+        if kind == .deadlock { return "\(word): \(reason)" }
         guard kind == .failedCheck, Reason(self) == nil else { return description }
         return Fault(reason)?.detail ?? description
     }

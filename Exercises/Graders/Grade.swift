@@ -97,11 +97,14 @@ public struct Grader: Sendable {
             case .success(let library):
                 let task = ["--requirement", requirement.id, "--schedule", schedule]
                 let (_, protocolOfChild) = run(exercise, library, folder, task)
-                for line in protocolOfChild {
-                    if case .replayed(let table) = line { return .success(table) }
-                    if case .misfit(let why) = line { return .failure(Refusal(why)) }
+                // The last word counts: see GraderProcess.
+                switch protocolOfChild.last {
+                case .replayed(let table): return .success(table)
+                case .misfit(let why), .unavailable(let why): return .failure(Refusal(why))
+                case .begins, .ends, nil:
+                    return .failure(
+                        Refusal("the answer did not come to the end of \(schedule)"))
                 }
-                return .failure(Refusal("the answer did not come to the end of \(schedule)"))
             }
         }
         return try replayed?.get() ?? { throw Refusal("there is no room for temporary files") }()

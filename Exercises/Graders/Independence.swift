@@ -55,11 +55,31 @@ struct Independence {
         } catch is Misfit {
             // It has other steps to make when it does not come first.
             let trace = try interleaving(after: beginning)
-            let threads = trace.steps.map(\.thread).dropFirst(stop)
-            let end = threads.lastIndex(of: goingOn) ?? threads.startIndex
-            let waits = threads[..<end].contains(standingStill) || !trace.waiting.isEmpty
-            return waits ? failure(trace, after: stop) : nil
+            return waits(trace, after: stop) ? failure(trace, after: stop) : nil
         }
+    }
+
+    /// Whether the one thread comes to its end only after the other has gone on.
+    private func waits(_ trace: Trace, after stop: Int) -> Bool {
+        let threads = trace.steps.map(\.thread).dropFirst(stop)
+        let end = threads.lastIndex(of: goingOn) ?? threads.startIndex
+        return threads[..<end].contains(standingStill) || !trace.waiting.isEmpty
+    }
+
+    /// What is wrong with one interleaving, as far as one can show it.
+    func complaints(of trace: Trace) -> [String] {
+        if !trace.findings.isEmpty { return trace.findings.map(\.description) }
+        let beginning = trace.steps.map(\.thread).prefix { $0 == standingStill }
+        for stop in 1..<(beginning.count + 1) {
+            // The one thread has to have gone on wherever it could.
+            guard let own = try? interleaving(after: Array(beginning.prefix(stop))) else {
+                continue
+            }
+            if own.schedule == trace.schedule, waits(own, after: stop) {
+                return [failure(own, after: stop).detail]
+            }
+        }
+        return []
     }
 
     /// A line at which the second thread takes a lock that the first one has taken before. It may

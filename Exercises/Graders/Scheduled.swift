@@ -13,20 +13,23 @@ struct Scheduled {
 
     func examination() -> Examination {
         do {
-            var options = race.options
-            options.reduction = false
-            let carried = try replay(beginning: schedule, options: options, scenario)
+            let carried = try carried(schedule)
             let trace = carried.trace
             if let misfit = carried.misfit {
                 return .fails(failure("no schedule", misfit.description, trace))
             }
-            let reasons = trace.findings.compactMap(Reason.init)
-            let isFound = wanted.map(reasons.contains) ?? !judged(trace).isEmpty
-            return isFound
+            return hasGoneWrong(trace)
                 ? .holds(explored: nil) : .fails(failure("goes well", sentence(trace), trace))
         } catch {
             return .fails(Failure(reason: "no schedule", detail: "\(error)"))
         }
+    }
+
+    /// Where the row ends, the threads go on to their ends.
+    func carried(_ schedule: String) throws -> Carried {
+        var options = race.options
+        options.reduction = false
+        return try replay(beginning: schedule, options: options, scenario)
     }
 
     private func failure(_ reason: String, _ detail: String, _ trace: Trace) -> Failure {
@@ -37,16 +40,32 @@ struct Scheduled {
     }
 
     /// What the grader goes by.
-    func judged(_ trace: Trace) -> [Finding] {
+    private func hasGoneWrong(_ trace: Trace) -> Bool {
+        guard let wanted else { return !judged(trace).isEmpty }
+        return trace.findings.contains { Reason($0) == wanted }
+    }
+
+    private func judged(_ trace: Trace) -> [Finding] {
         let kinds = countsDataRaces ? race.judging.union([.dataRace]) : race.judging
         return trace.findings.filter { kinds.contains($0.kind) }
+    }
+
+    /// What the grader would say of it.
+    func verdict(_ trace: Trace) -> [String] {
+        guard hasGoneWrong(trace) else { return ["✗ \(sentence(trace))"] }
+        if let wanted { return ["✓ it goes wrong as it should: \(wanted.sentence)"] }
+        return ["✓ it goes wrong, as it should:"] + judged(trace).map { "✗ \($0)" }
     }
 
     private func sentence(_ trace: Trace) -> String {
         let others = judged(trace).filter { $0.kind == .failedCheck }.map(\.reason)
         let wish = wanted.map { "in which \($0.sentence)" } ?? "in which something goes wrong"
-        return others.isEmpty
-            ? "in this interleaving every check holds: look for one \(wish)"
-            : "what goes wrong here is that \(others[0]): look for an interleaving \(wish)"
+        if let other = others.first {
+            return "what goes wrong here is that \(other): look for an interleaving \(wish)"
+        }
+        let overlaps = trace.findings.contains { $0.kind == .overlap }
+        return "in this interleaving every check holds"
+            + (overlaps ? " (that two steps overlap is another fault)" : "")
+            + ": look for one \(wish)"
     }
 }

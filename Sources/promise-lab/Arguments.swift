@@ -50,6 +50,19 @@ struct Arguments {
         return number
     }
 
+    /// Of these options at most one may be there: each says something else to do.
+    func atMostOne(of names: String...) throws {
+        let present = names.filter(has)
+        if present.count < 2 { return }
+        throw Mistake("\(present[0]) and \(present[1]) exclude one another: nothing was done")
+    }
+
+    /// Of what these options say nothing would be made without the other.
+    func check(_ names: String..., need other: String) throws {
+        guard !has(other), let name = names.first(where: has) else { return }
+        throw Mistake("\(name) is of use only together with \(other)")
+    }
+
     /// Looks for an option that a command does not have, before anything is missed because of it.
     func check(against options: [String], of command: String) throws {
         for word in words where word.hasPrefix("--") {

@@ -4,11 +4,13 @@ import Graders
 /// How the commands of the classroom are typed.
 extension PromiseLab {
     static func exerciseCommand(_ arguments: inout Arguments) throws {
-        let exercise = try exercise(&arguments)
+        try arguments.atMostOne(of: "--hint", "--reset", "--variant")
         let workbook = try workbook(&arguments)
         let isHint = arguments.flag("--hint")
         let isReset = arguments.flag("--reset")
         let variant = arguments.has("--variant") ? try arguments.number("--variant", or: 1) : nil
+        // Now the number that is left is that of the exercise, wherever it stands.
+        let exercise = try exercise(&arguments)
         try arguments.end()
         if isReset || variant != nil {
             try ExerciseCommand.reset(exercise, workbook, variant: variant ?? 1)
@@ -20,25 +22,34 @@ extension PromiseLab {
     }
 
     static func grade(_ arguments: inout Arguments) throws {
+        for other in ["--workbook", "--file", "--replay", "--schedule"] {
+            try arguments.atMostOne(of: "--submissions", other)
+        }
         if arguments.has("--submissions") { return try gradeClass(&arguments) }
+        try arguments.check(
+            "--output", "--reports", "--afresh", "--seconds", "--megabytes", need: "--submissions")
+        try arguments.check("--schedule", need: "--replay")
+        try arguments.atMostOne(of: "--workbook", "--file")
         let workbook = try workbook(&arguments)
-        guard arguments.hasWord else {
+        let file = try arguments.optional("--file", for: "the file of an answer")
+        let requirement = try arguments.optional("--replay", for: "an id, such as R01")
+        let schedule = try requirement.map { _ in
+            try arguments.option("--schedule", for: "a schedule, such as SRR")
+        }
+        guard arguments.hasWord || file != nil || requirement != nil else {
             try arguments.end()
             return try GradeCommand.runAll(workbook)
         }
         let exercise = try exercise(&arguments)
-        let file = try arguments.optional("--file", for: "the file of an answer")
-            .map { URL(filePath: $0) }
-        if let file, !FileManager.default.isReadableFile(atPath: file.path) {
-            throw Mistake("\(file.path) cannot be read")
-        }
-        guard let requirement = try arguments.optional("--replay", for: "an id, such as R01") else {
-            try arguments.end()
-            return try GradeCommand.run(exercise, workbook, file)
-        }
-        let schedule = try arguments.option("--schedule", for: "a schedule, such as SRR")
         try arguments.end()
-        try GradeCommand.replay(exercise, file ?? workbook.file(exercise), requirement, schedule)
+        if let file, !FileManager.default.isReadableFile(atPath: file) {
+            throw Mistake("\(file) cannot be read")
+        }
+        let url = file.map { URL(filePath: $0) }
+        guard let requirement, let schedule else {
+            return try GradeCommand.run(exercise, workbook, url)
+        }
+        try GradeCommand.replay(exercise, url ?? workbook.file(exercise), requirement, schedule)
     }
 
     /// The reader's own, if nothing else is said.

@@ -21,7 +21,7 @@ enum Help {
         promise-lab shows which hazards and races each stage of AWPromise survives. It runs the
         unmodified sources, on one thread or under every interleaving of several.
 
-        usage: promise-lab                                  the matrix: every hazard on every stage
+        usage: promise-lab [matrix]                         the matrix: every hazard on every stage
                promise-lab --designs                        the same for the designs of libraries
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
@@ -34,10 +34,20 @@ enum Help {
                promise-lab list                             every hazard, told briefly
                promise-lab aplus                            Promises/A+, clause by clause
                promise-lab mutants                          are planted faults noticed?
+               promise-lab bench lab                        how fast the lab is on this machine
                promise-lab demo http                        the article's own example, for real
                promise-lab help COMMAND                     more about one of them
 
-        Exit status: 0 if all is as documented, 1 if it is not, 2 if the command was mistyped.
+        Exit status: 2 if the command was mistyped, or does not fit; 1 if it could not do its work,
+        and where something is judged:
+
+          matrix, aplus, tour   0 if every verdict is as documented, 1 if one is not
+          mutants               0 if every planted fault was noticed, 1 if one was not
+          grade, grade N        0 if no answer is wrong, 1 if one is. A stub that nobody has touched
+                                is not attempted, which is not wrong.
+          all others            0, whatever they show: show, compare and replay of what fails, and
+                                grade with --replay or --submissions, too
+
         Colour is used on a terminal, unless NO_COLOR is set.
 
         """
@@ -52,10 +62,10 @@ enum Help {
           ✗ reason     fails (for a race: k/n, k of n interleavings fail)
           –            cannot be expressed on this stage
 
-        Each verdict is compared with the documented one. Exit status 1 if one differs. With
-        --designs the columns are the designs of Bolts, PromiseKit and Google Promises in
-        miniature (Sources/FieldGuide), and Stage 3 beside them. With --only the rows named alone,
-        such as --only R01,R05.
+        Each verdict is compared with the documented one: the exit status is 0 if all are as
+        documented, those that fail included, and 1 if one is not. With --designs the columns are
+        the designs of Bolts, PromiseKit and Google Promises in miniature (Sources/FieldGuide), and
+        Stage 3 beside them. With --only the rows named alone, such as --only R01,R05.
 
         """,
         "show": """
@@ -74,6 +84,8 @@ enum Help {
         smaller. With --format the table alone is written, as Markdown or as JSON, which
         Sources/RaceLab/JSON.md describes.
 
+        Exit status 0, whether it survives or fails.
+
         """,
         "replay": """
         usage: promise-lab replay ID --stage N --schedule S [--format text|markdown|json]
@@ -86,7 +98,8 @@ enum Help {
 
           promise-lab replay R01 --stage 1 --schedule SRRRSS
 
-        Exit status 2 if the schedule does not fit, with the step at which it does not.
+        Exit status 0, whether every check holds or not; 2 if the schedule does not fit, with the
+        step at which it does not.
 
         """,
         "compare": """
@@ -99,6 +112,8 @@ enum Help {
         GooglePromisesStyle, Stage1Naive, Stage2Handlers and Stage3ThreadSafe.
 
           promise-lab compare PromiseKitStyle Stage3ThreadSafe R06
+
+        Exit status 0, whether they survive or fail.
 
         """,
         "bench": """
@@ -115,8 +130,9 @@ enum Help {
         Tries the clauses of Promises/A+ 1.1 that have a meaning in typed Swift, on every stage:
         each in many cases, with the promise settled before its handlers are registered, at once
         and later. Stage 3 runs its handlers on a queue. Then come the clauses that cannot be
-        expressed, with the reason. Exit status 1 if a case that is documented to pass fails, or
-        if one that is documented to fail passes, or fails for another reason.
+        expressed, with the reason. Exit status 0 if all is as documented; 1 if a case that is
+        documented to pass fails, or if one that is documented to fail passes, or fails for another
+        reason.
 
         """,
         "mutants": """
@@ -124,7 +140,8 @@ enum Help {
 
         Copies the package to a temporary folder, plants one fault after the other there (the
         lock removed, handlers called under it, …), builds the copy, runs the rows that have to
-        notice, and looks whether they do, for the right reason. Takes a minute or two.
+        notice, and looks whether they do, for the right reason. Takes two or three minutes.
+        Exit status 0 if every fault was noticed, 1 if one was not.
 
         """,
         "demo": """

@@ -10,8 +10,8 @@ extension Help {
         """,
         "exercise": """
         usage: promise-lab exercise N [--hint] [--workbook FOLDER]
-               promise-lab exercise N --reset
-               promise-lab exercise 12 --variant K
+               promise-lab exercise N --reset [--workbook FOLDER]
+               promise-lab exercise 12 --variant K [--workbook FOLDER]
 
         Prints the task of an exercise. With --hint: one hint more than the last time. With --reset
         its file in the workbook becomes the stub again; with --variant, the stub with another
@@ -20,9 +20,9 @@ extension Help {
 
         """,
         "grade": """
-        usage: promise-lab grade N [--file FILE] [--workbook FOLDER]
-               promise-lab grade N [--file FILE] --replay ID --schedule S
-               promise-lab grade
+        usage: promise-lab grade N [--file FILE | --workbook FOLDER]
+               promise-lab grade N [--file FILE | --workbook FOLDER] --replay ID --schedule S
+               promise-lab grade [--workbook FOLDER]
                promise-lab grade --submissions FOLDER --output SHEET [--reports FOLDER] …
 
         Grades an answer: compiles it, and tries it on every requirement of the exercise, those of
@@ -41,7 +41,12 @@ extension Help {
           --seconds N        processor time for an answer (8)
           --megabytes N      memory for an answer, besides the program's own (1024)
 
-        Exit status 1 if an answer (without --submissions) is not right.
+        Exit status of grade N, and of grade alone: 1 if an answer is wrong, does not compile, is not
+        accepted or could not be graded; otherwise 0. A stub that nobody has touched is not attempted,
+        and no wrong answer: 0, also if there is nothing else (what is named with --file is graded
+        in any case). With --replay: 0, whatever the interleaving shows; 2 if it does not fit, or
+        the answer cannot be tried. With --submissions: 0, whatever the grades are, which stand in
+        the sheet.
 
         """,
         "watch": """

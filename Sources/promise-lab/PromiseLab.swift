@@ -150,6 +150,7 @@ enum PromiseLab {
 
     /// A stage or, with another option, a design.
     private static func subject(_ arguments: inout Arguments) throws -> Subject {
+        try arguments.atMostOne(of: "--stage", "--design")
         guard arguments.has("--design") else { return .stage(try stage(&arguments)) }
         let designs = Design.allCases.map(\.rawValue).joined(separator: ", ")
         let word = try arguments.option("--design", for: "a design: \(designs)")

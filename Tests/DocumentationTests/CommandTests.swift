@@ -43,6 +43,21 @@ struct CommandTests {
             ("replay R01 --stage 1", "--schedule is missing"),
             ("replay R14 --stage 1 --schedule F", "Stage 1 cannot express R14"),
             ("aplus 2.1.2", "'2.1.2' is one word too many"),
+            ("show R01 --stage 1 --design BoltsStyle", "--stage and --design exclude one another"),
+            ("replay R01 --stage=1 --design=BoltsStyle --schedule S", "exclude one another"),
+            ("exercise 3 --hint --reset", "--hint and --reset exclude one another: nothing was"),
+            ("exercise 12 --reset --variant 3", "--reset and --variant exclude one another"),
+            ("exercise 12 --hint --variant=3", "--hint and --variant exclude one another"),
+            ("grade 5 --file A.swift --workbook Sources", "--workbook and --file exclude one"),
+            ("grade --submissions Sources --output s.csv --file A.swift", "exclude one another"),
+            ("grade --submissions Sources --workbook Sources", "exclude one another"),
+            ("grade --submissions Sources", "--output is missing"),
+            ("grade 5 --output sheet.csv", "--output is of use only together with --submissions"),
+            ("grade 5 --afresh", "--afresh is of use only together with --submissions"),
+            ("grade 5 --schedule SRRS", "--schedule is of use only together with --replay"),
+            ("grade 5 --replay R01", "--schedule is missing"),
+            ("grade --replay R01 --schedule S", "a word is missing: the number of an exercise"),
+            ("grade --file Package.swift", "a word is missing: the number of an exercise"),
             ("trial juggled --stage 1", "there is no trial 'juggled'"),
         ])
     func mistakes(command: String, complaint: String) throws {
@@ -67,6 +82,24 @@ struct CommandTests {
         #expect(result.status == 0)
         #expect(result.output.contains("usage: promise-lab"))
         #expect(command.isEmpty || result.output.contains(command))
+    }
+
+    @Test("the overview lists every command that there is, and each has its own help")
+    func overview() throws {
+        let complaint = try Commands.promiseLab(["dance"]).errors.replacing("\n", with: " ")
+        let list = try #require(complaint.firstMatch(of: #/there are ([a-z, ]+) \(see/#)).1
+        let commands = list.replacing(" and ", with: ", ").split(separator: ", ").map(String.init)
+        #expect(commands.count == 14)
+        let help = try Commands.promiseLab(["help"])
+        #expect(help.lines.allSatisfy { $0.count <= 100 })
+        for command in commands {
+            let isListed = help.lines.contains { line in
+                ["\(command) ", "[\(command)] "].contains { line.contains("promise-lab \($0)") }
+            }
+            #expect(isListed, "\(command)")
+            let own = try Commands.promiseLab(["help", command])
+            #expect(own.status == 0 && own.lines.allSatisfy { $0.count <= 100 }, "\(command)")
+        }
     }
 
     @Test("every race can be shown on every stage, in 100 columns, and always the same")

@@ -54,6 +54,20 @@ struct ClassroomCommandTests {
         #expect(try line().hasSuffix("solved"))
     }
 
+    @Test("what is not attempted is no wrong answer, and a script is told so")
+    func statusOfStubs() throws {
+        let copy = try Copy()
+        #expect(try copy.run("grade").status == 0)
+        let stub = try copy.run("grade", "5")
+        #expect(stub.status == 0 && stub.output.contains("not attempted"))
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        #expect(try copy.run("grade").status == 1)
+        for command in [["help"], ["help", "grade"]] {
+            let help = try Commands.promiseLab(command).output.replacing(/\s+/, with: " ")
+            #expect(help.contains("A stub that nobody has touched is not attempted"))
+        }
+    }
+
     @Test("a comment does not make a stub an answer, a word does")
     func touching() throws {
         let copy = try Copy()
@@ -77,6 +91,73 @@ struct ClassroomCommandTests {
         #expect(result.output.contains("handlers.append(handler)"))
         #expect(result.output.contains("--replay R01 --schedule "))
         #expect(result.output.contains("Question: "))
+    }
+
+    /// A copy in which exercise 1 is answered with this for the lost handler.
+    private func scheduled(_ schedule: String) throws -> Copy {
+        let copy = try Copy()
+        let stub = try String(contentsOf: copy.file(1), encoding: .utf8)
+        #expect(stub.contains("\"SSR\""))
+        try stub.replacing("\"SSR\"", with: "\"\(schedule)\"")
+            .write(to: copy.file(1), atomically: true, encoding: .utf8)
+        return copy
+    }
+
+    /// The rows of a table.
+    private func rows(_ result: Commands.Result) -> [String] {
+        result.lines.filter { $0.contains(#/^ ?\d+  /#) }
+    }
+
+    @Test("a row that ends early is replayed as it is graded", arguments: ["SRS", "SR"])
+    func shortSchedule(schedule: String) throws {
+        let copy = try scheduled(schedule)
+        let graded = try copy.run("grade", "1")
+        let replayed = try copy.run("grade", "1", "--replay", "R01", "--schedule", schedule)
+        #expect(replayed.status == 0, "\(replayed.errors)")
+        #expect(!rows(graded).isEmpty)
+        #expect(rows(graded) == rows(replayed))
+        let wrong = try copy.run("grade", "1", "--replay", "R01", "--schedule", "SSSSS")
+        #expect(wrong.status == 2 && wrong.output == "")
+        #expect(wrong.errors.contains("step 3: it is the turn of 'subscriber'"))
+    }
+
+    @Test(
+        "the replay judges as the grader does",
+        arguments: [
+            ("SRS", "✗ in this interleaving every check holds (that two steps overlap is another"),
+            ("SR", "✗ in this interleaving every check holds (that two steps overlap is another"),
+            ("R5", "✗ in this interleaving every check holds: look for one in which a handler"),
+            ("SR5S", "✓ it goes wrong as it should: a handler is never called"),
+        ])
+    func sameVerdict(schedule: String, verdict: String) throws {
+        let copy = try scheduled(schedule)
+        let verdicts = { (result: Commands.Result) in
+            result.lines.filter { $0.hasPrefix("✗ in ") || $0.hasPrefix("✓ it ") }
+        }
+        let replayed = verdicts(
+            try copy.run("grade", "1", "--replay", "R01", "--schedule", schedule))
+        #expect(replayed.count == 1 && replayed[0].hasPrefix(verdict), "\(replayed)")
+        let graded = try copy.run("grade", "1")
+        if verdict.hasPrefix("✗") {
+            #expect(verdicts(graded) == replayed)
+        } else {
+            #expect(graded.output.contains("✓ R01"))
+        }
+    }
+
+    @Test("the step that the question is about is marked in the replay, too")
+    func mark() throws {
+        let copy = try Copy()
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        let graded = try copy.run("grade", "5")
+        #expect(graded.output.contains("Question: At the marked step"))
+        let schedule = try #require(graded.output.firstMatch(of: #/--schedule (\w+)/#)).1
+        let replayed = try copy.run("grade", "5", "--replay", "R01", "--schedule", "\(schedule)")
+        let table = { (result: Commands.Result) in
+            result.lines.drop { !$0.contains("subscriber  ") }.prefix { !$0.isEmpty }
+        }
+        #expect(table(graded).contains { $0.hasSuffix("← from here on every way fails") })
+        #expect(table(graded) == table(replayed))
     }
 
     @Test("hints come one after the other, and are the same again when there are no more")
@@ -104,6 +185,33 @@ struct ClassroomCommandTests {
         let file = URL(filePath: String(kept), relativeTo: Commands.package)
         #expect(try String(contentsOf: file, encoding: .utf8) == answer)
         try FileManager.default.removeItem(at: file)
+    }
+
+    @Test("options that exclude one another change nothing, whatever their order")
+    func exclusion() throws {
+        let copy = try Copy()
+        try copy.put("12/Variant1LooksFirst.swift", 12)
+        let answer = try String(contentsOf: copy.file(12), encoding: .utf8)
+        let pairs = [
+            ["--hint", "--reset"], ["--reset", "--variant=2"], ["--variant", "2", "--hint"],
+        ]
+        for pair in pairs {
+            let words = ["exercise", "12"] + pair + ["--workbook", copy.folder.path]
+            let result = try Commands.promiseLab(words)
+            #expect(result.status == 2 && result.output == "")
+            #expect(result.errors.contains("exclude one another"))
+            #expect(try String(contentsOf: copy.file(12), encoding: .utf8) == answer)
+        }
+    }
+
+    @Test("the number of an exercise may stand behind the options")
+    func order() throws {
+        let copy = try Copy()
+        let result = try copy.run("exercise", "--variant", "3", "12")
+        #expect(result.status == 0 && result.output.contains("variant 3 of 5"))
+        let answer = try #require(AnswerFile.right.first { $0.exercise.number == 1 })
+        let graded = try Commands.promiseLab(["grade", "--file", answer.file.path, "1"])
+        #expect(graded.status == 0 && graded.output.contains("solved"))
     }
 
     @Test("a file that is saved is graded at once")

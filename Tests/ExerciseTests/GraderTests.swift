@@ -19,6 +19,21 @@ struct GraderTests {
         #expect(grade.rejection == reason, "\(grade.explanation)")
     }
 
+    @Test(
+        "who has to wait for a stranger in the grader has to wait in the replay, too",
+        arguments: ["08/OneGlobalLock.swift", "11/OneGlobalLock.swift"])
+    func replayOfWaiting(path: String) throws {
+        let answer = try #require(AnswerFile.wrong.first { $0.file.path.hasSuffix(path) })
+        let grade = Grader.here.grade(answer.exercise, answer.file)
+        guard case .failed(let failure) = grade.result, let schedule = failure.schedule else {
+            Issue.record("graded, it comes out as \(grade.rejection): \(grade.explanation)")
+            return
+        }
+        let requirement = try #require(grade.unmet.flatMap(answer.exercise.requirement))
+        let replayed = try Grader.here.replay(answer.exercise, answer.file, requirement, schedule)
+        #expect(replayed.components(separatedBy: "\n").contains("✗ \(failure.detail)"))
+    }
+
     @Test("a stub is recognised as untouched, and would fail", arguments: Exercise.all)
     func stub(_ exercise: Exercise) {
         let grade = Grader.here.grade(exercise, exercise.stub)

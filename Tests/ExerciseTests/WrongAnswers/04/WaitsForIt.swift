@@ -1,4 +1,4 @@
-// Rejected: H07 deadlock
+// Rejected: H07 waits for ever
 // It asks the inner promise again and again, on the only thread that could settle it.
 
 public final class AWPromise<Value> {
