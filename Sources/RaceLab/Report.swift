@@ -111,10 +111,10 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
         case .noThreads:
             return "the scenario has no threads: add two or three with scenario.thread(…)"
         case .sawNothing(let thread):
-            return "the thread '\(thread)' touches nothing that the lab can see, so nothing was "
-                + "tested: is the code under test part of this debug build, and does it use "
-                + "properties, captured variables, or a Mutex in a target compiled with "
-                + "-sanitize=thread?"
+            return "the thread '\(thread)' touches nothing that the lab can see: is its code part "
+                + "of this debug build, and does it use properties, captured variables, or a Mutex "
+                + "in a target compiled with -sanitize=thread? Tasks, actors, OperationQueue and "
+                + "DispatchGroup are not seen"
         case .tooLong(let steps, let schedule):
             return "an interleaving went on for more than \(steps) steps, beginning \(schedule): "
                 + "look for a loop that does not end, or allow more with maximumSteps"

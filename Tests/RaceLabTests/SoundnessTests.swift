@@ -1,4 +1,5 @@
 import CRaceLab
+import Dispatch
 @_spi(Testing) import RaceLab
 import StageTesting
 import Synchronization
@@ -297,6 +298,20 @@ struct SoundnessTests {
         }
         #expect(report.obstacle == .sawNothing(thread: "idle"))
         #expect(!report.survives)
+    }
+
+    @Test("who sees nothing is told, on three lines, what cannot be seen")
+    func vacuousWords() {
+        let report = explore { scenario in
+            scenario.thread("first") { Task {} }
+            scenario.thread("second") { DispatchGroup().wait() }
+        }
+        #expect(report.obstacle == .sawNothing(thread: "first"))
+        let lines = report.text().split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 100 }, "\(report.text())")
+        for word in ["Tasks", "actors", "OperationQueue", "DispatchGroup"] {
+            #expect(report.summary.contains(word))
+        }
     }
 
     @Test("an exploration within another says so, and does not wait for itself")
