@@ -110,12 +110,28 @@ final class Explorer {
     }
 
     func obstacle(after summary: rl_summary) -> Obstacle? {
-        if scenario.threads.isEmpty { return .noThreads }
+        if let obstacle = obstacle(of: scenario) { return obstacle }
         if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
         // Who crashes at once has had no time to touch anything.
         if !options.crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }
+    }
+
+    /// Why there is nothing to run.
+    private func obstacle(of scenario: Scenario) -> Obstacle? {
+        if let mistake = scenario.mistake { return .malformedScenario(mistake) }
+        return scenario.threads.isEmpty ? .noThreads : nil
+    }
+
+    /// Why there is nothing to be said of a run.
+    func obstacle(of run: rl_run) -> Obstacle? {
+        if let mistake = scenario.mistake { return .malformedScenario(mistake) }
+        switch run.status {
+        case RL_BLOCKED, RL_SILENT: return run.stuck(names: names(of: run))
+        case RL_TOO_MANY: return run.tooManyThreads(names: names(of: run))
+        default: return nil
+        }
     }
 
     func names(of run: rl_run) -> [String] { names(upTo: Int(run.thread_count)) }
@@ -125,26 +141,25 @@ final class Explorer {
     }
 
     /// Of all threads that a schedule may name.
-    func threadNames() -> [String] {
+    func threadNames() throws(Obstacle) -> [String] {
         let scenario = Scenario()
         describe(scenario)
+        if let obstacle = obstacle(of: scenario) { throw obstacle }
         return StartedThreads.names(
             after: scenario.threads.map(\.name), upTo: Int(RL_MAX_THREADS))
     }
 
     private func tally(_ run: rl_run) -> Bool {
         threadCount = max(threadCount, Int(run.thread_count))
+        if let obstacle = obstacle(of: run) {
+            self.obstacle = obstacle
+            return false
+        }
         switch run.status {
         case RL_TOO_LONG:
             let text = Schedule(Array(run.schedule.choices.prefix(40)))
                 .text(threads: names(upTo: threadCount))
             obstacle = .tooLong(steps: options.maximumSteps, schedule: "\(text)…")
-            return false
-        case RL_BLOCKED, RL_SILENT:
-            obstacle = run.stuck(names: names(of: run))
-            return false
-        case RL_TOO_MANY:
-            obstacle = run.tooManyThreads(names: names(of: run))
             return false
         case RL_NOT_THE_SAME:
             return false
@@ -261,6 +276,9 @@ final class Explorer {
         scenario = Scenario()
         uncaught = []
         describe(scenario)
+        scenario.endDescription()
+        // Without threads there is no run.
+        if scenario.mistake != nil { return 0 }
         herald?.isSetUp(scenario)
         wasSetUp?()
         return Int32(scenario.threads.count)
