@@ -159,7 +159,7 @@ final class Explorer {
         case RL_TOO_LONG:
             let text = Schedule(Array(run.schedule.choices.prefix(40)))
                 .text(threads: names(upTo: threadCount))
-            obstacle = .tooLong(steps: options.maximumSteps, schedule: "\(text)…")
+            obstacle = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME:
             return false
@@ -195,7 +195,8 @@ final class Explorer {
         }
         for (thread, error) in uncaught {
             causes.append(
-                .said(.uncaughtError, "'\(scenario.threads[thread].name)' threw \(error)"))
+                .said(
+                    .uncaughtError, "'\(scenario.threads[thread].name)' threw \(words(of: error))"))
         }
         if run.status == RL_COMPLETE {
             if let failure = failedCheck() {
@@ -221,10 +222,15 @@ final class Explorer {
             do {
                 try check()
             } catch {
-                return "\(error)"
+                return words(of: error)
             }
         }
         return nil
+    }
+
+    private func words(of error: any Error) -> String {
+        let words = "\(error)"
+        return words.isEmpty ? "an error without a description" : words
     }
 
     // MARK: The engine
@@ -248,9 +254,9 @@ final class Explorer {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
         configuration.reduce = options.reduction && options.maximumSwitches == nil
-        configuration.max_preemptions = Int32(options.maximumSwitches ?? -1)
+        configuration.max_preemptions = Int32(clamping: options.maximumSwitches ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
-        configuration.max_steps = UInt32(max(1, options.maximumSteps))
+        configuration.max_steps = options.stepsAllowed
         configuration.faults = options.faults
         let crashes = KnownCrashes(options.crashes)
         configuration.crashes = crashes.all

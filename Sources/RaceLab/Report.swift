@@ -122,8 +122,8 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
                 + "in a target compiled with -sanitize=thread? Tasks, actors, OperationQueue and "
                 + "DispatchGroup are not seen"
         case .tooLong(let steps, let schedule):
-            return "an interleaving went on for more than \(steps) steps, beginning \(schedule): "
-                + "look for a loop that does not end, or allow more with maximumSteps"
+            return "an interleaving went on for more than \(numberOf(steps: steps)), beginning "
+                + "\(schedule): look for a loop that does not end, or allow more with maximumSteps"
         case .blocked(let thread, let place):
             return "the thread '\(thread)' blocks \(place), in something that the lab does not "
                 + "control: use something there that the lab sees (see Scenario; a Mutex only in a "

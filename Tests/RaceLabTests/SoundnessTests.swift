@@ -189,7 +189,8 @@ struct SoundnessTests {
     @Test(
         "a schedule that does not fit is refused with the step",
         arguments: [
-            ("FSS", 4, "ends after 3 steps"),
+            ("FSS", 4, "ends after 3 steps, but"),
+            ("F", 2, "ends after 1 step, but"),
             ("FFF", 3, "'first', but that thread has come to its end"),
             ("FFSSS", 5, "every thread has come to its end"),
         ])
@@ -287,6 +288,23 @@ struct SoundnessTests {
         #expect(report.findings.first?.kind == .uncaughtError)
         #expect(report.findings.first?.reason == "'first' threw enough")
         #expect(report.findings.first?.count == report.explored)
+    }
+
+    @Test("an error without words is a finding with some")
+    func wordlessError() {
+        let describe = { (scenario: Scenario) in
+            let counter = Counter()
+            scenario.thread("first") {
+                counter.value = 1
+                throw CheckFailure("")
+            }
+            scenario.check { throw CheckFailure("") }
+        }
+        let report = explore(describe)
+        #expect(
+            report.findings.map(\.reason) == [
+                "an error without a description", "'first' threw an error without a description",
+            ])
     }
 
     @Test("a thread that touches nothing makes the exploration worth nothing")
