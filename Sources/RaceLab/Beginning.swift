@@ -20,7 +20,7 @@ public func replay(
     beginning schedule: String, options: Options = Options(),
     _ describe: @escaping (Scenario) -> Void
 ) throws -> Carried {
-    let threads = Explorer(options, describe).threadNames()
+    let threads = try Explorer(options, describe).threadNames()
     return try replay(
         beginning: Schedule(schedule, threads: threads), options: options, describe)
 }

@@ -27,7 +27,7 @@ public func explore(
 /// Runs a scenario under one interleaving and says what happened, step by step.
 ///
 /// - Throws: ``Misfit`` if the schedule does not fit the scenario; ``Schedule/Malformed`` if the
-///   text is no schedule; ``Obstacle`` if the lab cannot work.
+///   text is no schedule; ``Obstacle`` if the lab cannot work, or there is nothing to run.
 public func replay(
     _ schedule: String, options: Options = Options(),
     _ describe: @escaping (Scenario) -> Void
@@ -40,7 +40,7 @@ public func replay(
 /// Runs a scenario under one interleaving and says what happened, step by step.
 ///
 /// - Throws: ``Misfit`` if the schedule does not fit the scenario; ``Obstacle`` if the lab cannot
-///   work.
+///   work, or there is nothing to run.
 public func replay(
     _ schedule: Schedule, options: Options = Options(),
     _ describe: @escaping (Scenario) -> Void

@@ -110,12 +110,28 @@ final class Explorer {
     }
 
     func obstacle(after summary: rl_summary) -> Obstacle? {
-        if scenario.threads.isEmpty { return .noThreads }
+        if let obstacle = obstacle(of: scenario) { return obstacle }
         if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
         // Who crashes at once has had no time to touch anything.
         if !options.crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }
+    }
+
+    /// Why there is nothing to run.
+    private func obstacle(of scenario: Scenario) -> Obstacle? {
+        if let mistake = scenario.mistake { return .malformedScenario(mistake) }
+        return scenario.threads.isEmpty ? .noThreads : nil
+    }
+
+    /// Why there is nothing to be said of a run.
+    func obstacle(of run: rl_run) -> Obstacle? {
+        if let mistake = scenario.mistake { return .malformedScenario(mistake) }
+        switch run.status {
+        case RL_BLOCKED, RL_SILENT: return run.stuck(names: names(of: run))
+        case RL_TOO_MANY: return run.tooManyThreads(names: names(of: run))
+        default: return nil
+        }
     }
 
     func names(of run: rl_run) -> [String] { names(upTo: Int(run.thread_count)) }
@@ -125,26 +141,25 @@ final class Explorer {
     }
 
     /// Of all threads that a schedule may name.
-    func threadNames() -> [String] {
+    func threadNames() throws(Obstacle) -> [String] {
         let scenario = Scenario()
         describe(scenario)
+        if let obstacle = obstacle(of: scenario) { throw obstacle }
         return StartedThreads.names(
             after: scenario.threads.map(\.name), upTo: Int(RL_MAX_THREADS))
     }
 
     private func tally(_ run: rl_run) -> Bool {
         threadCount = max(threadCount, Int(run.thread_count))
+        if let obstacle = obstacle(of: run) {
+            self.obstacle = obstacle
+            return false
+        }
         switch run.status {
         case RL_TOO_LONG:
             let text = Schedule(Array(run.schedule.choices.prefix(40)))
                 .text(threads: names(upTo: threadCount))
-            obstacle = .tooLong(steps: options.maximumSteps, schedule: "\(text)…")
-            return false
-        case RL_BLOCKED, RL_SILENT:
-            obstacle = run.stuck(names: names(of: run))
-            return false
-        case RL_TOO_MANY:
-            obstacle = run.tooManyThreads(names: names(of: run))
+            obstacle = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME:
             return false
@@ -180,7 +195,8 @@ final class Explorer {
         }
         for (thread, error) in uncaught {
             causes.append(
-                .said(.uncaughtError, "'\(scenario.threads[thread].name)' threw \(error)"))
+                .said(
+                    .uncaughtError, "'\(scenario.threads[thread].name)' threw \(words(of: error))"))
         }
         if run.status == RL_COMPLETE {
             if let failure = failedCheck() {
@@ -206,10 +222,15 @@ final class Explorer {
             do {
                 try check()
             } catch {
-                return "\(error)"
+                return words(of: error)
             }
         }
         return nil
+    }
+
+    private func words(of error: any Error) -> String {
+        let words = "\(error)"
+        return words.isEmpty ? "an error without a description" : words
     }
 
     // MARK: The engine
@@ -233,9 +254,9 @@ final class Explorer {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
         configuration.reduce = options.reduction && options.maximumSwitches == nil
-        configuration.max_preemptions = Int32(options.maximumSwitches ?? -1)
+        configuration.max_preemptions = Int32(clamping: options.maximumSwitches ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
-        configuration.max_steps = UInt32(max(1, options.maximumSteps))
+        configuration.max_steps = options.stepsAllowed
         configuration.faults = options.faults
         let crashes = KnownCrashes(options.crashes)
         configuration.crashes = crashes.all
@@ -261,6 +282,9 @@ final class Explorer {
         scenario = Scenario()
         uncaught = []
         describe(scenario)
+        scenario.endDescription()
+        // Without threads there is no run.
+        if scenario.mistake != nil { return 0 }
         herald?.isSetUp(scenario)
         wasSetUp?()
         return Int32(scenario.threads.count)

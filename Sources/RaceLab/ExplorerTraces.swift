@@ -22,14 +22,11 @@ extension Explorer {
             self.herald?.tell(.states(step: step, state))
         }
         judge = { run in
-            switch run.status {
-            case RL_MISFIT:
+            if let obstacle = self.obstacle(of: run) {
+                self.obstacle = obstacle
+            } else if run.status == RL_MISFIT {
                 misfit = run.misfit(to: schedule, names: self.names(of: run))
-            case RL_BLOCKED, RL_SILENT:
-                self.obstacle = run.stuck(names: self.names(of: run))
-            case RL_TOO_MANY:
-                self.obstacle = run.tooManyThreads(names: self.names(of: run))
-            default:
+            } else {
                 trace = self.trace(run, initial: initial, states: states)
             }
             trace?.add(notes: Notes.stop())

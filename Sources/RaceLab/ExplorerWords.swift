@@ -38,7 +38,7 @@ extension rl_run {
         var isWaiting = false
         if step >= schedule.choices.count {
             reason =
-                "the schedule ends after \(step) step\(step == 1 ? "" : "s"), but "
+                "the schedule ends after \(numberOf(steps: step)), but "
                 + couldGo.joined(separator: " and ") + " did not come to an end"
         } else if couldGo.isEmpty {
             reason = "the schedule goes on, but every thread has come to its end"
@@ -59,6 +59,9 @@ extension rl_run {
             step: step + 1, isWaiting: isWaiting, description: "step \(step + 1): \(reason)")
     }
 }
+
+/// A number of steps, in a sentence.
+func numberOf(steps count: Int) -> String { count == 1 ? "1 step" : "\(count) steps" }
 
 private func whyItWaits(
     _ waiting: rl_waiting, _ thread: Int, _ names: [String], _ sites: [UInt: Site]

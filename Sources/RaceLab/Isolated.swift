@@ -238,7 +238,7 @@ private final class Errand {
         errand.before = { _ in Symbols.hold() }
         errand.after = { _ in Symbols.release() }
         errand.work = { Unmanaged<Errand>.fromOpaque($0!).takeUnretainedValue().workInChild() }
-        errand.max_steps = UInt32(max(1, options.maximumSteps))
+        errand.max_steps = options.stepsAllowed
         errand.milliseconds = max(0, Int64(time / .milliseconds(1)))
         errand.memory = UInt64(max(0, options.memoryLimit))
         var answer = rl_child()

@@ -5,9 +5,9 @@ public struct Options: Sendable {
     /// Explores only interleavings with up to this many forced switches, that is, switches away
     /// from a thread that could have gone on. `nil`: any number.
     public var maximumSwitches: Int?
-    /// Stops after this many interleavings.
+    /// Stops after this many interleavings; less than 1 counts as 1.
     public var maximumInterleavings = 100_000
-    /// Gives up on an interleaving of more steps than this.
+    /// Gives up on an interleaving of more steps than this; less than 1 counts as 1.
     public var maximumSteps = 2_000
     /// Leaves out interleavings that differ from one explored before only in the order of steps
     /// that do not touch the same thing. Sound for every verdict (by sleep sets, Godefroid 1996);
@@ -28,4 +28,7 @@ public struct Options: Sendable {
     @_spi(Testing) public var faults: UInt32 = 0
 
     public init() {}
+
+    /// ``maximumSteps`` as the engine takes it.
+    var stepsAllowed: UInt32 { UInt32(clamping: max(1, maximumSteps)) }
 }

@@ -88,6 +88,10 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
     case unavailable(String)
     /// The scenario has no threads.
     case noThreads
+    /// The scenario is described in a way that makes no sense, such as with two threads of one name;
+    /// said in a sentence. None of its threads has run, unless it is one of them that adds another
+    /// thread.
+    case malformedScenario(String)
     /// In no interleaving does this thread touch anything that the lab can see, so that there is
     /// nothing to explore and a verdict would be worth nothing.
     case sawNothing(thread: String)
@@ -110,14 +114,16 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
             return why
         case .noThreads:
             return "the scenario has no threads: add two or three with scenario.thread(…)"
+        case .malformedScenario(let what):
+            return what
         case .sawNothing(let thread):
-            return "the thread '\(thread)' touches nothing that the lab can see, so nothing was "
-                + "tested: is the code under test part of this debug build, and does it use "
-                + "properties, captured variables, or a Mutex in a target compiled with "
-                + "-sanitize=thread?"
+            return "the thread '\(thread)' touches nothing that the lab can see: is its code part "
+                + "of this debug build, and does it use properties, captured variables, or a Mutex "
+                + "in a target compiled with -sanitize=thread? Tasks, actors, OperationQueue and "
+                + "DispatchGroup are not seen"
         case .tooLong(let steps, let schedule):
-            return "an interleaving went on for more than \(steps) steps, beginning \(schedule): "
-                + "look for a loop that does not end, or allow more with maximumSteps"
+            return "an interleaving went on for more than \(numberOf(steps: steps)), beginning "
+                + "\(schedule): look for a loop that does not end, or allow more with maximumSteps"
         case .blocked(let thread, let place):
             return "the thread '\(thread)' blocks \(place), in something that the lab does not "
                 + "control: use something there that the lab sees (see Scenario; a Mutex only in a "

@@ -83,28 +83,55 @@ public final class Scenario {
     private(set) var columns: [Column] = []
     private(set) var readOutcome: (() -> String)?
     var expectations: [ExpectedOutcome] = []
+    /// What makes no sense in how this is described, if anything; the first such thing.
+    private(set) var mistake: String?
+    /// Whether its threads run, or have.
+    private var isDescribed = false
 
     init() {}
+
+    func endDescription() { isDescribed = true }
+    func isMistaken(_ words: String) { mistake = mistake ?? words }
 
     /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
     /// with the other bodies. An error that it throws counts as a failure. There can be up to
     /// eight threads, the workers of queues and those that are started later included; each needs
-    /// a name of its own.
+    /// a name of its own. Whatever is not like this is an ``Obstacle/malformedScenario(_:)``, as are
+    /// threads that are added by a body or a check: then there is no verdict.
     public func thread(_ name: String, _ body: @escaping () throws -> Void) {
         add(NamedThread(name: name, body: body))
     }
 
     private func add(_ thread: NamedThread) {
-        let name = thread.name
-        precondition(threads.count < Int(RL_MAX_THREADS), "a scenario has at most 8 threads")
-        precondition(!threads.contains { $0.name == name }, "there are two threads named \(name)")
-        threads.append(thread)
+        // Called by a body, this would be a step of it.
+        rl_ignore()
+        defer { rl_attend() }
+        if let words = mistake(ifAdding: thread.name) {
+            isMistaken(words)
+        } else {
+            threads.append(thread)
+        }
+    }
+
+    private func mistake(ifAdding name: String) -> String? {
+        if isDescribed {
+            return "the thread '\(name)' is added when the threads of the scenario have begun: add "
+                + "it beside them, or start a Thread"
+        }
+        if threads.contains(where: { $0.name == name }) {
+            return "the scenario has two threads called '\(name)': each needs a name of its own"
+        }
+        return threads.count < Int(RL_MAX_THREADS)
+            ? nil
+            : "the thread '\(name)' is one too many: the lab has room for \(RL_MAX_THREADS), the "
+                + "workers of queues included"
     }
 
     /// Adds a queue, to which the code under test can send work. The work is done by `workers`
     /// threads of the scenario: by one, called `name`, in the order in which it was sent; or by
     /// several, called `name 1`, `name 2` and so on, which begin with it in that order. They wait
-    /// until there is work, and end when all other threads have ended and there is no more.
+    /// until there is work, and end when all other threads have ended and there is no more. There
+    /// has to be at least one.
     ///
     /// This is how code is explored that hands its work to a dispatch queue: where it takes
     /// something to dispatch with, it is given this.
@@ -116,9 +143,10 @@ public final class Scenario {
     /// }
     /// ```
     public func queue(_ name: String, workers: Int = 1) -> Queue {
-        precondition(workers > 0, "a queue without workers does nothing")
         let queue = Queue()
-        for worker in 1...workers {
+        if workers < 1 { isMistaken("the queue '\(name)' has no workers: it needs one") }
+        // One more than there is room for is a mistake; more of them add nothing.
+        for worker in 1..<(1 + min(max(0, workers), Int(RL_MAX_THREADS) + 1)) {
             let name = workers == 1 ? name : "\(name) \(worker)"
             add(NamedThread(name: name, isWorker: true, body: queue.work))
         }

@@ -92,6 +92,24 @@ struct BoundsTests {
         #expect(report.summary.contains("a loop that does not end"))
     }
 
+    @Test(
+        "what is said of a bound on steps is what was used",
+        arguments: [(-1, "1 step,"), (0, "1 step,"), (1, "1 step,"), (2, "2 steps,")],
+        [Options.Isolation.none, .childProcess])
+    func steps(bound: (Int, String), isolation: Options.Isolation) {
+        let report = Self.twoByTwo.report { options in
+            options.maximumSteps = bound.0
+            options.isolation = isolation
+        }
+        #expect(report.summary.contains("for more than \(bound.1)"), "\(report.summary)")
+    }
+
+    @Test("a bound without an end is one", arguments: [Int.max, Int(Int32.max) + 1])
+    func switchesWithoutEnd(bound: Int) {
+        let report = Self.twoByTwo.report { $0.maximumSwitches = bound }
+        #expect(report.explored == 6 && report.extent == .all)
+    }
+
     @Test("attempts that change nothing are a deadlock")
     func hopelessRetries() {
         let report = explore { scenario in

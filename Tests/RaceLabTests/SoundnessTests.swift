@@ -1,4 +1,5 @@
 import CRaceLab
+import Dispatch
 @_spi(Testing) import RaceLab
 import StageTesting
 import Synchronization
@@ -188,7 +189,8 @@ struct SoundnessTests {
     @Test(
         "a schedule that does not fit is refused with the step",
         arguments: [
-            ("FSS", 4, "ends after 3 steps"),
+            ("FSS", 4, "ends after 3 steps, but"),
+            ("F", 2, "ends after 1 step, but"),
             ("FFF", 3, "'first', but that thread has come to its end"),
             ("FFSSS", 5, "every thread has come to its end"),
         ])
@@ -288,6 +290,23 @@ struct SoundnessTests {
         #expect(report.findings.first?.count == report.explored)
     }
 
+    @Test("an error without words is a finding with some")
+    func wordlessError() {
+        let describe = { (scenario: Scenario) in
+            let counter = Counter()
+            scenario.thread("first") {
+                counter.value = 1
+                throw CheckFailure("")
+            }
+            scenario.check { throw CheckFailure("") }
+        }
+        let report = explore(describe)
+        #expect(
+            report.findings.map(\.reason) == [
+                "an error without a description", "'first' threw an error without a description",
+            ])
+    }
+
     @Test("a thread that touches nothing makes the exploration worth nothing")
     func vacuous() {
         let report = explore { scenario in
@@ -297,6 +316,20 @@ struct SoundnessTests {
         }
         #expect(report.obstacle == .sawNothing(thread: "idle"))
         #expect(!report.survives)
+    }
+
+    @Test("who sees nothing is told, on three lines, what cannot be seen")
+    func vacuousWords() {
+        let report = explore { scenario in
+            scenario.thread("first") { Task {} }
+            scenario.thread("second") { DispatchGroup().wait() }
+        }
+        #expect(report.obstacle == .sawNothing(thread: "first"))
+        let lines = report.text().split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 100 }, "\(report.text())")
+        for word in ["Tasks", "actors", "OperationQueue", "DispatchGroup"] {
+            #expect(report.summary.contains(word))
+        }
     }
 
     @Test("an exploration within another says so, and does not wait for itself")

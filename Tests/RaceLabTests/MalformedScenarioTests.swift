@@ -1,0 +1,108 @@
+import Foundation
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// A scenario that makes no sense is an obstacle, with a sentence, and not the end of the process.
+@Suite("A malformed scenario is an obstacle", .needsTheLab)
+struct MalformedScenarioTests {
+    /// A mistake, which is made besides a thread of which it is known how often it has run.
+    struct Mistake: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let words: String
+        let make: @Sendable (Scenario) -> Void
+    }
+
+    static let mistakes: [Mistake] = [
+        Mistake(testDescription: "nine threads", words: "'thread 9' is one too many") { scenario in
+            for number in 2...10 { scenario.thread("thread \(number)") {} }
+        },
+        Mistake(testDescription: "two of one name", words: "two threads called 'same'") {
+            $0.thread("same") {}
+            $0.thread("same") {}
+        },
+        Mistake(testDescription: "a queue's worker is one too many", words: "'queue 8'") {
+            _ = $0.queue("queue", workers: 1_000_000_000)
+        },
+        Mistake(testDescription: "a queue without workers", words: "'queue' has no workers") {
+            _ = $0.queue("queue", workers: 0)
+        },
+        Mistake(testDescription: "an outcome twice", words: "outcome '1' is declared twice") {
+            $0.expect("1", .acceptable, "all is well")
+            $0.expect("1", .forbidden, "nothing is")
+        },
+        Mistake(testDescription: "fewer than none", words: "'queue' has no workers") {
+            _ = $0.queue("queue", workers: .min)
+        },
+    ]
+
+    @Test("before the threads begin", arguments: mistakes, [Options.Isolation.none, .childProcess])
+    func inDescription(mistake: Mistake, isolation: Options.Isolation) {
+        var options = Options()
+        options.isolation = isolation
+        let hasRun = Mutex(false)
+        let describe: (Scenario) -> Void = { scenario in
+            let counter = Counter()
+            scenario.thread("thread 1") {
+                hasRun.withLock { $0 = true }
+                counter.value = 1
+            }
+            mistake.make(scenario)
+        }
+        let report = explore(options: options, describe)
+        expect(report.obstacle, mistake.words)
+        #expect(!report.survives && report.explored == 0)
+        #expect(report.text().hasPrefix("no verdict: the "))
+        // Whether or not the text is a schedule.
+        for schedule in ["A", "?", ""] {
+            expect(throws: mistake.words) { try replay(schedule, options: options, describe) }
+            expect(throws: mistake.words) {
+                try replay(beginning: schedule, options: options, describe)
+            }
+        }
+        expect(throws: mistake.words) { try replay(Schedule([0]), options: options, describe) }
+        #expect(!hasRun.withLock { $0 })
+    }
+
+    @Test("when they have begun", arguments: [Options.Isolation.none, .childProcess])
+    func inBody(isolation: Options.Isolation) {
+        var options = Options()
+        options.isolation = isolation
+        let adds: [(Scenario) -> Void] = [
+            { $0.thread("late") {} },
+            { _ = $0.queue("late") },
+        ]
+        for add in adds {
+            let describe: (Scenario) -> Void = { scenario in
+                let counter = Counter()
+                scenario.thread("first") {
+                    counter.value = 1
+                    add(scenario)
+                }
+                scenario.thread("second") { counter.value = 2 }
+            }
+            expect(explore(options: options, describe).obstacle, "'late' is added when")
+            expect(throws: "'late' is added when") { try replay("FS", options: options, describe) }
+        }
+    }
+
+    @Test("without threads, whatever the schedule", arguments: ["A", "?", ""])
+    func noThreads(schedule: String) {
+        #expect(throws: Obstacle.noThreads) { try replay(schedule) { _ in } }
+        #expect(throws: Obstacle.noThreads) { try replay(beginning: schedule) { _ in } }
+    }
+
+    private func expect(throws words: String, _ replay: () throws -> Any) {
+        let error = #expect(throws: Obstacle.self) { _ = try replay() }
+        expect(error, words)
+    }
+
+    private func expect(_ obstacle: Obstacle?, _ words: String) {
+        guard case .malformedScenario(let what) = obstacle else {
+            Issue.record("\(String(describing: obstacle))")
+            return
+        }
+        #expect(what.contains(words), "\(what)")
+    }
+}
