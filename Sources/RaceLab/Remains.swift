@@ -11,6 +11,8 @@ struct Remains {
     private var notes: [Int: String] = [:]
 
     let timeIsUp: Bool
+    /// All its threads slept, for long, without coming any further.
+    let isStuck: Bool
     /// How long it has lived.
     let time: Duration
     /// What it wrote to standard error.
@@ -23,6 +25,7 @@ struct Remains {
 
     init(_ child: rl_child) {
         timeIsUp = child.time_is_up
+        isStuck = child.is_stuck
         time = .milliseconds(child.milliseconds)
         status = child.status
         recorder = child.recorder.pointee
@@ -78,12 +81,15 @@ struct Remains {
     }
 
     private var who: String {
-        switch rl_phase(UInt32(recorder.phase)) {
-        case RL_IN_THREAD where threads.indices.contains(Int(recorder.thread)):
-            "'\(threads[Int(recorder.thread)])'"
-        case RL_JUDGING: "a check"
-        default: "set-up"
-        }
+        if let thread { return "'\(thread)'" }
+        return rl_phase(UInt32(recorder.phase)) == RL_JUDGING ? "a check" : "set-up"
+    }
+
+    /// The thread of the scenario that was running, if it was one.
+    var thread: String? {
+        let index = Int(recorder.thread)
+        let isRunning = rl_phase(UInt32(recorder.phase)) == RL_IN_THREAD
+        return isRunning && threads.indices.contains(index) ? threads[index] : nil
     }
 
     /// The innermost place in code that can be read.

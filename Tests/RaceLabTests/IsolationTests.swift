@@ -295,14 +295,30 @@ struct IsolationTests {
             let slot = Slot()
             scenario.thread("first") {
                 slot.value = 2
-                guard blocks() else { return }
-                var ends: [Int32] = [0, 0]
-                precondition(pipe(&ends) == 0)
-                var byte: UInt8 = 0
-                _ = read(ends[0], &byte, 1)
+                if blocks() { wait() }
             }
             scenario.thread("second") { slot.value = nil }
         }
+    }
+
+    private static func wait() {
+        var ends: [Int32] = [0, 0]
+        precondition(pipe(&ends) == 0)
+        var byte: UInt8 = 0
+        _ = read(ends[0], &byte, 1)
+    }
+
+    /// A file that is there from the first time on that somebody asks, in whatever process.
+    private struct Once {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).once").path
+
+        func isFirst() -> Bool {
+            let created = open(path, O_CREAT | O_EXCL, 0o600)
+            if created >= 0 { close(created) }
+            return created >= 0
+        }
+
+        func remove() { unlink(path) }
     }
 
     // A child may block because of what another thread held when it was copied. What the scenario
@@ -310,17 +326,24 @@ struct IsolationTests {
 
     @Test("a child that blocks is tried again")
     func blocksOnce() throws {
-        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).blocked").path
-        defer { unlink(file) }
-        let blocksOnce = Self.waiting {
-            let created = open(file, O_CREAT | O_EXCL, 0o600)
-            if created >= 0 { close(created) }
-            return created >= 0
-        }
+        let once = Once()
+        defer { once.remove() }
+        let blocksOnce = Self.waiting { once.isFirst() }
         let report = explore(options: Self.isolated, blocksOnce)
         #expect(report.survives && report.explored == 2, "\(report.text())")
-        unlink(file)
+        once.remove()
         let trace = try replay("FS", options: Self.isolated, blocksOnce)
+        #expect(trace.scheduleText == "FS")
+    }
+
+    @Test("a child that blocks where no thread of its own watches is tried again")
+    func isStuckOnce() throws {
+        let once = Once()
+        defer { once.remove() }
+        let trace = try replay("FS", options: Self.isolated) { scenario in
+            if once.isFirst() { Self.wait() }
+            Self.waiting { false }(scenario)
+        }
         #expect(trace.scheduleText == "FS")
     }
 

@@ -226,6 +226,7 @@ typedef struct {
 typedef struct {
     int status;             // as `waitpid` says it
     bool time_is_up;        // the child did not come to an end in time
+    bool is_stuck;          // for seconds all its threads slept, the one that watches included
     int64_t milliseconds;   // from its beginning to its end
     char *results, *errors; // what it wrote, the latter to standard error
     size_t result_count, error_count;
