@@ -12,7 +12,6 @@
 
 #if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
 
-#include <dirent.h>
 #include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
@@ -129,68 +128,10 @@ static bool read_some(stream *s) {
     return got > 0;
 }
 
-static int64_t milliseconds_now(void) {
+int64_t rl_milliseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
-
-// MARK: - In the parent: whether the child still gets on
-
-// A child looks after itself, like any exploration: who blocks in it is found by the thread that
-// watches. But what another thread of the parent held when it was copied, a lock of the loader's
-// say, may stop that one too. So the parent looks from outside.
-
-/// Whether a thread sleeps; adds the time for which it has run.
-static bool thread_sleeps(pid_t child, const char *thread, unsigned long *ticks) {
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%d/task/%s/stat", child, thread);
-    FILE *file = fopen(path, "r");
-    if (!file) return true;  // it has just ended
-    const char *rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-    fclose(file);
-    char state = 'R';
-    unsigned long user = 0, system = 0;
-    if (rest)
-        sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user, &system);
-    *ticks += user + system;
-    return state == 'S';
-}
-
-static bool all_threads_sleep(pid_t child, unsigned long *ticks) {
-    char path[32];
-    snprintf(path, sizeof path, "/proc/%d/task", child);
-    DIR *threads = opendir(path);
-    if (!threads) return false;
-    bool asleep = true;
-    *ticks = 0;
-    for (struct dirent *entry; (entry = readdir(threads));)
-        if (entry->d_name[0] != '.') asleep &= thread_sleeps(child, entry->d_name, ticks);
-    closedir(threads);
-    return asleep;
-}
-
-/// What is seen of a child at one look.
-typedef struct {
-    pid_t child;
-    const rl_recorder *recorder;
-    uint64_t runs;
-    uint32_t steps;
-    unsigned long ticks;
-    int64_t since;              // it has not got on
-} sight;
-
-/// Whether all threads of a child have slept for three seconds, in which it has come no further.
-/// The thread that watches wakes up now and then, and needs next to nothing for it.
-static bool is_stuck(sight *before) {
-    sight now = {.child = before->child, .recorder = before->recorder, .since = before->since,
-                 .runs = before->recorder->runs, .steps = before->recorder->step_count};
-    bool asleep = all_threads_sleep(now.child, &now.ticks);
-    bool same = asleep && now.runs == before->runs && now.steps == before->steps &&
-                now.ticks <= before->ticks + 1;
-    if (!same) now.since = milliseconds_now();
-    *before = now;
-    return same && milliseconds_now() - now.since >= 3000;
 }
 
 // MARK: - In the parent: what the child writes
@@ -200,19 +141,19 @@ static const size_t enough = 64 * 1024 * 1024;
 
 /// Reads what the child writes, to the end. Returns false if the child did not come to an end
 /// in time, or comes no further.
-static bool read_all(stream *streams, int count, int64_t until, sight *seen, bool *stuck) {
+static bool read_all(stream *streams, int count, int64_t until, rl_sight *seen, bool *stuck) {
     const int64_t interval = 250;
-    int64_t next_look = milliseconds_now() + interval;
+    int64_t next_look = rl_milliseconds() + interval;
     int open = count;
     while (open > 0) {
-        if (milliseconds_now() >= next_look) {
-            if ((*stuck = is_stuck(seen))) return false;
-            next_look = milliseconds_now() + interval;
+        if (rl_milliseconds() >= next_look) {
+            if ((*stuck = rl_child_is_stuck(seen))) return false;
+            next_look = rl_milliseconds() + interval;
         }
         struct pollfd waiting[2];
         for (int i = 0; i < count; i++)
             waiting[i] = (struct pollfd){.fd = streams[i].from, .events = POLLIN};
-        int64_t left = until - milliseconds_now();
+        int64_t left = until - rl_milliseconds();
         if (left <= 0) return false;
         poll(waiting, (nfds_t)count, (int)(left > interval ? interval : left));
         for (int i = 0; i < count; i++) {
@@ -259,7 +200,7 @@ static void wait_for(pid_t child, int results, int errors, int64_t until, rl_chi
     stream streams[] = {
         {.from = results, .bytes = &answer->results, .count = &answer->result_count},
         {.from = errors, .bytes = &answer->errors, .count = &answer->error_count}};
-    sight seen = {.child = child, .recorder = answer->recorder, .since = milliseconds_now()};
+    rl_sight seen = {.child = child, .recorder = answer->recorder, .since = rl_milliseconds()};
     bool ended = read_all(streams, 2, until, &seen, &answer->is_stuck);
     answer->time_is_up = !ended && !answer->is_stuck;
     if (!ended) kill(child, SIGKILL);
@@ -287,12 +228,12 @@ bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
     pid_t child = fork_child(errand, answer->recorder, errors[1]);
     // To stand in line takes nothing of the time that this exploration has: neither behind other
     // explorations, nor behind those who look for places in the source.
-    int64_t began = milliseconds_now();
+    int64_t began = rl_milliseconds();
     int64_t until = began + errand->milliseconds;
     close(results[1]);
     close(errors[1]);
     if (child > 0) wait_for(child, results[0], errors[0], until, answer);
-    answer->milliseconds = milliseconds_now() - began;
+    answer->milliseconds = rl_milliseconds() - began;
     rl_release_explorations();
     if (child > 0) return true;
     close(results[0]);

@@ -6,6 +6,7 @@
 #include "CRaceLab.h"
 
 #include <signal.h>
+#include <sys/types.h>
 
 /// Where this process writes down what it does; NULL unless it is a child that explores.
 extern rl_recorder *rl_recording;
@@ -22,6 +23,27 @@ static inline void rl_record_steps(uint32_t count) {
 
 /// Prepares the calling thread to say where it was when it crashes. Nothing in other processes.
 void rl_expect_crashes(void);
+
+// child.c
+
+/// Of a clock that is never set.
+int64_t rl_milliseconds(void);
+
+// child_watcher.c
+
+/// What is seen of a child at one look.
+typedef struct {
+    pid_t child;
+    const rl_recorder *recorder;
+    uint64_t runs;
+    uint32_t steps;
+    unsigned long ticks;
+    int64_t since;              // it has not got on
+} rl_sight;
+
+/// Whether all threads of a child have slept for three seconds, in which it has come no further. The
+/// thread that watches wakes up now and then, and needs next to nothing for it.
+bool rl_child_is_stuck(rl_sight *before);
 
 // stack_overflow.c
 

@@ -93,6 +93,15 @@ extension AWPromise {
         return ticket
     }
 
+    /// When it settles, an operator has something to put away. That is done in
+    /// its turn, as handlers are called, but it is not to hear the outcome.
+    func afterwards(_ putAway: @escaping @Sendable () -> Void) {
+        var agenda = Agenda()
+        defer { agenda.workThrough() }
+        let (_, ours) = state.withLock { $0.enlist { _, _ in putAway() } }
+        if ours { agenda.add(callHandlers) }
+    }
+
     /// Forgets a handler, if it has not been called and is not about to be.
     func withdraw(_ ticket: Ticket) {
         // The handler leaves the lock alive, and is freed here.
@@ -169,21 +178,20 @@ extension AWPromise {
         ) -> (ticket: Ticket, ours: Bool) {
             isObserved = true
             alarm?.turnOff()
+            return enlist(handler)
+        }
+
+        /// The same for a handler that only puts something away: if the outcome
+        /// is a rejection, nobody has heard of it yet.
+        mutating func enlist(
+            _ handler: @escaping Handler
+        ) -> (ticket: Ticket, ours: Bool) {
             let ticket = waiting.append(handler)
             guard case .settled(let outcome) = phase else {
                 return (ticket, false)
             }
             phase = .calling(outcome)
             return (ticket, true)
-        }
-
-        /// The same for a handler that only puts something away: if the outcome
-        /// is a rejection, nobody has heard of it yet.
-        mutating func registerUnheard(_ handler: @escaping Handler) -> Bool {
-            let before = (isObserved, alarm)
-            alarm = nil
-            defer { (isObserved, alarm) = before }
-            return register(handler).ours
         }
 
         /// Returns the handler, so that it is not freed in here.
@@ -205,19 +213,6 @@ extension AWPromise {
             }
             return (outcome, waiting.takeAll())
         }
-    }
-}
-
-extension AWPromise {
-    /// When it settles, an operator has something to put away. That is done in
-    /// its turn, as handlers are called, but it is not to hear the outcome.
-    func afterwards(_ putAway: @escaping @Sendable () -> Void) {
-        var agenda = Agenda()
-        defer { agenda.workThrough() }
-        let ours = state.withLock { state in
-            state.registerUnheard { _, _ in putAway() }
-        }
-        if ours { agenda.add(callHandlers) }
     }
 }
 

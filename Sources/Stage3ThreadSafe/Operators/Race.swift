@@ -1,6 +1,7 @@
 extension AWPromise {
     /// Ends as the first of the promises ends, whichever way. Of several that
-    /// are settled already, the first in the array wins.
+    /// are settled already, the first in the array wins. (Not one of which the
+    /// handlers are being called: this race waits behind those.)
     ///
     /// Nothing is rejected with ``OperatorError/noPromises``, as in PromiseKit:
     /// JavaScript's `race` of nothing is pending for ever. Once it is decided,
