@@ -6,9 +6,9 @@
 // over to another are what makes the changes of the one visible to the other.
 //
 // Here is what happens at a point. Elsewhere: what is ordered (happens_before.c), for what threads
-// wait (locks.c), what is still to be explored (search.c), on which threads of the operating
-// system all this runs (workers.c), from the beginning of a run to its end (runs.c), and what if a
-// thread does not hand over (watcher.c).
+// wait (locks.c), what can come right before a release (releases.c), what is still to be explored
+// (search.c), on which threads of the operating system all this runs (workers.c), from the beginning
+// of a run to its end (runs.c), and what if a thread does not hand over (watcher.c).
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -151,6 +151,13 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
         if (!same) continue;
         t->spinning = before->fingerprint == now;
         before->fingerprint = now;
+        // It came before a release; by now that has happened, which is a change.
+        if (t->spinning && t->missed) {
+            rl_is_released(t->missed, false);
+            t->missed = NULL;
+            t->visit_count = 0;
+            t->spinning = false;
+        }
         return;
     }
     if (t->visit_count < MAX_VISITS)
@@ -199,6 +206,15 @@ static void make_room_for_step(void) {
 
 static int lowest(uint8_t set) { return __builtin_ctz(set); }
 
+/// Those of `enabled` whose attempt to take a lock could come before somebody's release.
+static uint8_t those_who_can_be_early(uint8_t enabled) {
+    uint8_t set = 0;
+    int8_t holder;
+    for (int i = 0; i < lab.thread_count; i++)
+        if (has(enabled, i) && rl_can_be_early(&lab.threads[i], &holder)) set |= (uint8_t)(1u << i);
+    return set;
+}
+
 /// The choice that is prescribed for this step; NOBODY if it is ours.
 static int prescribed(uint32_t step) {
     if (!lab.current || step >= lab.current->length) return NOBODY;
@@ -217,7 +233,7 @@ static bool is_known_to_crash(void) {
         const rl_crash *crash = &lab.scenario->crashes[i];
         if (crash->length != lab.step_count) continue;
         uint32_t same = 0;
-        while (same < crash->length && lab.steps[same].thread == crash->schedule[same]) same++;
+        while (same < crash->length && rl_choice(&lab.steps[same]) == crash->schedule[same]) same++;
         if (same == crash->length) return true;
     }
     return false;
@@ -234,9 +250,12 @@ int rl_decide(void) {
     if (step > 0)
         lab.fingerprints[step] ^=
             (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
-             (uint64_t)lab.steps[step - 1].thread << 56 ^
+             (uint64_t)rl_choice(&lab.steps[step - 1]) << 56 ^
              (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
     int choice = prescribed(step);
+    bool early = choice != NOBODY && (choice & RL_EARLY);
+    if (early) choice &= ~RL_EARLY;
+    uint8_t could_be_early = those_who_can_be_early(enabled);
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
@@ -249,13 +268,14 @@ int rl_decide(void) {
         return worker;
     }
 
+    bool too_late = early && has(enabled, choice) && !has(could_be_early, choice);
     if (misfits(choice, enabled))
         lab.status = RL_MISFIT;
     else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
         lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
         lab.status = unfinished ? RL_DEADLOCK : RL_COMPLETE;
-    else if ((choice != NOBODY && !has(enabled, choice)) ||
+    else if (too_late || (choice != NOBODY && !has(enabled, choice)) ||
              (expected && expected != lab.fingerprints[step]))
         lab.status = lab.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
     else if (step >= lab.scenario->max_steps)
@@ -263,6 +283,7 @@ int rl_decide(void) {
     if (lab.status != RL_COMPLETE || !enabled) {
         lab.misfit_step = step;
         lab.misfit_thread = choice;
+        lab.misfit_early = too_late;
         return NOBODY;
     }
     if (choice == NOBODY) {
@@ -277,8 +298,13 @@ int rl_decide(void) {
         choice = has(useful, lab.last) ? lab.last : lowest(useful);
     }
     lab.steps[step] = (rl_step){.thread = (uint8_t)choice, .enabled = enabled,
-                                .sleeping = lab.sleeping, .preemptions = lab.preemptions};
-    lab.threads[choice].timed_out = time_is_up;
+                                .sleeping = lab.sleeping, .could_be_early = could_be_early,
+                                .early = early, .before = NOBODY,
+                                .preemptions = lab.preemptions};
+    thread *t = &lab.threads[choice];
+    t->timed_out = time_is_up;
+    t->early = early && rl_can_be_early(t, &lab.steps[step].before);
+    if (early) t->missed = t->waits_for;
     if (choice != lab.last && has(enabled, lab.last)) lab.preemptions++;
     lab.last = choice;
     rl_record_steps(++lab.step_count);
@@ -381,13 +407,6 @@ static bool carry_out(int index, thread *t, uint32_t step) {
     return true;
 }
 
-/// A holder releases its lock at the end of some step of its own: doing that step later than an
-/// attempt that failed is not the same as doing it before.
-static void wake_holders(const lock *l) {
-    if (l->owner != NOBODY) lab.sleeping &= (uint8_t)~(1u << l->owner);
-    lab.sleeping &= (uint8_t)~l->sharers;
-}
-
 static uint32_t point(rl_kind kind, const void *address, rl_place place, bool timed) {
     if (me->fate != STAYS) rl_give_up();
     atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
@@ -410,13 +429,13 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     rl_record_phase(RL_IN_THREAD, index);
     uint32_t step = lab.step_count - 1;
     rl_step *record = &lab.steps[step];
+    t->released_count = 0;
     record->kind = t->kind;
     record->address = t->address;
     record->pc = t->pc;
     bool done = carry_out(index, t, step);
     record->failed = !done || t->timed_out;
     record->locks_held = t->locks_held;
-    if (record->failed && t->waits_for) wake_holders(t->waits_for);
     t->asleep = false;
     if (kind != RL_NOTE) t->accesses++;
     t->last_step = (int32_t)step;

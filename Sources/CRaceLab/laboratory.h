@@ -94,11 +94,20 @@ typedef struct {
 #define MAX_VISITS 32
 #define MAX_HELD 16
 
+/// A lock that a thread has released at the end of its last step. Until it makes the next one, an
+/// attempt of another thread to take the lock may as well come before that.
+typedef struct {
+    lock *lock;
+    uint32_t since;             // the thread's clock at the time
+    bool shared;                // it was one of several readers
+} release;
+
 /// A lock of the real world, to be released for a thread that will not come to do it.
 typedef struct {
     void *lock;                 // NULL: none
     void (*release)(void *lock);
     bool silent;                // the thread sets the word to 0 without saying so
+    uint32_t since;             // the step in which it was taken
 } held_lock;
 
 typedef struct worker worker;
@@ -125,6 +134,10 @@ typedef struct {
     uint32_t accesses;
     uint8_t locks_held;
     held_lock held[MAX_HELD];
+    release released[MAX_HELD]; // since its last step
+    uint8_t released_count;
+    bool early;                 // its attempt is to come before such a release of another thread
+    lock *missed;               // by the last attempt that did
     bool spinning;
     uint32_t visit_count;
     visit visits[MAX_VISITS];
@@ -159,7 +172,7 @@ typedef struct {
     uint64_t fingerprint;       // of what the steps before the last choice have to be
     uint32_t length;
     uint8_t sleeping;           // when the last choice is made
-    uint8_t choices[];
+    uint8_t choices[];          // threads, with RL_EARLY perhaps
 } branch;
 
 typedef struct {
@@ -190,6 +203,7 @@ struct laboratory {
     rl_status status;
     uint32_t misfit_step;
     int misfit_thread;
+    bool misfit_early;
 
     rl_race races[RL_MAX_RACES];
     uint32_t race_count;
@@ -260,6 +274,16 @@ void rl_release_real_locks(thread *t);
 void rl_settle_semaphores(void);
 /// The thread that keeps another one waiting, or NOBODY, and where it took what it has.
 int rl_holder(const thread *t, uintptr_t *pc);
+
+// releases.c
+
+/// The thread has released a lock at the end of its last step.
+void rl_note_release(thread *t, lock *l, bool shared);
+/// The releases of this lock have happened: somebody takes it, or has tried again and again.
+void rl_is_released(const lock *l, bool for_reader);
+/// Whether the thread is about to attempt to take a lock that another one may be about to release;
+/// if so, `*holder` is that other one.
+bool rl_can_be_early(const thread *t, int8_t *holder);
 
 // engine.c
 

@@ -107,6 +107,7 @@ static void take_for_oneself(int index, thread *t, lock *l) {
     lab.locks_held++;
     rl_join_clock(&t->clock, &l->released);
     rl_join_clock(&t->clock, &l->shared_released);
+    rl_is_released(l, false);
 }
 
 static void take_a_share(int index, thread *t, lock *l) {
@@ -116,13 +117,14 @@ static void take_a_share(int index, thread *t, lock *l) {
     t->locks_held++;
     lab.locks_held++;
     rl_join_clock(&t->clock, &l->released);
+    rl_is_released(l, true);
 }
 
 bool rl_take(int index, thread *t) {
     lock *l = t->waits_for;
     // Whoever has slept on a condition takes its lock back even if its time is up.
     if (t->timed_out && !t->asleep) return false;
-    if (!rl_is_available(t)) return false;
+    if (t->early || !rl_is_available(t)) return false;
     switch (t->kind) {
         case RL_LOCK:
         case RL_TRY_LOCK:
@@ -142,6 +144,7 @@ bool rl_take(int index, thread *t) {
             break;
         case RL_JOIN:
             rl_join_clock(&t->clock, &lab.threads[t->joins].clock);
+            lab.threads[t->joins].released_count = 0;
             break;
         default:
             break;
@@ -173,11 +176,13 @@ void rl_release_lock(thread *t, uintptr_t address) {
         // Some kinds of lock may be released by somebody else than who took it.
         no_longer_holds(&lab.threads[l->owner], address);
         l->owner = NOBODY;
+        rl_note_release(t, l, false);
         if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
     } else if (has(l->sharers, index)) {
         if (--l->shared_depth[index] > 0) return;
         l->sharers &= (uint8_t)~(1u << index);
         rl_join_clock(&l->shared_released, &t->clock);
+        rl_note_release(t, l, true);
         no_longer_holds(t, address);
     } else {
         // It was taken before the threads began.
@@ -203,25 +208,37 @@ static void note_held(held_lock held) {
     thread *t = my_thread();
     for (int i = 0; i < MAX_HELD; i++) {
         if (t->held[i].lock) continue;
+        held.since = lab.step_count;
         t->held[i] = held;
         return;
     }
 }
 
 void rl_holds(void *lock, void (*release)(void *lock)) {
-    note_held((held_lock){lock, release, false});
+    note_held((held_lock){.lock = lock, .release = release});
 }
 
 void rl_will_release_silently(void *word, void (*release)(void *word)) {
-    note_held((held_lock){word, release, true});
+    note_held((held_lock){.lock = word, .release = release, .silent = true});
+}
+
+/// Of the locks that were released silently, the one that was taken last: so it was released first.
+static held_lock *silently_released(thread *t) {
+    held_lock *last = NULL;
+    for (int i = 0; i < MAX_HELD; i++) {
+        held_lock *held = &t->held[i];
+        if (!held->lock || !held->silent || (last && last->since > held->since)) continue;
+        if (atomic_load((_Atomic uint32_t *)held->lock) == 0) last = held;
+    }
+    return last;
 }
 
 void rl_notice_unlocks(thread *t) {
-    for (int i = 0; i < MAX_HELD; i++) {
-        held_lock *held = &t->held[i];
-        if (!held->lock || !held->silent) continue;
-        if (atomic_load((_Atomic uint32_t *)held->lock) == 0)
-            rl_release_lock(t, (uintptr_t)held->lock);
+    held_lock *held;
+    while ((held = silently_released(t))) {
+        uintptr_t address = (uintptr_t)held->lock;
+        held->lock = NULL;
+        rl_release_lock(t, address);
     }
 }
 

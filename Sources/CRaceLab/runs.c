@@ -28,7 +28,9 @@ void rl_make_thread(int index) {
     t->joins = NOBODY;
     t->last_step = -1;
     t->accesses = t->visit_count = 0;
-    t->locks_held = 0;
+    t->locks_held = t->released_count = 0;
+    t->early = false;
+    t->missed = NULL;
     memset(t->held, 0, sizeof t->held);
     memset(&t->clock, 0, sizeof t->clock);
     t->clock.at[index] = 1;
@@ -86,6 +88,7 @@ void rl_fill_in(rl_run *run) {
     run->races = lab.races;
     run->misfit_step = lab.misfit_step;
     run->misfit_thread = lab.misfit_thread;
+    run->misfit_early = lab.misfit_early;
     run->blocked_thread = NOBODY;
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
@@ -127,7 +130,7 @@ static bool end_run(void) {
 /// Threads are started in their order, but for the one that makes the first step: if it comes last,
 /// it can go on at once, without a hand-over.
 int rl_next_to_start(void) {
-    int goes_first = lab.current && lab.current->length > 0 ? lab.current->choices[0] : 0;
+    int goes_first = lab.current && lab.current->length > 0 ? lab.current->choices[0] & ~RL_EARLY : 0;
     if (goes_first >= lab.first_count) goes_first = 0;
     int nth = lab.started_count++;
     if (nth == lab.first_count - 1) return goes_first;

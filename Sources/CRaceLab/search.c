@@ -43,36 +43,50 @@ void rl_forget_branches(void) {
     lab.queue_count = 0;
 }
 
+/// The branch on which another choice is made at step `k`.
+static void add_branch(uint32_t k, uint8_t choice, uint8_t sleeping) {
+    const rl_step *step = &lab.steps[k];
+    int index = choice & ~RL_EARLY;
+    int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
+    int preemptions = step->preemptions + (index != before && has(step->enabled, before));
+    int bound = lab.scenario->max_preemptions;
+    if (bound >= 0 && preemptions > bound) {
+        lab.summary.preemption_bound_reached = true;
+        return;
+    }
+    branch *b = malloc(sizeof *b + k + 1);
+    if (!b) abort();
+    b->fingerprint = lab.fingerprints[k];
+    b->length = k + 1;
+    b->sleeping = lab.scenario->reduce ? sleeping : 0;
+    for (uint32_t s = 0; s < k; s++) b->choices[s] = rl_choice(&lab.steps[s]);
+    b->choices[k] = choice;
+    push((uint16_t)preemptions, b);
+}
+
 /// At every step that was not prescribed, each thread that could have gone instead makes one
-/// branch. So every interleaving is reached from exactly one other.
+/// branch, and so does each attempt that could have come early. So every interleaving is reached
+/// from exactly one other.
 void rl_add_branches(void) {
     uint32_t from = lab.current ? lab.current->length : 0;
     uint32_t to = lab.step_count < lab.branch_limit ? lab.step_count : lab.branch_limit;
     for (uint32_t k = from; k < to; k++) {
         const rl_step *step = &lab.steps[k];
-        int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
         uint8_t others = step->enabled & (uint8_t)~step->sleeping & (uint8_t)~(1u << step->thread);
         if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
             others &= (uint8_t)~(0x80u >> (__builtin_clz(others) - 24));
         uint8_t sleeping = step->sleeping | (uint8_t)(1u << step->thread);
         for (int i = 0; i < lab.thread_count; i++) {
             if (!has(others, i)) continue;
-            int preemptions = step->preemptions + (i != before && has(step->enabled, before));
-            int bound = lab.scenario->max_preemptions;
-            if (bound >= 0 && preemptions > bound) {
-                lab.summary.preemption_bound_reached = true;
-                continue;
-            }
-            branch *b = malloc(sizeof *b + k + 1);
-            if (!b) abort();
-            b->fingerprint = lab.fingerprints[k];
-            b->length = k + 1;
-            b->sleeping = lab.scenario->reduce ? sleeping : 0;
-            for (uint32_t s = 0; s < k; s++) b->choices[s] = lab.steps[s].thread;
-            b->choices[k] = (uint8_t)i;
-            push((uint16_t)preemptions, b);
+            add_branch(k, (uint8_t)i, sleeping);
             sleeping |= (uint8_t)(1u << i);
         }
+        // Whatever the others do next may depend on an attempt that comes before a release: that
+        // it has happened can show in many ways.
+        uint8_t early = step->could_be_early & (uint8_t)~step->sleeping;
+        if (lab.scenario->faults & RL_FAULT_NO_EARLY_ATTEMPTS) early = 0;
+        for (int i = 0; i < lab.thread_count; i++)
+            if (has(early, i)) add_branch(k, (uint8_t)(i | RL_EARLY), 0);
     }
 }
 

@@ -11,7 +11,7 @@
 /// or joined; before an operation on an atomic; and before something is appended to a ``Log``.
 /// Which of those there are, and what the lab does not see, is listed at ``Scenario``. Releasing a
 /// lock is no such moment: what another thread does right before it could be done right after it,
-/// unless it is a mere attempt to take the same lock (see there).
+/// unless it is an attempt to take the same lock. Such an attempt is made both ways, see ``Schedule``.
 ///
 /// The call returns when everything has been explored or a bound is reached. It may be made from
 /// any thread; explorations wait for one another.

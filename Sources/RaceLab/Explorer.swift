@@ -157,7 +157,7 @@ final class Explorer {
         }
         switch run.status {
         case RL_TOO_LONG:
-            let text = Schedule(Array(run.schedule.choices.prefix(40)))
+            let text = run.schedule.prefix(40)
                 .text(threads: names(upTo: threadCount))
             obstacle = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
@@ -262,7 +262,7 @@ final class Explorer {
         configuration.crashes = crashes.all
         configuration.crash_count = options.crashes.count
         defer { withExtendedLifetime(crashes) {} }
-        let choices = (schedule?.choices ?? []).map { UInt8($0) }
+        let choices = schedule?.choicesOfEngine ?? []
         let neverEmpty: [UInt8] = choices + [0]
         return neverEmpty.withUnsafeBufferPointer { buffer in
             if schedule != nil {

@@ -78,7 +78,7 @@ extension Explorer {
                 }
                 return !survivor
             }
-            let summary = run(Schedule(Array(schedule.choices.prefix(length))), andBeyond: true)
+            let summary = run(schedule.prefix(length), andBeyond: true)
             if survivor { return length }
             if summary.run_bound_reached || summary.preemption_bound_reached { return nil }
         }
@@ -100,7 +100,8 @@ extension Explorer {
                     thread: Int(step.thread), kind: Trace.Step.Kind(step),
                     object: objects[index], site: site,
                     text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
-                    failed: step.failed, locksHeld: Int(step.locks_held),
+                    failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
+                    locksHeld: Int(step.locks_held),
                     states: states[index])
             },
             findings: causes.map { Finding($0, count: 1, schedule: run.schedule) },

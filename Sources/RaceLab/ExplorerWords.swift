@@ -49,11 +49,14 @@ extension rl_run {
                 + names.map { "'\($0)'" }.joined(separator: ", ")
         } else {
             let name = names[schedule.choices[step]]
-            isWaiting = !waiting[schedule.choices[step]].finished
+            isWaiting = !misfit_early && !waiting[schedule.choices[step]].finished
             reason =
-                isWaiting
-                ? "it is the turn of '\(name)', but that thread cannot go on"
-                : "it is the turn of '\(name)', but that thread has come to its end"
+                misfit_early
+                ? "it is the turn of '\(name)', but not with an attempt to take a lock that "
+                    + "comes right before its release: leave out the minus"
+                : isWaiting
+                    ? "it is the turn of '\(name)', but that thread cannot go on"
+                    : "it is the turn of '\(name)', but that thread has come to its end"
         }
         return Misfit(
             step: step + 1, isWaiting: isWaiting, description: "step \(step + 1): \(reason)")

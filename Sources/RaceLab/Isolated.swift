@@ -204,7 +204,7 @@ final class Isolated {
                     thread: remains.thread ?? "set-up or check", place: "in a child process"))
         }
         if remains.timeIsUp {
-            let beginning = Schedule(Array(remains.schedule.choices.prefix(40)))
+            let beginning = remains.schedule.prefix(40)
             throw .obstacle(
                 .tookTooLong(
                     limit: options.timeLimit, schedule: beginning.text(threads: remains.threads)))

@@ -40,7 +40,7 @@ final class KnownCrashes {
         choices = crashes.map { crash in
             let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(
                 capacity: crash.schedule.choices.count)
-            _ = buffer.initialize(from: crash.schedule.choices.map(UInt8.init))
+            _ = buffer.initialize(from: crash.schedule.choicesOfEngine)
             return buffer
         }
         table = .allocate(capacity: crashes.count)

@@ -62,7 +62,7 @@ struct Remains {
         }
     }
 
-    var schedule: Schedule { Schedule(steps.map { Int($0.thread) }) }
+    var schedule: Schedule { Schedule(steps) }
 
     var threads: [String] {
         StartedThreads.names(after: named, upTo: Int(recorder.thread_count))
@@ -154,7 +154,8 @@ struct Remains {
                     thread: Int(step.thread), kind: Trace.Step.Kind(step),
                     object: objects[index], site: site,
                     text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
-                    failed: step.failed, locksHeld: Int(step.locks_held),
+                    failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
+                    locksHeld: Int(step.locks_held),
                     states: states[index] ?? (isLast ? columns.map { _ in "" } : nil))
             },
             findings: [Finding(.said(.crash, reason), count: 1, schedule: schedule)],

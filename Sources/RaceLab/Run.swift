@@ -3,7 +3,7 @@ import CRaceLab
 // What the engine hands over about a run, as Swift values instead of pointers and counts.
 
 extension rl_run {
-    var schedule: Schedule { Schedule(allSteps.map { Int($0.thread) }) }
+    var schedule: Schedule { Schedule(allSteps) }
 
     var allSteps: UnsafeBufferPointer<rl_step> {
         UnsafeBufferPointer(start: steps, count: Int(step_count))
@@ -45,5 +45,20 @@ extension rl_race {
     /// Both places, in an order that does not depend on who came first.
     var inOrder: (UInt, UInt) {
         (min(UInt(first_pc), UInt(second_pc)), max(UInt(first_pc), UInt(second_pc)))
+    }
+}
+
+extension Schedule {
+    /// Who made these steps.
+    init(_ steps: some Collection<rl_step>) {
+        let early = steps.enumerated().filter(\.element.early).map(\.offset)
+        self.init(steps.map { Int($0.thread) }, early: Set(early))
+    }
+
+    /// The same for the engine.
+    var choicesOfEngine: [UInt8] {
+        choices.enumerated().map { index, thread in
+            UInt8(thread) | (early.contains(index) ? UInt8(RL_EARLY) : 0)
+        }
     }
 }

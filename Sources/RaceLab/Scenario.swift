@@ -24,12 +24,14 @@ import Synchronization
 /// While a thread of the scenario runs, in code of the program itself (not in the libraries of the
 /// toolchain):
 ///
-/// - every access to a property of a class, a captured variable or a global;
+/// - every access to a property of a class, also through a key path, to a captured variable or to
+///   a global;
 /// - `Mutex`, and operations on `Atomic`, in targets compiled with `-sanitize=thread` in debug;
 /// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
 ///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds nobody waiting is lost; of those
 ///   who wait it wakes the one that has waited longest. That a condition may also wake somebody
-///   for no reason is not tried out;
+///   for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while somebody
+///   holds the lock, be it only until its release, which is no step of its own: see ``Schedule``;
 /// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are
 ///   given to the real one when the threads have ended;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
@@ -60,9 +62,8 @@ import Synchronization
 ///   time. Let the code under test use a ``queue(_:workers:)`` instead;
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
 ///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`;
-/// - that an attempt to take a lock (`try()`, `withLockIfAvailable`) fails between the last step that
-///   its holder makes and its release: the holder's last step releases it, too;
-/// - accesses through key paths, which are made by the standard library;
+/// - of an access through a key path what lies behind a computed property or a subscript in it, and
+///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library;
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
 ///   for anything else that is not listed above, is reported as blocked, with its place.
 public final class Scenario {

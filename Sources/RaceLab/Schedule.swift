@@ -4,12 +4,25 @@
 /// the same letter, `A` for the thread that was added first, `B` for the next, and so on. A thread
 /// that was started by another one has a letter from the end of the alphabet. A number after a
 /// letter repeats it: `SR3S` is `SRRRS`.
+///
+/// A minus behind a letter says that this step is an attempt to take a lock, and fails because it
+/// comes right before the release of the lock: `HT-` is a step of H with which H is done with the
+/// lock, then an attempt of T, which fails, then the release. In `HT` H releases it first.
 public struct Schedule: Hashable, Codable, Sendable {
     /// The index of the thread that makes each step.
     public let choices: [Int]
+    /// Which of the steps, counted from 0, are attempts to take a lock that come right before its
+    /// release.
+    public let early: Set<Int>
 
-    public init(_ choices: [Int]) {
+    public init(_ choices: [Int], early: Set<Int> = []) {
         self.choices = choices
+        self.early = early
+    }
+
+    /// The first steps of it.
+    func prefix(_ length: Int) -> Schedule {
+        Schedule(Array(choices.prefix(length)), early: early.filter { $0 < length })
     }
 
     /// Why a text is no schedule of a scenario.
@@ -26,6 +39,7 @@ public struct Schedule: Hashable, Codable, Sendable {
             zip(letters, named).map { "\($0) (\($1))" }.joined(separator: ", ")
             + (others.first.map { "; for those that they start, \($0) and so on backwards" } ?? "")
         var choices: [Int] = []
+        var early: Set<Int> = []
         var characters = Substring(text)
         while let letter = characters.popFirst() {
             guard let thread = letters.firstIndex(of: Character(letter.uppercased())) else {
@@ -33,6 +47,8 @@ public struct Schedule: Hashable, Codable, Sendable {
                     description: "'\(letter)' in the schedule \(text) stands for no thread: "
                         + "the letters are \(legend)")
             }
+            let isEarly = characters.first == "-"
+            if isEarly { characters = characters.dropFirst() }
             let digits = characters.prefix { $0.isASCII && $0.isNumber }
             characters = characters.dropFirst(digits.count)
             guard let times = digits.isEmpty ? 1 : Int(digits), (1...1_000_000).contains(times)
@@ -41,12 +57,13 @@ public struct Schedule: Hashable, Codable, Sendable {
                     description: "'\(letter)\(digits)' in the schedule \(text) is no number of "
                         + "steps: write a letter and, to repeat it, a number from 1 on")
             }
+            if isEarly { early.formUnion(choices.count..<(choices.count + times)) }
             choices += Array(repeating: thread, count: times)
         }
         guard !choices.isEmpty else {
             throw Malformed(description: "the schedule is empty: the letters are \(legend)")
         }
-        self.choices = choices
+        self.init(choices, early: early)
     }
 
     /// The text that ``init(_:threads:)`` reads.
@@ -56,8 +73,11 @@ public struct Schedule: Hashable, Codable, Sendable {
         var start = 0
         while start < choices.count {
             var end = start
-            while end < choices.count, choices[end] == choices[start] { end += 1 }
-            let letter = letters[choices[start]]
+            let isEarly = early.contains(start)
+            while end < choices.count, choices[end] == choices[start],
+                early.contains(end) == isEarly
+            { end += 1 }
+            let letter = "\(letters[choices[start]])" + (isEarly ? "-" : "")
             let count = end - start
             text += count > 4 ? "\(letter)\(count)" : String(repeating: letter, count: count)
             start = end

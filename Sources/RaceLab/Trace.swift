@@ -47,6 +47,9 @@ public struct Trace: Codable, Sendable {
         public internal(set) var text: String
         /// Whether it is a try for a lock, or a compare-and-exchange, that did not succeed.
         public let failed: Bool
+        /// The thread that has not released the lock yet for which this is a failed attempt, although
+        /// it is about to do nothing else: its next step comes after the release. See ``Schedule``.
+        public let before: Int?
         /// How many locks this thread holds when it is about to make its next step.
         public let locksHeld: Int
         /// The state after the step, one text for each of ``Trace/columns``; `nil` while somebody
@@ -67,7 +70,10 @@ public struct Trace: Codable, Sendable {
     /// What keeps threads from going on at the end; empty if every thread came to its end.
     public let waiting: [Waiting]
 
-    public var schedule: Schedule { Schedule(steps.map(\.thread)) }
+    public var schedule: Schedule {
+        let early = steps.indices.filter { steps[$0].before != nil }
+        return Schedule(steps.map(\.thread), early: Set(early))
+    }
 
     /// The text with which ``replay(_:_:_:)-(String,_,_)`` reproduces the interleaving.
     public var scheduleText: String { schedule.text(threads: threads) }

@@ -23,6 +23,7 @@ extension Trace {
             ("thread", .string(threads[step.thread])),
             ("kind", .string(step.kind.rawValue)),
             ("failed", .bool(step.failed)),
+            ("before", .string(step.before.map { threads[$0] })),
             ("locksHeld", .int(step.locksHeld)),
             ("file", .string(step.site?.packagePath)),
             ("line", .int(step.site?.line)),

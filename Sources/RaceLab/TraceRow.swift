@@ -36,6 +36,7 @@ extension Trace {
     var rows: [TraceRow] {
         let home = mostFrequentFile
         var held = threads.map { _ in 0 }
+        let locksHeld = locksHeldInSight
         var seen = initial
         var rows: [TraceRow] = []
         if !columns.isEmpty {
@@ -46,9 +47,14 @@ extension Trace {
         }
         for (index, step) in steps.enumerated() {
             let before = held[step.thread]
-            held[step.thread] = step.locksHeld
+            held[step.thread] = locksHeld[index]
             var bars = held.map(Trace.bar)
-            bars[step.thread] = Trace.bar(before: before, after: step.locksHeld, step)
+            bars[step.thread] = Trace.bar(before: before, after: locksHeld[index], step)
+            if let holder = step.before, isLastAttempt(index, before: holder) {
+                let after = lastStep(of: holder, before: index).map { steps[$0].locksHeld } ?? 0
+                bars[holder] = after == 0 ? "└" : Trace.bar(after)
+                held[holder] = after
+            }
             let now = step.states ?? seen
             defer { seen = now }
             rows.append(
@@ -65,6 +71,29 @@ extension Trace {
                     bars: held.map(Trace.bar), mark: wait.sentence(threads: threads)))
         }
         return rows
+    }
+
+    /// How many locks the thread of each step holds after it, for the eyes: one that it releases only
+    /// after somebody's attempt is not released before.
+    private var locksHeldInSight: [Int] {
+        var locks = steps.map(\.locksHeld)
+        for (index, step) in steps.enumerated() {
+            guard let holder = step.before, isLastAttempt(index, before: holder),
+                let last = lastStep(of: holder, before: index)
+            else { continue }
+            locks[last] += 1
+        }
+        return locks
+    }
+
+    private func lastStep(of thread: Int, before index: Int) -> Int? {
+        steps[..<index].lastIndex { $0.thread == thread }
+    }
+
+    /// Whether a release that attempts came before happens after this one.
+    private func isLastAttempt(_ index: Int, before holder: Int) -> Bool {
+        let next = steps[(index + 1)...].first { $0.thread == holder || $0.before == holder }
+        return next?.before != holder
     }
 
     /// The file in which most steps happen. It goes without saying in the table.

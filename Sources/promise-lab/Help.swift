@@ -93,8 +93,9 @@ enum Help {
 
         Runs a race under one interleaving. The schedule has a letter for each step: the first
         letter of the thread's name (or A, B, C where two begin alike); a number behind a
-        letter repeats it, so SR3S is SRRRS. It has to lead every thread to its end, and no
-        further. Every table ends with the schedule that gives it.
+        letter repeats it, so SR3S is SRRRS. A minus behind it is for an attempt to take a lock
+        that fails because it comes right before the release. The schedule has to lead every
+        thread to its end, and no further. Every table ends with the schedule that gives it.
 
           promise-lab replay R01 --stage 1 --schedule SRRRSS
 

@@ -7,7 +7,7 @@ import Testing
 @Suite("The lab hears threads start and end", .needsTheLab)
 struct ThreadEntryPointTests {
     /// Runs `body` on a new thread that can be waited for.
-    private static func start(_ body: @escaping () -> Void) -> pthread_t {
+    static func start(_ body: @escaping () -> Void) -> pthread_t {
         final class Box {
             let body: () -> Void
             init(_ body: @escaping () -> Void) { self.body = body }

@@ -57,10 +57,22 @@ typedef struct {
     uint8_t locks_held;     // by this thread, after the step
     uint8_t enabled;        // a bit for each thread that could have gone
     uint8_t sleeping;       // a bit for each thread whose going here would be redundant
+    uint8_t could_be_early; // a bit for each thread whose attempt could come early, see RL_EARLY
+    bool early;             // it did …
+    int8_t before;          // … before this thread releases the lock
     uint16_t preemptions;   // before this step
     uintptr_t address;
     uintptr_t pc;
 } rl_step;
+
+/// Part of a choice: the attempt of this thread to take a lock comes before the release that ends
+/// the last step of another thread, and fails.
+#define RL_EARLY 0x80
+
+/// The choice that led to a step.
+static inline uint8_t rl_choice(const rl_step *step) {
+    return (uint8_t)(step->thread | (step->early ? RL_EARLY : 0));
+}
 
 /// Two accesses to one place, at least one of them a modification, with nothing to order them.
 typedef struct {
@@ -99,6 +111,7 @@ typedef struct {
     uint32_t accesses[RL_MAX_THREADS];  // steps of each thread that are not notes
     uint32_t misfit_step;
     int misfit_thread;
+    bool misfit_early;                  // it could go, but not with an attempt that comes early
     int blocked_thread;
     uint32_t frame_count;               // where the blocked thread is
     uintptr_t frames[RL_MAX_FRAMES];
@@ -106,7 +119,7 @@ typedef struct {
 
 /// An interleaving that crashes in its last step, or after it.
 typedef struct {
-    const uint8_t *schedule;
+    const uint8_t *schedule;    // choices
     uint32_t length;
 } rl_crash;
 
@@ -128,7 +141,7 @@ typedef struct {
     int max_preemptions;        // -1: any number
     uint64_t max_runs;
     uint32_t max_steps;         // of one run
-    const uint8_t *schedule;    // if not NULL: run this one only …
+    const uint8_t *schedule;    // choices; if not NULL: run this one only …
     uint32_t schedule_length;
     bool beyond;                // … or every interleaving that begins like this
     const rl_crash *crashes;    // that are known
@@ -256,6 +269,7 @@ enum {
     RL_FAULT_NO_EDGE_FROM_UNLOCK = 1,
     RL_FAULT_LOCKS_ALWAYS_FREE = 2,
     RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
+    RL_FAULT_NO_EARLY_ATTEMPTS = 8,
 };
 
 /// From now on a stack overflow ends this process with `status`, after writing `message` to

@@ -1,0 +1,266 @@
+import Foundation
+@_spi(Testing) import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// A release belongs to the step before it. An attempt to take the lock can come between the two.
+@Suite("Attempts right before a release", .needsTheLab)
+struct EarlyAttemptTests {
+    /// A holder raises a flag while it holds a lock; another thread sees the flag, and tries.
+    static func seesAndTries(_ lock: some Lock) -> (Scenario) -> Void {
+        { scenario in
+            let (flag, lock, seen) = (Box(Atomic(false)), lock.fresh(), Seen())
+            scenario.thread("holder") {
+                lock.hold { flag.value.store(true, ordering: .relaxed) }
+            }
+            scenario.thread("attempt") {
+                seen.note(flag.value.load(ordering: .relaxed) ? "raised" : "down")
+                seen.note(lock.attempt() ? "taken" : "refused")
+            }
+            scenario.outcome { seen.text }
+        }
+    }
+
+    @Test(
+        "of every kind of lock, an attempt can fail although its holder has done its last step",
+        arguments: [false, true])
+    func everyKind(reduction: Bool) {
+        let all = ["down taken", "down refused", "raised taken", "raised refused"]
+        var options = Options()
+        options.reduction = reduction
+        for describe in [
+            Self.seesAndTries(PlainLock()), Self.seesAndTries(SwiftMutex()),
+            Self.seesAndTries(WriterLock()), Self.seesAndTries(WriterLock(attemptsToRead: true)),
+            Self.seesAndTries(WriterLock(holdsToRead: true)), Self.seesAndTries(Recursive()),
+        ] {
+            let report = explore(options: options, describe)
+            #expect(report.survives, "\(report.summary)")
+            #expect(Set(report.outcomes.keys) == Set(all))
+        }
+    }
+
+    @Test("two readers do not refuse one another")
+    func readers() {
+        let report = explore(
+            Self.seesAndTries(WriterLock(holdsToRead: true, attemptsToRead: true)))
+        #expect(Set(report.outcomes.keys) == ["down taken", "raised taken"])
+    }
+
+    @Test("not when the holder's end has been waited for")
+    func afterJoin() {
+        let report = explore { scenario in
+            let (shared, lock, seen) = (Shared(), NSLock(), Seen())
+            scenario.thread("starter") {
+                let holder = ThreadEntryPointTests.start { lock.withLock { shared.value = 1 } }
+                seen.note(lock.try() ? "taken" : "refused")
+                if seen.text == "taken" { lock.unlock() }
+                pthread_join(holder, nil)
+                seen.note(lock.try() ? "taken" : "refused")
+            }
+            scenario.outcome { seen.text }
+        }
+        #expect(
+            Set(report.outcomes.keys) == ["taken taken", "refused taken"], "\(report.summary)")
+    }
+
+    @Test("not when a lock has been taken that the holder has released later")
+    func afterALaterRelease() {
+        let report = explore { scenario in
+            let (shared, inner, outer, seen) = (Shared(), NSLock(), NSLock(), Seen())
+            scenario.thread("holder") {
+                outer.withLock { inner.withLock { shared.value = 1 } }
+            }
+            scenario.thread("attempt") {
+                let isDone = outer.withLock { shared.value == 1 }
+                seen.note((isDone ? "after " : "before ") + (inner.try() ? "taken" : "refused"))
+            }
+            scenario.outcome { seen.text }
+        }
+        #expect(
+            Set(report.outcomes.keys) == ["before taken", "before refused", "after taken"],
+            "\(report.summary)")
+    }
+
+    @Test("who tries until it succeeds comes to an end", arguments: [false, true])
+    func triesAgainAndAgain(reduction: Bool) {
+        var options = Options()
+        options.reduction = reduction
+        let report = explore(options: options) { scenario in
+            let (shared, lock, flag) = (Shared(), NSLock(), Box(Atomic(false)))
+            scenario.thread("holder") {
+                lock.withLock {
+                    shared.value += 1
+                    flag.value.store(true, ordering: .relaxed)
+                }
+            }
+            scenario.thread("attempt") {
+                while true {
+                    if lock.try() { break }
+                    _ = flag.value.load(ordering: .relaxed)
+                }
+                shared.value += 1
+                lock.unlock()
+            }
+            scenario.check { try require(shared.value == 2, "an increment was lost") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.extent == .all)
+    }
+
+    // MARK: Schedules
+
+    /// A class that takes the flag for the release.
+    static func assumes(_ scenario: Scenario) {
+        let (shared, lock) = (Shared(), NSLock())
+        scenario.thread("holder") {
+            lock.lock()
+            shared.value = 1
+            lock.unlock()
+        }
+        scenario.thread("attempt") {
+            guard shared.value == 1 else { return }
+            if lock.try() { lock.unlock() } else { shared.other = 1 }
+        }
+        scenario.check { try require(shared.other == 0, "the lock is still taken") }
+    }
+
+    static let options: Options = {
+        var options = Options()
+        options.judging = [.failedCheck]
+        return options
+    }()
+
+    @Test("the minus in a schedule is where it happens, and brings it about again")
+    func schedule() throws {
+        let report = explore(options: Self.options, Self.assumes)
+        let finding = try #require(report.findings.first { $0.kind == .failedCheck })
+        #expect(finding.schedule.text(threads: report.threads) == "HHAA-A")
+        #expect(finding.schedule.early == [3])
+        let trace = try replay("hhaa-a", Self.assumes)
+        #expect(trace.scheduleText == "HHAA-A")
+        #expect(trace.findings.contains { $0.kind == .failedCheck })
+        #expect(trace.steps[3].failed && trace.steps[3].before == 0)
+        let carried = try replay(beginning: "HHAA-", Self.assumes)
+        #expect(carried.trace.scheduleText == "HHAA-A" && carried.misfit == nil)
+        let released = try replay("HHAA", Self.assumes)
+        #expect(
+            !released.findings.contains { $0.kind == .failedCheck }
+                && released.steps[3].before == nil)
+    }
+
+    @Test(
+        "a minus where no release can come later is refused with the step",
+        arguments: [("HHA-A", 3), ("H-HAA", 1), ("HHAA-AA", 6)])
+    func misfit(schedule: String, step: Int) {
+        let misfit = #expect(throws: Misfit.self) { try replay(schedule, Self.assumes) }
+        #expect(misfit?.step == step)
+        let isAboutMinus = misfit?.description.contains("leave out the minus") == true
+        #expect(isAboutMinus == (step < 6), "\(misfit?.description ?? "")")
+    }
+
+    @Test("in the table the holder's bar ends behind the attempt that fails")
+    func table() throws {
+        let trace = try replay("HHAA-A", Self.assumes)
+        let rows = trace.table().split(separator: "\n").map(String.init)
+        func bar(_ step: Int) -> Character? {
+            rows.first { $0.hasPrefix(" \(step) ") }?.dropFirst(4).first
+        }
+        #expect([1, 2, 3, 4, 5].map(bar) == ["┌", "│", "│", "└", " "], "\(trace.table())")
+        #expect(
+            rows.contains {
+                $0.hasPrefix(" 4 ") && $0.hasSuffix(":\(trace.steps[3].site!.line) fails")
+            })
+    }
+
+    @Test("texts and schedules are the same thing")
+    func texts() throws {
+        for text in ["A-", "AB-A", "B-5A", "AB-BB-", "A5A-"] {
+            let schedule = try Schedule(text, threads: ["a", "b"])
+            #expect(schedule.text(threads: ["a", "b"]) == text)
+        }
+        #expect(try Schedule("B-2", threads: ["a", "b"]).early == [0, 1])
+    }
+}
+
+// MARK: - Locks
+
+/// What an attempt has seen, where the lab does not see it.
+final class Seen: @unchecked Sendable {
+    private let texts = UnsafeMutablePointer<[String]>.allocate(capacity: 1)
+
+    init() { texts.initialize(to: []) }
+
+    deinit {
+        texts.deinitialize(count: 1)
+        texts.deallocate()
+    }
+
+    func note(_ text: String) { texts.pointee.append(text) }
+    var text: String { texts.pointee.joined(separator: " ") }
+}
+
+protocol Lock {
+    func fresh() -> Self
+    func hold(_ body: () -> Void)
+    /// Takes the lock and releases it again, if it is free.
+    func attempt() -> Bool
+}
+
+private func released(_ release: () -> Void) -> Bool {
+    release()
+    return true
+}
+
+struct PlainLock: Lock {
+    let lock = NSLock()
+    func fresh() -> Self { Self() }
+    func hold(_ body: () -> Void) { lock.withLock(body) }
+    func attempt() -> Bool { lock.try() && released(lock.unlock) }
+}
+
+/// Taken twice and released twice: only the last release is one.
+struct Recursive: Lock {
+    let lock = NSRecursiveLock()
+    func fresh() -> Self { Self() }
+    func hold(_ body: () -> Void) { lock.withLock { lock.withLock(body) } }
+    func attempt() -> Bool { lock.try() && released(lock.unlock) }
+}
+
+struct SwiftMutex: Lock {
+    let mutex = Box(Mutex(()))
+    func fresh() -> Self { Self() }
+    func hold(_ body: () -> Void) { mutex.value.withLock { _ in body() } }
+    func attempt() -> Bool { mutex.value.withLockIfAvailable { _ in true } ?? false }
+}
+
+struct WriterLock: Lock {
+    var holdsToRead = false
+    var attemptsToRead = false
+    let lock = ReadWriteLock()
+
+    func fresh() -> Self { Self(holdsToRead: holdsToRead, attemptsToRead: attemptsToRead) }
+
+    func hold(_ body: () -> Void) {
+        if holdsToRead { lock.lockToRead() } else { lock.lockToWrite() }
+        body()
+        lock.unlock()
+    }
+
+    func attempt() -> Bool {
+        (attemptsToRead ? lock.tryToRead() : lock.tryToWrite()) && released(lock.unlock)
+    }
+}
+
+final class ReadWriteLock {
+    private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+
+    init() { pthread_rwlock_init(lock, nil) }
+    deinit { lock.deallocate() }
+
+    func lockToRead() { pthread_rwlock_rdlock(lock) }
+    func lockToWrite() { pthread_rwlock_wrlock(lock) }
+    func tryToRead() -> Bool { pthread_rwlock_tryrdlock(lock) == 0 }
+    func tryToWrite() -> Bool { pthread_rwlock_trywrlock(lock) == 0 }
+    func unlock() { pthread_rwlock_unlock(lock) }
+}

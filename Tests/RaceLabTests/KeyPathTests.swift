@@ -1,0 +1,248 @@
+import RaceLab
+import StageTesting
+import Testing
+
+/// What a key path leads to is read off it before the standard library goes there.
+@Suite("The lab hears accesses through key paths", .needsTheLab)
+struct KeyPathTests {
+    struct Pair {
+        var left = 0
+        var right = 0
+        var node: Node?
+        var computed: Int {
+            get { left }
+            set { left = newValue }
+        }
+    }
+
+    final class Node {
+        var value = 0
+        var pair = Pair()
+        var next: Node?
+        let constant = 0
+        let fixed: Node?
+        var computed: Int {
+            get { value }
+            set { value = newValue }
+        }
+
+        init(fixed: Node? = nil) { self.fixed = fixed }
+    }
+
+    class Base<Content> {
+        var content: Content
+        init(_ content: Content) { self.content = content }
+    }
+
+    final class Derived: Base<Int> {
+        var own = 0
+    }
+
+    /// How two threads come in each other's way that do these things.
+    private static func findings<Root: AnyObject>(
+        _ make: @escaping () -> Root, _ first: @escaping (Root) -> Void,
+        _ second: @escaping (Root) -> Void
+    ) -> [Finding.Kind] {
+        let report = explore { scenario in
+            let (root, shared) = (make(), Shared())
+            scenario.thread("first") {
+                _ = shared.value
+                first(root)
+            }
+            scenario.thread("second") {
+                _ = shared.value
+                second(root)
+            }
+        }
+        #expect(report.obstacle == nil, "\(report.summary)")
+        return Set(report.findings.map(\.kind)).sorted()
+    }
+
+    /// For each key path: what is directly read, and directly changed, in the same place.
+    private static func meets<Root: AnyObject, Value>(
+        _ make: @escaping () -> Root, _ keyPath: ReferenceWritableKeyPath<Root, Value>,
+        _ value: Value, read: @escaping (Root) -> Void, change: @escaping (Root) -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let gets: (Root) -> Void = { _ = $0[keyPath: keyPath] }
+        let partial: (Root) -> Void = { _ = $0[keyPath: keyPath as PartialKeyPath<Root>] }
+        let sets: (Root) -> Void = { $0[keyPath: keyPath] = value }
+        let modifies: (Root) -> Void = { keep(&$0[keyPath: keyPath]) }
+        let lends: (Root) -> Void = { look($0[keyPath: keyPath]) }
+        for reads in [gets, partial, lends] {
+            #expect(findings(make, reads, read) == [], sourceLocation: sourceLocation)
+            #expect(findings(make, reads, change) == [.dataRace], sourceLocation: sourceLocation)
+            #expect(findings(make, reads, sets) == [.dataRace], sourceLocation: sourceLocation)
+        }
+        for changes in [sets, modifies] {
+            #expect(findings(make, changes, read) == [.dataRace], sourceLocation: sourceLocation)
+            #expect(
+                findings(make, changes, change).contains(.overlap), sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test("a property")
+    func property() {
+        Self.meets(
+            { Node() }, \.value, 1, read: { _ = $0.value }, change: { $0.value = 2 })
+    }
+
+    @Test("what is in a structure that is a property: the whole of it")
+    func inStructure() {
+        Self.meets(
+            { Node() }, \.pair.right, 1, read: { _ = $0.pair }, change: { $0.pair.left = 2 })
+    }
+
+    @Test("behind another object")
+    func behindAnother() {
+        let make = {
+            let node = Node()
+            node.next = Node()
+            return node
+        }
+        Self.meets(
+            make, \.next!.value, 1, read: { _ = $0.next!.value }, change: { $0.next!.value = 2 })
+    }
+
+    @Test("behind an object in an optional in a structure")
+    func behindAStructure() {
+        let make = {
+            let node = Node()
+            node.pair.node = Node()
+            return node
+        }
+        Self.meets(
+            make, \.pair.node!.value, 1, read: { _ = $0.pair.node!.value },
+            change: { $0.pair.node!.value = 2 })
+    }
+
+    @Test("put together from two, and of a generic class")
+    func appended() {
+        Self.meets(
+            { Node() }, (\Node.pair as ReferenceWritableKeyPath).appending(path: \.left), 1,
+            read: { _ = $0.pair }, change: { $0.pair.left = 2 })
+        Self.meets(
+            { Base(0) }, \.content, 1, read: { look($0.content) }, change: { $0.content = 2 })
+        Self.meets(
+            { Derived(0) }, \.content, 1, read: { look($0.content) }, change: { $0.content = 2 })
+        Self.meets({ Derived(0) }, \.own, 1, read: { _ = $0.own }, change: { $0.own = 2 })
+    }
+
+    @Test("a computed property: what it accesses")
+    func computed() {
+        Self.meets(
+            { Node() }, \.computed, 1, read: { _ = $0.value }, change: { $0.value = 2 })
+        Self.meets(
+            { Node() }, \.pair.computed, 1, read: { _ = $0.pair }, change: { $0.pair.left = 2 })
+    }
+
+    // The compiler makes a direct access of a key path that is written where it is used. One that
+    // comes as an argument is a key path when it is used.
+    private static func gets<Value>(_ keyPath: KeyPath<Node, Value>) -> (Node) -> Void {
+        { _ = $0[keyPath: keyPath] }
+    }
+
+    private static func sets<Value>(
+        _ keyPath: ReferenceWritableKeyPath<Node, Value>, _ value: Value
+    ) -> (Node) -> Void {
+        { $0[keyPath: keyPath] = value }
+    }
+
+    @Test("the way to a property is only read")
+    func wayIsRead() {
+        let make = {
+            let node = Node()
+            node.next = Node()
+            return node
+        }
+        let sets = Self.sets(\.next!.value, 1)
+        #expect(Self.findings(make, sets, { _ = $0.next }) == [])
+        #expect(Self.findings(make, sets, { $0.next = Node() }) == [.dataRace])
+        #expect(Self.findings(make, sets, { _ = $0.value }) == [])
+    }
+
+    @Test("where an optional is empty, nothing behind it is touched")
+    func emptyOptional() {
+        let gets = Self.gets(\.next?.next?.value)
+        let behindAStructure = Self.gets(\.pair.node?.value)
+        #expect(Self.findings({ Node() }, gets, { $0.next = nil }) == [.dataRace])
+        #expect(Self.findings({ Node() }, behindAStructure, { $0.value = 1 }) == [])
+        #expect(Self.findings({ Node() }, behindAStructure, { $0.pair.left = 1 }) == [.dataRace])
+    }
+
+    @Test("constants are no shared accesses")
+    func constants() {
+        let explored = [\Node.constant, \.value, \.fixed!.value].map { keyPath in
+            explore { scenario in
+                let (node, shared) = (Node(fixed: Node()), Shared())
+                scenario.thread("first") {
+                    _ = node[keyPath: keyPath]
+                    shared.value = 1
+                }
+                scenario.thread("second") { shared.other = 1 }
+            }.explored
+        }
+        #expect(explored == [2, 3, 3])
+    }
+
+    @Test("what the way leads to when the step is made")
+    func changingWay() {
+        let report = explore { scenario in
+            let (node, seen) = (Node(), Seen())
+            node.next = Node()
+            let value = \Node.next!.value
+            scenario.thread("first") { seen.note("\(node[keyPath: value])") }
+            scenario.thread("second") {
+                let other = Node()
+                other.value = 1
+                node.next = other
+                other.value = 2
+            }
+            scenario.outcome { seen.text }
+        }
+        #expect(Set(report.outcomes.keys) == ["0", "1", "2"])
+        #expect(report.findings.contains { $0.kind == .dataRace })
+    }
+
+    @Test("an update in two steps through a key path can be lost")
+    func lostUpdate() throws {
+        let keyPath = \Node.value
+        let describe = { (scenario: Scenario) in
+            let node = Node()
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    let seen = node[keyPath: keyPath]
+                    node[keyPath: keyPath] = seen + 1
+                }
+            }
+            scenario.check { try require(node.value == 2, "an update was lost") }
+        }
+        let report = explore(describe)
+        #expect(report.explored == 6, "\(report.summary)")
+        #expect(report.findings.first { $0.kind == .failedCheck }?.count == 4)
+        let trace = try replay("FSFS", describe)
+        #expect(trace.steps.map(\.kind) == [.read, .read, .modify, .modify])
+        #expect(trace.steps.allSatisfy { $0.text.contains("node[keyPath: keyPath]") })
+    }
+
+    @Test("map by key path, and a member that is looked up dynamically")
+    func otherUses() {
+        @dynamicMemberLookup
+        struct Reference {
+            let node: Node
+            subscript<Value>(dynamicMember keyPath: ReferenceWritableKeyPath<Node, Value>) -> Value
+            {
+                get { node[keyPath: keyPath] }
+                nonmutating set { node[keyPath: keyPath] = newValue }
+            }
+        }
+        let maps: (Node) -> Void = { _ = [$0].map(\.value) }
+        let sets: (Node) -> Void = { Reference(node: $0).value = 1 }
+        #expect(Self.findings({ Node() }, maps, { $0.value = 1 }) == [.dataRace])
+        #expect(Self.findings({ Node() }, sets, { $0.value = 1 }).contains(.overlap))
+        #expect(Self.findings({ Node() }, maps, sets) == [.dataRace])
+    }
+}
+
+private func keep<Value>(_ value: inout Value) {}
+private func look<Value>(_ value: borrowing Value) {}
