@@ -419,6 +419,8 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->pc = place.pc;
     t->timed = timed;
     t->waits_for = rl_waits_for(kind, t->address);
+    // Here, not when its turn has come: it may wait for ever.
+    if (kind != RL_NOTE) t->accesses++;
     bool is_first = !t->started;
     t->started = true;
     look_for_spinning(t, place.stack);
@@ -437,7 +439,6 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     record->failed = !done || t->timed_out;
     record->locks_held = t->locks_held;
     t->asleep = false;
-    if (kind != RL_NOTE) t->accesses++;
     t->last_step = (int32_t)step;
     t->unreported = true;
     // What came of an exchange is known after it; a try that fails has only looked.

@@ -194,6 +194,8 @@ void rl_release_lock(thread *t, uintptr_t address) {
 
 void rl_unlocked(const void *address) {
     if (me->fate != STAYS) rl_give_up();
+    // In the order in which they were released.
+    rl_notice_unlocks(my_thread());
     rl_release_lock(my_thread(), (uintptr_t)address);
 }
 

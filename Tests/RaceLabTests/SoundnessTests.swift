@@ -318,6 +318,17 @@ struct SoundnessTests {
         #expect(!report.survives)
     }
 
+    @Test("a thread that waits at once and for ever has been seen")
+    func waitsAtOnce() {
+        let report = explore { scenario in
+            let (counter, semaphore) = (Counter(), DispatchSemaphore(value: 0))
+            scenario.thread("waits") { semaphore.wait() }
+            scenario.thread("counts") { counter.increment() }
+        }
+        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.findings.map(\.kind) == [.deadlock])
+    }
+
     @Test("who sees nothing is told, on three lines, what cannot be seen")
     func vacuousWords() {
         let report = explore { scenario in

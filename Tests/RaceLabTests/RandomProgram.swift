@@ -1,0 +1,170 @@
+import Foundation
+import RaceLab
+import Synchronization
+
+/// What a thread of a random program does next. Numbers say with which of the variables or locks.
+enum Instruction {
+    case store(Int, value: Int)
+    case load(Int)
+    /// Accesses to a variable that is not atomic.
+    case write(value: Int)
+    case read
+    case lock(Int)
+    /// Goes on behind the matching `unlock` if the lock is taken.
+    case attempt(Int, otherwise: Int)
+    case unlock(Int)
+    case lockToRead
+    case attemptToRead(otherwise: Int)
+    case unlockToRead
+    case signal
+    case acquire
+    case attemptToAcquire
+    /// On the condition, whose lock this thread holds.
+    case wait
+    case wake(everybody: Bool)
+
+    /// The locks: two plain ones, one for readers and writers, and that of the condition.
+    static let (plain, readWrite, condition) = (0..<2, 2, 3)
+}
+
+/// Two or three threads with all that they share. The same seed gives the same program on every
+/// machine.
+struct RandomProgram: CustomStringConvertible {
+    private(set) var threads: [[Instruction]] = []
+    let hasMutexes: Bool
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        hasMutexes = seed % 2 == 1
+        state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        let count = below(3) == 0 ? 3 : 2
+        for _ in 0..<count {
+            var thread: [Instruction] = []
+            while thread.count < (count == 2 ? 4 : 2) { add(to: &thread, within: []) }
+            threads.append(thread)
+        }
+    }
+
+    /// A linear congruential generator (Knuth).
+    private mutating func below(_ bound: UInt64) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int((state >> 33) % bound)
+    }
+
+    private mutating func add(to thread: inout [Instruction], within locks: [Int]) {
+        switch below(locks.count < 2 ? 16 : 9) {
+        case 0, 1: thread.append(.store(below(2), value: 1 + below(2)))
+        case 2, 3: thread.append(.load(below(2)))
+        case 4: thread.append(.write(value: 1 + below(2)))
+        case 5: thread.append(.read)
+        case 6: thread.append(.signal)
+        case 7: thread.append(below(2) == 0 ? .acquire : .attemptToAcquire)
+        case 8:
+            let waits = locks.contains(Instruction.condition) && below(2) == 0
+            thread.append(waits ? .wait : .wake(everybody: below(2) == 0))
+        default: addSection(to: &thread, within: locks)
+        }
+    }
+
+    private mutating func addSection(to thread: inout [Instruction], within locks: [Int]) {
+        let (lock, start) = (below(4), thread.count)
+        // Asking for its own lock again is an error of the program, for these.
+        if lock >= Instruction.readWrite, locks.contains(lock) { return }
+        let isAttempt = lock != Instruction.condition && below(2) == 0
+        let isReader = lock == Instruction.readWrite && below(2) == 0
+        thread.append(isReader ? .lockToRead : .lock(lock))
+        for _ in 0..<below(3) { add(to: &thread, within: locks + [lock]) }
+        thread.append(isReader ? .unlockToRead : .unlock(lock))
+        guard isAttempt else { return }
+        thread[start] =
+            isReader
+            ? .attemptToRead(otherwise: thread.count)
+            : .attempt(lock, otherwise: thread.count)
+    }
+
+    var description: String {
+        threads.map { "\($0)" }.joined(separator: "\n")
+            .replacing("RaceLabTests.Instruction.", with: "")
+    }
+
+    /// The program for the lab.
+    func describe(_ scenario: Scenario) {
+        let things = Things(hasMutexes: hasMutexes)
+        let seen = threads.map { _ in Seen() }
+        for (index, instructions) in threads.enumerated() {
+            scenario.thread("\(index)") {
+                var at = 0
+                while at < instructions.count {
+                    at = things.carryOut(instructions[at], at: at, seen[index])
+                }
+            }
+        }
+        scenario.outcome { seen.map(\.text).joined(separator: " | ") }
+    }
+
+    /// What the threads share.
+    private final class Things {
+        let variables = [Box(Atomic(0)), Box(Atomic(0))]
+        let shared = Shared()
+        let locks: [any Takeable]
+        let readWrite = ReadWriteLock()
+        let condition = NSCondition()
+        let semaphore = DispatchSemaphore(value: 0)
+
+        init(hasMutexes: Bool) {
+            locks = hasMutexes ? [MutexLock(), MutexLock()] : [NSLock(), NSLock()]
+        }
+
+        /// Returns where to go on.
+        func carryOut(_ instruction: Instruction, at index: Int, _ seen: Seen) -> Int {
+            switch instruction {
+            case .store(let variable, let value):
+                variables[variable].value.store(value, ordering: .relaxed)
+            case .load(let variable):
+                seen.note("\(variables[variable].value.load(ordering: .relaxed))")
+            case .write(let value): shared.value = value
+            case .read: seen.note("\(shared.value)")
+            case .lock(Instruction.readWrite): readWrite.lockToWrite()
+            case .lock(Instruction.condition): condition.lock()
+            case .lock(let lock): locks[lock].lock()
+            case .attempt(let lock, let otherwise):
+                let isPlain = Instruction.plain.contains(lock)
+                let isTaken = isPlain ? locks[lock].try() : readWrite.tryToWrite()
+                seen.note("\(isTaken)")
+                if !isTaken { return otherwise }
+            case .unlock(Instruction.readWrite), .unlockToRead: readWrite.unlock()
+            case .unlock(Instruction.condition): condition.unlock()
+            case .unlock(let lock): locks[lock].unlock()
+            case .lockToRead: readWrite.lockToRead()
+            case .attemptToRead(let otherwise):
+                let isTaken = readWrite.tryToRead()
+                seen.note("\(isTaken)")
+                if !isTaken { return otherwise }
+            case .signal: semaphore.signal()
+            case .acquire: semaphore.wait()
+            case .attemptToAcquire:
+                seen.note(semaphore.wait(timeout: .now()) == .success ? "got it" : "none")
+            case .wait: condition.wait()
+            case .wake(let everybody):
+                if everybody { condition.broadcast() } else { condition.signal() }
+            }
+            return index + 1
+        }
+    }
+}
+
+private protocol Takeable {
+    func lock()
+    func `try`() -> Bool
+    func unlock()
+}
+
+extension NSLock: Takeable {}
+
+private final class MutexLock: Takeable {
+    private let mutex = Mutex(())
+
+    func lock() { mutex._unsafeLock() }
+    func `try`() -> Bool { mutex._unsafeTryLock() }
+    func unlock() { mutex._unsafeUnlock() }
+}
