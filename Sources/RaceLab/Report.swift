@@ -158,8 +158,11 @@ public struct Report: Codable, Sendable {
         public var description: String {
             switch self {
             case .all: "all interleavings"
+            case .atMost(switches: 0): "all interleavings without a forced switch"
+            case .atMost(switches: 1): "all interleavings with at most one forced switch"
             case .atMost(let switches):
                 "all interleavings with at most \(switches) forced switches"
+            case .first(1): "the first interleaving only"
             case .first(let count): "the first \(count) interleavings, in order of switches"
             }
         }
@@ -227,8 +230,16 @@ public struct Report: Codable, Sendable {
         guard let finding = findings.first else {
             return "survives \(extent) (\(explored))"
         }
-        return "fails in \(failing) of \(explored) interleavings; "
-            + "in \(finding.count) of them: \(finding)"
+        return explored == 1
+            ? "\(verdict): \(finding)" : "\(verdict); in \(finding.count) of them: \(finding)"
+    }
+
+    var verdict: String {
+        if let obstacle { return "no verdict: \(obstacle)" }
+        if failing == 0 { return "survives" }
+        return explored == 1
+            ? "fails in the one interleaving that was explored"
+            : "fails in \(failing) of \(explored) interleavings"
     }
 }
 

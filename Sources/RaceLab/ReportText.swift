@@ -51,11 +51,6 @@ extension Report {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    private var verdict: String {
-        if let obstacle { return "no verdict: \(obstacle)" }
-        return failing == 0 ? "survives" : "fails in \(failing) of \(explored) interleavings"
-    }
-
     private var exploredText: String {
         let leftOut =
             redundant == 0

@@ -38,6 +38,22 @@ struct BoundsTests {
         #expect(report.text().contains("explored: \(extent)"))
     }
 
+    @Test("one is not said in the plural")
+    func words() {
+        let fails: (Scenario) -> Void = { scenario in
+            let counter = Counter()
+            scenario.thread("only") { counter.value = 1 }
+            scenario.check { throw CheckFailure("never right") }
+        }
+        #expect(
+            explore(fails).summary
+                == "fails in the one interleaving that was explored: never right")
+        #expect(Report.Extent.first(1).description == "the first interleaving only")
+        #expect(
+            Report.Extent.atMost(switches: 1).description
+                == "all interleavings with at most one forced switch")
+    }
+
     @Test(
         "of two bounds, the one that was met",
         arguments: [(3, Report.Extent.first(3)), (4, .atMost(switches: 1))])
@@ -66,7 +82,7 @@ struct BoundsTests {
         #expect(bounded.survives)
         #expect(bounded.extent == .atMost(switches: 0))
         #expect(bounded.unreached.isEmpty)
-        #expect(bounded.summary.contains("at most 0 forced switches"))
+        #expect(bounded.summary.contains("all interleavings without a forced switch"))
         #expect(!Classic.atomicLostUpdate.report().survives)
     }
 
