@@ -19,6 +19,7 @@ struct KeyPathTests {
         var value = 0
         var pair = Pair()
         var next: Node?
+        var count: Int?
         let constant = 0
         let fixed: Node?
         var computed: Int {
@@ -114,6 +115,20 @@ struct KeyPathTests {
         Self.meets(
             make, \.pair.node!.value, 1, read: { _ = $0.pair.node!.value },
             change: { $0.pair.node!.value = 2 })
+    }
+
+    @Test("an optional that is unwrapped last: the property that it is")
+    func unwrappedLast() {
+        let make = {
+            let node = Node()
+            node.next = Node()
+            node.count = 0
+            return node
+        }
+        Self.meets(make, \.count!, 1, read: { _ = $0.count }, change: { $0.count = 2 })
+        Self.meets(make, \.next!, Node(), read: { _ = $0.next }, change: { $0.next = Node() })
+        let gets = Self.gets(\.next?.next!)
+        #expect(Self.findings({ Node() }, gets, { $0.next = nil }) == [.dataRace])
     }
 
     @Test("put together from two, and of a generic class")
