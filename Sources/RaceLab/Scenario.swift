@@ -63,7 +63,10 @@ import Synchronization
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
 ///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`;
 /// - of an access through a key path what lies behind a computed property or a subscript in it, and
-///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library;
+///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library. As
+///   computed there count, too, properties that are `weak`, `unowned` or `lazy`, have a wrapper, or
+///   can be overridden: of `\.model.count`, when the class that has `model` is not `final` and the
+///   one that has `count` is, `count` is not seen;
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
 ///   for anything else that is not listed above, is reported as blocked, with its place.
 public final class Scenario {

@@ -195,10 +195,20 @@ extension String {
         }
         let room = 8  // for what is looked for, which is often a name
         if prefix(access + room).columns < width { return cut(to: width) }
-        // From the beginning of the word in which it stands, unless that is far away.
-        let word = prefix(access).reversed().prefix { $0 != " " }.count
-        let start = word <= width - room ? access - word : access - (width - room) / 2
+        let beginning = beginning(of: access)
+        // Unless that is far away.
+        let start = access - beginning <= width - room ? beginning : access - (width - room) / 2
         return start == 0 ? cut(to: width) : "…" + String(dropFirst(start)).cut(to: width - 1)
+    }
+
+    /// Where the word begins in which something is accessed. The place of an assignment is its sign:
+    /// then it is the word before.
+    private func beginning(of access: Int) -> Int {
+        let sign = dropFirst(access).prefix { "+-*/%&|^<>=".contains($0) }
+        let isAssignment = sign.last == "=" && !["==", "<=", ">="].contains(sign)
+        let gap = isAssignment ? prefix(access).reversed().prefix { $0 == " " }.count : 0
+        let word = prefix(access - gap).reversed().prefix { $0 != " " }.count
+        return access - gap - word
     }
 
     /// What is assigned, if the line begins with `let name = ` or `var name = `.

@@ -163,6 +163,34 @@ struct KeyPathTests {
         { $0[keyPath: keyPath] = value }
     }
 
+    class CanBeInherited {
+        var node = Node()
+        final var sealed = Node()
+        final weak var weakly: Node?
+    }
+
+    @Test("what lies behind code is not seen: whatever can be overridden leads through some")
+    func behindCode() {
+        let make = {
+            let root = CanBeInherited()
+            root.weakly = root.sealed
+            return root
+        }
+        func gets(_ keyPath: KeyPath<CanBeInherited, Int?>) -> (CanBeInherited) -> Void {
+            { _ = $0[keyPath: keyPath] }
+        }
+        let changes: (CanBeInherited) -> Void = {
+            $0.node.value = 1
+            $0.sealed.value = 1
+        }
+        #expect(Self.findings(make, gets(\.node.next?.value), { $0.node.next = nil }) == [])
+        #expect(Self.findings(make, gets(\.weakly?.value), changes) == [])
+        #expect(
+            Self.findings(make, gets(\.sealed.next?.value), { $0.sealed.next = nil }) == [.dataRace]
+        )
+        #expect(Self.findings(make, gets(\.node.next?.value), { $0.node = Node() }) == [.dataRace])
+    }
+
     @Test("the way to a property is only read")
     func wayIsRead() {
         let make = {
@@ -237,7 +265,10 @@ struct KeyPathTests {
         #expect(report.findings.first { $0.kind == .failedCheck }?.count == 4)
         let trace = try replay("FSFS", describe)
         #expect(trace.steps.map(\.kind) == [.read, .read, .modify, .modify])
-        #expect(trace.steps.allSatisfy { $0.text.contains("node[keyPath: keyPath]") })
+        let (reads, changes) = (
+            "let seen = node[keyPath: keyPath]", "node[keyPath: keyPath] = seen + 1"
+        )
+        #expect(trace.steps.map(\.text) == [reads, reads, changes, changes])
     }
 
     @Test("map by key path, and a member that is looked up dynamically")
