@@ -31,7 +31,9 @@ import Synchronization
 ///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds nobody waiting is lost; of those
 ///   who wait it wakes the one that has waited longest. That a condition may also wake somebody
 ///   for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while somebody
-///   holds the lock, be it only until its release, which is no step of its own: see ``Schedule``;
+///   holds the lock, be it only until its release, which is no step of its own: see ``Schedule``.
+///   Foundation for Linux traps, lab or no lab, where an `NSConditionLock` has to wait without a
+///   date;
 /// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are
 ///   given to the real one when the threads have ended;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
