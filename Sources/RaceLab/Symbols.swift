@@ -11,8 +11,31 @@ public struct Site: Hashable, Codable, Sendable {
     public let column: Int
     public let function: String
 
-    /// The name of the file, without its folders.
-    public var file: String { path.split(separator: "/").last.map(String.init) ?? path }
+    /// The name of the file, without its folders; `Model.count@ObservationTracked` for what this
+    /// macro adds to that property, which is in a file of its own with a long name.
+    public var file: String {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return Site.nameOfExpansion(name) ?? name
+    }
+
+    /// The name says where the macro is used and what it is called: a number before each word is its
+    /// length.
+    private static func nameOfExpansion(_ file: String) -> String? {
+        let beginning = "@__swiftmacro_"
+        guard file.hasPrefix(beginning) else { return nil }
+        var rest = file.dropFirst(beginning.count)
+        var words: [Substring] = []
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            rest = rest.dropFirst(max(1, digits.count))
+            guard let length = Int(digits), length > 0, length <= rest.count else { continue }
+            words.append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        guard words.count > 2 else { return nil }
+        // The first is the module.
+        return words[1..<(words.count - 1)].joined(separator: ".") + "@" + words[words.count - 1]
+    }
 }
 
 /// Finds the places in the source to which addresses in the program belong. It is asked only when

@@ -1,6 +1,7 @@
-import RaceLab
 import StageTesting
 import Testing
+
+@testable import RaceLab
 
 /// The compiler gives many accesses no line. Which one it must be is found out from those around.
 @Suite("Every step has its own line", .needsTheLab)
@@ -60,6 +61,18 @@ struct LineTests {
                 "let first = numbers[keyPath: keyPath]", "let second = numbers[keyPath: keyPath]",
                 "let third = numbers.one", "numbers[keyPath: keyPath] = first + third",
             ])
+    }
+
+    @Test("what a macro adds is in a file whose name says no more than that")
+    func expansion() {
+        func file(_ path: String) -> String {
+            Site(path: path, line: 1, column: 1, function: "").file
+        }
+        #expect(
+            file("generated/@__swiftmacro_3App5ModelC5count18ObservationTrackedfMa_.swift")
+                == "Model.count@ObservationTracked")
+        #expect(file("generated/@__swiftmacro_fMa_.swift") == "@__swiftmacro_fMa_.swift")
+        #expect(file("Sources/App/Model.swift") == "Model.swift")
     }
 
     @Test("what is read first in a function with many variables")
