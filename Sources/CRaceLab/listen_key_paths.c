@@ -101,8 +101,8 @@ static bool go_on(walk *w, access *found) {
             }
             break;
         case OPTIONAL:
-            // Wrapping comes last, and touches nothing.
-            if (offset == WRAP) return false;
+            // What comes last touches nothing, and no type stands behind it.
+            if (offset == WRAP || behind >= w->end) return false;
             if (!holds_something(w->value, pointer(aligned(behind)))) return false;
             break;
         default:

@@ -1,11 +1,13 @@
+import CRaceLab
+
 /// What is wrong with a run, and what is counted as one and the same finding.
 ///
 /// To say where something is in the source takes long, so it is said only to who asks for the
 /// reason: an exploration that is merely counted asks nobody.
 enum Cause: Hashable, Sendable {
     case said(Finding.Kind, String)
-    /// The addresses of two accesses, in an order that does not depend on who came first.
-    case race(first: UInt, second: UInt, overlap: Bool)
+    /// Two accesses, in an order that does not depend on who came first.
+    case race(first: Access, second: Access, overlap: Bool)
 
     var kind: Finding.Kind {
         switch self {
@@ -20,13 +22,32 @@ enum Cause: Hashable, Sendable {
             return reason
         case .race(let first, let second, let overlap):
             let sites = Symbols.sites(of: [first, second])
-            let places = [first, second].map { Site.name(sites[$0]) }
+            let places = [first, second].map { Site.name(sites[$0.pc]) }
             if !overlap { return "nothing orders \(places[0]) and \(places[1])" }
             return places[0] == places[1]
                 ? "both threads can be in the middle of \(places[0])"
                 : "one thread can be in the middle of \(places[0]), "
                     + "another in the middle of \(places[1])"
         }
+    }
+}
+
+/// Where something is read or modified, as an address in the program.
+struct Access: Hashable, Sendable {
+    let pc: UInt
+    let modifies: Bool
+}
+
+extension Symbols {
+    static func sites(of accesses: [Access]) -> [UInt: Site] {
+        sites(of: accesses.map(\.pc), modifying: Set(accesses.filter(\.modifies).map(\.pc)))
+    }
+
+    /// Of all steps that have a place: a note has none.
+    static func sites(of steps: some Sequence<rl_step>) -> [UInt: Site] {
+        sites(
+            of: steps.filter { $0.kind != RL_NOTE.rawValue }
+                .map { Access(pc: UInt($0.pc), modifies: $0.kind == RL_MODIFY.rawValue) })
     }
 }
 

@@ -87,8 +87,7 @@ extension Explorer {
 
     private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
         let steps = run.allSteps
-        let sites = Symbols.sites(
-            of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        let sites = Symbols.sites(of: steps)
         let causes = causes(of: run)
         let objects = Trace.Step.objects(of: steps)
         var result = Trace(

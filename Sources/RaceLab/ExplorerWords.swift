@@ -42,7 +42,7 @@ extension rl_run {
                 + couldGo.joined(separator: " and ") + " did not come to an end"
         } else if couldGo.isEmpty {
             reason = "the schedule goes on, but every thread has come to its end"
-        } else if schedule.choices[step] >= names.count {
+        } else if !names.indices.contains(schedule.choices[step]) {
             reason =
                 "it is the turn of a thread that another one would have to start; by now there "
                 + (names.count == 1 ? "is " : "are ")

@@ -7,7 +7,9 @@ public struct Options: Sendable {
     public var maximumSwitches: Int?
     /// Stops after this many interleavings; less than 1 counts as 1.
     public var maximumInterleavings = 100_000
-    /// Gives up on an interleaving of more steps than this; less than 1 counts as 1.
+    /// Gives up on an interleaving of more steps than this; less than 1 counts as 1. A loop that tries
+    /// something until it succeeds does not go on and on, since nothing changes meanwhile; one that
+    /// also counts how often does, while the thread for which it waits is not let go on.
     public var maximumSteps = 2_000
     /// Leaves out interleavings that differ from one explored before only in the order of steps
     /// that do not touch the same thing. Sound for every verdict (by sleep sets, Godefroid 1996);

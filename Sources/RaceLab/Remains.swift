@@ -142,8 +142,7 @@ struct Remains {
 
     /// The steps until the crash, which is marked.
     func trace(reason: String) -> Trace {
-        let sites = Symbols.sites(
-            of: steps.filter { $0.kind != RL_NOTE.rawValue }.map { UInt($0.pc) })
+        let sites = Symbols.sites(of: steps)
         let objects = Trace.Step.objects(of: steps)
         var trace = Trace(
             threads: threads, columns: columns, initial: initial,

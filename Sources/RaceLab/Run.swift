@@ -43,8 +43,10 @@ extension rl_run {
 
 extension rl_race {
     /// Both places, in an order that does not depend on who came first.
-    var inOrder: (UInt, UInt) {
-        (min(UInt(first_pc), UInt(second_pc)), max(UInt(first_pc), UInt(second_pc)))
+    var inOrder: (Access, Access) {
+        let first = Access(pc: UInt(first_pc), modifies: first_kind == RL_MODIFY.rawValue)
+        let second = Access(pc: UInt(second_pc), modifies: second_kind == RL_MODIFY.rawValue)
+        return first.pc <= second.pc ? (first, second) : (second, first)
     }
 }
 
@@ -55,10 +57,12 @@ extension Schedule {
         self.init(steps.map { Int($0.thread) }, early: Set(early))
     }
 
-    /// The same for the engine.
+    /// The same for the engine. What can be no thread is one of which it will not know.
     var choicesOfEngine: [UInt8] {
-        choices.enumerated().map { index, thread in
-            UInt8(thread) | (early.contains(index) ? UInt8(RL_EARLY) : 0)
+        let nobody = Int(RL_MAX_THREADS)
+        return choices.enumerated().map { index, thread in
+            UInt8((0..<nobody).contains(thread) ? thread : nobody)
+                | (early.contains(index) ? UInt8(RL_EARLY) : 0)
         }
     }
 }

@@ -31,7 +31,9 @@ import Synchronization
 ///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds nobody waiting is lost; of those
 ///   who wait it wakes the one that has waited longest. That a condition may also wake somebody
 ///   for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while somebody
-///   holds the lock, be it only until its release, which is no step of its own: see ``Schedule``;
+///   holds the lock, be it only until its release, which is no step of its own: see ``Schedule``.
+///   Foundation for Linux traps, lab or no lab, where an `NSConditionLock` has to wait without a
+///   date;
 /// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are
 ///   given to the real one when the threads have ended;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
@@ -63,7 +65,10 @@ import Synchronization
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
 ///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`;
 /// - of an access through a key path what lies behind a computed property or a subscript in it, and
-///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library;
+///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library. As
+///   computed there count, too, properties that are `weak`, `unowned` or `lazy`, have a wrapper, or
+///   can be overridden: of `\.model.count`, when the class that has `model` is not `final` and the
+///   one that has `count` is, `count` is not seen;
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
 ///   for anything else that is not listed above, is reported as blocked, with its place.
 public final class Scenario {

@@ -42,7 +42,7 @@ public struct Schedule: Hashable, Codable, Sendable {
         var early: Set<Int> = []
         var characters = Substring(text)
         while let letter = characters.popFirst() {
-            guard let thread = letters.firstIndex(of: Character(letter.uppercased())) else {
+            guard let thread = letters.firstIndex(of: Schedule.capital(letter)) else {
                 throw Malformed(
                     description: "'\(letter)' in the schedule \(text) stands for no thread: "
                         + "the letters are \(legend)")
@@ -89,11 +89,17 @@ public struct Schedule: Hashable, Codable, Sendable {
     /// of the alphabet, so that those of the scenario do not depend on them.
     public static func letters(for threads: [String]) -> [Character] {
         let named = Array(StartedThreads.named(of: threads))
-        let initials = named.map { Character(($0.first ?? "?").uppercased()) }
+        let initials = named.map { capital($0.first ?? "?") }
         let areTellingApart = Set(initials).count == named.count && initials.allSatisfy(\.isLetter)
         let letters = areTellingApart ? initials : Array("ABCDEFGH".prefix(named.count))
         let others = "ZYXWVUTSRQPONMLK".filter { !letters.contains($0) }
         return letters + others.prefix(threads.count - named.count)
+    }
+
+    /// The capital of a letter, or the letter itself if there is none, or two, as with `ß`.
+    private static func capital(_ letter: Character) -> Character {
+        let capital = letter.uppercased()
+        return capital.count == 1 ? Character(capital) : letter
     }
 
     /// How often somebody else goes on than the one before.

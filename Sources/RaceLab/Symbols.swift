@@ -11,8 +11,31 @@ public struct Site: Hashable, Codable, Sendable {
     public let column: Int
     public let function: String
 
-    /// The name of the file, without its folders.
-    public var file: String { path.split(separator: "/").last.map(String.init) ?? path }
+    /// The name of the file, without its folders; `Model.count@ObservationTracked` for what this
+    /// macro adds to that property, which is in a file of its own with a long name.
+    public var file: String {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return Site.nameOfExpansion(name) ?? name
+    }
+
+    /// The name says where the macro is used and what it is called: a number before each word is its
+    /// length.
+    private static func nameOfExpansion(_ file: String) -> String? {
+        let beginning = "@__swiftmacro_"
+        guard file.hasPrefix(beginning) else { return nil }
+        var rest = file.dropFirst(beginning.count)
+        var words: [Substring] = []
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            rest = rest.dropFirst(max(1, digits.count))
+            guard let length = Int(digits), length > 0, length <= rest.count else { continue }
+            words.append(rest.prefix(length))
+            rest = rest.dropFirst(length)
+        }
+        guard words.count > 2 else { return nil }
+        // The first is the module.
+        return words[1..<(words.count - 1)].joined(separator: ".") + "@" + words[words.count - 1]
+    }
 }
 
 /// Finds the places in the source to which addresses in the program belong. It is asked only when
@@ -22,10 +45,14 @@ enum Symbols {
     private static let known = Guarded<[UInt: Site?]>([:])
 
     /// The site of each return address; `nil` where the program has no debug information.
-    static func sites(of addresses: some Sequence<UInt>) -> [UInt: Site] {
+    ///
+    /// - Parameter modifying: those of them at which something is modified.
+    static func sites(
+        of addresses: some Sequence<UInt>, modifying: Set<UInt> = []
+    ) -> [UInt: Site] {
         let wanted = Set(addresses)
         let missing = known.withLock { known in wanted.filter { known[$0] == nil } }
-        let found = missing.isEmpty ? [:] : lookUp(Array(missing))
+        let found = missing.isEmpty ? [:] : lookUp(Array(missing), modifying)
         return known.withLock { known in
             known.merge(found) { $1 }
             return known.filter { wanted.contains($0.key) }.compactMapValues { $0 }
@@ -57,10 +84,13 @@ enum Symbols {
         oneAtATime.release()
     }
 
-    private static func lookUp(_ addresses: [UInt]) -> [UInt: Site?] {
+    private static func lookUp(_ addresses: [UInt], _ modifying: Set<UInt>) -> [UInt: Site?] {
         var sites: [UInt: Site?] = [:]
         for (address, symbol) in zip(addresses, symbols(at: addresses.map { $0 &- 1 })) {
-            let found = symbol.flatMap { site(of: $0) ?? nearestSite(to: address, in: $0) }
+            let found = symbol.flatMap {
+                site(of: $0)
+                    ?? nearestSite(to: address, modifies: modifying.contains(address), in: $0)
+            }
             sites.updateValue(found, forKey: address)
         }
         return sites
@@ -69,24 +99,39 @@ enum Symbols {
     /// The compiler gives some accesses the line 0. The instructions around prepare or use them,
     /// and have a line: for `x += 1` that of the same statement. But of `let seen = x` nothing at
     /// all may have a line, and what comes next is another statement. Then the lines between those
-    /// of the instructions before and after are where it must be.
+    /// of the instructions before and after are where it must be; only not if it modifies something,
+    /// for such a declaration reads. Where it reads by key path, the instructions before have taken
+    /// hold of that, and have its line.
     private static func nearestSite(
-        to address: UInt, in function: SymbolicatedBacktrace.Symbol
+        to address: UInt, modifies: Bool, in function: SymbolicatedBacktrace.Symbol
     ) -> Site? {
-        let distances = Array(stride(from: UInt(4), through: 240, by: 4))
+        let distances = Array(stride(from: UInt(4), through: 480, by: 4))
         let after = firstSite(in: function, distances.map { address &+ $0 })
-        let before = firstSite(in: function, distances.map { address &- $0 })
+        // What is behind the beginning of a function may be far from it, and nothing between has a
+        // line, where the compiler clears many local variables first.
+        let start = address &- 1 &- UInt(bitPattern: function.offset)
+        let before = firstSite(in: function, distances.map { address &- $0 } + [start])
         guard let after, let before else { return (after ?? before)?.site }
+        if modifies { return after.site }
+        if before.index < after.index, readsByKeyPath(before.site) { return before.site }
         let declarations =
             before.site.path == after.site.path && before.site.line < after.site.line
             ? (before.site.line..<after.site.line).dropFirst()
                 .filter { isDeclaration(SourceText.line($0, of: after.site.path) ?? "") } : []
         guard !declarations.isEmpty else { return after.site }
-        // If they are several, they take about the same number of instructions each.
-        let gone = before.index * declarations.count / (before.index + after.index + 1)
+        // If they are several, they take about the same number of instructions each, and the next
+        // statement has some before it has a line.
+        let all = before.index + after.index + 1
+        let part = before.index * (2 * declarations.count + 1) / (2 * all)
+        let gone = before.index < distances.count ? min(part, declarations.count - 1) : 0
         return Site(
             path: after.site.path, line: declarations[gone], column: 0,
             function: after.site.function)
+    }
+
+    private static func readsByKeyPath(_ site: Site) -> Bool {
+        let line = SourceText.line(site.line, of: site.path) ?? ""
+        return isDeclaration(line) && line.contains("[keyPath: ")
     }
 
     private static func isDeclaration(_ line: String) -> Bool {

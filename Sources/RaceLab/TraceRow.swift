@@ -195,10 +195,22 @@ extension String {
         }
         let room = 8  // for what is looked for, which is often a name
         if prefix(access + room).columns < width { return cut(to: width) }
-        // From the beginning of the word in which it stands, unless that is far away.
-        let word = prefix(access).reversed().prefix { $0 != " " }.count
-        let start = word <= width - room ? access - word : access - (width - room) / 2
+        let words = [beginning(ofAssignment: access), beginning(ofWord: access)].compactMap(\.self)
+        // Unless that is far away.
+        let start = words.first { access - $0 <= width - room } ?? access - (width - room) / 2
         return start == 0 ? cut(to: width) : "…" + String(dropFirst(start)).cut(to: width - 1)
+    }
+
+    private func beginning(ofWord position: Int) -> Int {
+        position - prefix(position).reversed().prefix { $0 != " " }.count
+    }
+
+    /// The place of an assignment is its sign. It begins with the word before.
+    private func beginning(ofAssignment position: Int) -> Int? {
+        let sign = dropFirst(position).prefix { "+-*/%&|^<>=".contains($0) }
+        guard sign.last == "=", !["==", "<=", ">="].contains(sign) else { return nil }
+        let gap = prefix(position).reversed().prefix { $0 == " " }.count
+        return beginning(ofWord: position - gap)
     }
 
     /// What is assigned, if the line begins with `let name = ` or `var name = `.

@@ -19,6 +19,7 @@ struct KeyPathTests {
         var value = 0
         var pair = Pair()
         var next: Node?
+        var count: Int?
         let constant = 0
         let fixed: Node?
         var computed: Int {
@@ -116,6 +117,20 @@ struct KeyPathTests {
             change: { $0.pair.node!.value = 2 })
     }
 
+    @Test("an optional that is unwrapped last: the property that it is")
+    func unwrappedLast() {
+        let make = {
+            let node = Node()
+            node.next = Node()
+            node.count = 0
+            return node
+        }
+        Self.meets(make, \.count!, 1, read: { _ = $0.count }, change: { $0.count = 2 })
+        Self.meets(make, \.next!, Node(), read: { _ = $0.next }, change: { $0.next = Node() })
+        let gets = Self.gets(\.next?.next!)
+        #expect(Self.findings({ Node() }, gets, { $0.next = nil }) == [.dataRace])
+    }
+
     @Test("put together from two, and of a generic class")
     func appended() {
         Self.meets(
@@ -146,6 +161,34 @@ struct KeyPathTests {
         _ keyPath: ReferenceWritableKeyPath<Node, Value>, _ value: Value
     ) -> (Node) -> Void {
         { $0[keyPath: keyPath] = value }
+    }
+
+    class CanBeInherited {
+        var node = Node()
+        final var sealed = Node()
+        final weak var weakly: Node?
+    }
+
+    @Test("what lies behind code is not seen: whatever can be overridden leads through some")
+    func behindCode() {
+        let make = {
+            let root = CanBeInherited()
+            root.weakly = root.sealed
+            return root
+        }
+        func gets(_ keyPath: KeyPath<CanBeInherited, Int?>) -> (CanBeInherited) -> Void {
+            { _ = $0[keyPath: keyPath] }
+        }
+        let changes: (CanBeInherited) -> Void = {
+            $0.node.value = 1
+            $0.sealed.value = 1
+        }
+        #expect(Self.findings(make, gets(\.node.next?.value), { $0.node.next = nil }) == [])
+        #expect(Self.findings(make, gets(\.weakly?.value), changes) == [])
+        #expect(
+            Self.findings(make, gets(\.sealed.next?.value), { $0.sealed.next = nil }) == [.dataRace]
+        )
+        #expect(Self.findings(make, gets(\.node.next?.value), { $0.node = Node() }) == [.dataRace])
     }
 
     @Test("the way to a property is only read")
@@ -222,7 +265,10 @@ struct KeyPathTests {
         #expect(report.findings.first { $0.kind == .failedCheck }?.count == 4)
         let trace = try replay("FSFS", describe)
         #expect(trace.steps.map(\.kind) == [.read, .read, .modify, .modify])
-        #expect(trace.steps.allSatisfy { $0.text.contains("node[keyPath: keyPath]") })
+        let (reads, changes) = (
+            "let seen = node[keyPath: keyPath]", "node[keyPath: keyPath] = seen + 1"
+        )
+        #expect(trace.steps.map(\.text) == [reads, reads, changes, changes])
     }
 
     @Test("map by key path, and a member that is looked up dynamically")

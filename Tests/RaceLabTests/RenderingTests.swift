@@ -85,6 +85,12 @@ struct RenderingTests {
         #expect(outcome.table().contains(" fails"))
     }
 
+    @Test("the letter of a thread is a capital, where there is one for it")
+    func letters() throws {
+        #expect(Schedule.letters(for: ["ßeta", "öl"]) == ["ß", "Ö"])
+        #expect(try Schedule("ßö", threads: ["ßeta", "öl"]).choices == [0, 1])
+    }
+
     // MARK: Cutting
 
     @Test(
@@ -119,6 +125,9 @@ struct RenderingTests {
             ("let ours = state.withLock { $0.settle() }", 20, 4, "let ours = state.wi…"),
             ("first(argument, other: second.value)", 20, 30, "…second.value)"),
             ("first(argument) + second + third + fourth", 20, 26, "…+ third + fourth"),
+            ("if value == nil { shared.value = 1 }", 22, 31, "…shared.value = 1 }"),
+            ("if value == nil { shared.value += 1 }", 22, 31, "…shared.value += 1 }"),
+            ("if somebody.is.there == shared.value { }", 22, 21, "…== shared.value { }"),
         ])
     func cutting(line: String, width: Int, access: Int, expected: String) {
         let cut = line.cut(to: width, around: access)

@@ -202,6 +202,16 @@ struct SoundnessTests {
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
 
+    @Test(
+        "a schedule with a number of no thread is refused with the step",
+        arguments: [-1, 2, 8, 128, 256])
+    func misfitOfNobody(thread: Int) {
+        let error = #expect(throws: Misfit.self) {
+            try replay(Schedule([0, thread]), Classic.lostUpdate.describe)
+        }
+        #expect(error?.step == 2)
+    }
+
     @Test("a schedule that goes through a lock is refused with the step")
     func misfitAtLock() {
         let error = #expect(throws: Misfit.self) {

@@ -1,0 +1,92 @@
+import StageTesting
+import Testing
+
+@testable import RaceLab
+
+/// The compiler gives many accesses no line. Which one it must be is found out from those around.
+@Suite("Every step has its own line", .needsTheLab)
+struct LineTests {
+    final class Numbers {
+        var one = 0
+        var other = 0
+        var list = [0]
+        var isSet = false
+    }
+
+    /// The lines of the accesses that `body` makes, in their order.
+    private static func lines(_ body: @escaping (Numbers) -> Void) throws -> [String] {
+        let describe = { (scenario: Scenario) in
+            let numbers = Numbers()
+            scenario.thread("only") { body(numbers) }
+        }
+        let schedule = try #require(explore(describe).surviving)
+        return try replay(schedule, describe).steps.map(\.text)
+    }
+
+    @Test("what is read into a constant, and what is modified right behind")
+    func constants() throws {
+        let lines = try Self.lines { numbers in
+            let first = numbers.one
+            numbers.other += first
+            let second = numbers.one
+            numbers.other += 1
+            let third = numbers.isSet
+            numbers.isSet.toggle()
+            let fourth = numbers.one
+            let fifth = numbers.other
+            numbers.list[0] += fourth
+            keep(second, third, fifth)
+        }
+        #expect(
+            lines == [
+                "let first = numbers.one", "numbers.other += first", "let second = numbers.one",
+                "numbers.other += 1", "let third = numbers.isSet", "numbers.isSet.toggle()",
+                "let fourth = numbers.one", "let fifth = numbers.other",
+                "numbers.list[0] += fourth",
+            ])
+    }
+
+    @Test("what is read into a constant by key path")
+    func keyPaths() throws {
+        let keyPath = [\Numbers.one, \.other][0]
+        let lines = try Self.lines { numbers in
+            let first = numbers[keyPath: keyPath]
+            let second = numbers[keyPath: keyPath]
+            let third = numbers.one
+            numbers[keyPath: keyPath] = first + third
+            keep(second)
+        }
+        #expect(
+            lines == [
+                "let first = numbers[keyPath: keyPath]", "let second = numbers[keyPath: keyPath]",
+                "let third = numbers.one", "numbers[keyPath: keyPath] = first + third",
+            ])
+    }
+
+    @Test("what a macro adds is in a file whose name says no more than that")
+    func expansion() {
+        func file(_ path: String) -> String {
+            Site(path: path, line: 1, column: 1, function: "").file
+        }
+        #expect(
+            file("generated/@__swiftmacro_3App5ModelC5count18ObservationTrackedfMa_.swift")
+                == "Model.count@ObservationTracked")
+        #expect(file("generated/@__swiftmacro_fMa_.swift") == "@__swiftmacro_fMa_.swift")
+        #expect(file("Sources/App/Model.swift") == "Model.swift")
+    }
+
+    @Test("what is read first in a function with many variables")
+    func manyVariables() throws {
+        let lines = try Self.lines { numbers in
+            let first = numbers.one
+            let (a, b, c, d) = ((first, 1), (first, 2), (first, 3), (first, 4))
+            let (e, f, g, h) = (String(first), [first], Set([first]), [first: first])
+            let (i, j, k, l) = ((a, b), (c, d), [a.0: b], [c.0: d])
+            let (m, n, o, p) = (String(a.0), [b], Set([c.0]), [d.0: d])
+            keep(e, f, g, h, i, j, k, l, m, n, o, p)
+        }
+        #expect(lines == ["let first = numbers.one"])
+    }
+}
+
+private func keep<each Value>(_ value: repeat each Value) {}
