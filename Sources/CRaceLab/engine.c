@@ -260,6 +260,7 @@ int rl_decide(void) {
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
     if (time_is_up) lab.sleeping = 0;
+    if (time_is_up) rl_everything_is_released();
     if (at_branch) lab.sleeping = lab.current->sleeping;
     if (!enabled && unfinished && choice == NOBODY && unfinished == those_who(waits_for_work)) {
         // Nobody is left but workers without work. They end, one by one: no steps.

@@ -129,6 +129,8 @@ typedef struct {
     pthread_t pthread;          // of a thread that another one has started
     bool is_added, is_detached;
     vector_clock clock;
+    uint32_t told;              // its clock when it last told others what it had done, in a step …
+    uint32_t told_in;           // … and how many steps there were then
     int32_t last_step;          // -1 before its first
     bool unreported;            // `stepped` has not been called for its last step
     uint32_t accesses;
@@ -248,7 +250,7 @@ static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
 // happens_before.c
 
 void rl_join_clock(vector_clock *into, const vector_clock *other);
-/// Makes what a thread does from now on later than what it has just released.
+/// Makes what a thread does from now on later than what it has just told others in a step.
 void rl_tick(int index);
 cell *rl_cell_at(uintptr_t address);
 /// Checks an access that is neither atomic nor a lock against those before it.
@@ -281,6 +283,8 @@ int rl_holder(const thread *t, uintptr_t *pc);
 void rl_note_release(thread *t, lock *l, bool shared);
 /// The releases of this lock have happened: somebody takes it, or has tried again and again.
 void rl_is_released(const lock *l, bool for_reader);
+/// All releases have happened: nobody can go on, not even to release something.
+void rl_everything_is_released(void);
 /// Whether the thread is about to attempt to take a lock that another one may be about to release;
 /// if so, `*holder` is that other one.
 bool rl_can_be_early(const thread *t, int8_t *holder);

@@ -188,7 +188,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         // It was taken before the threads began.
         l->released = t->clock;
     }
-    rl_tick(index);
+    t->clock.at[index]++;
     rl_did(index, RL_LOCK, address, true);
 }
 
@@ -332,6 +332,22 @@ bool rl_await(const void *queue) {
     rl_place place = RL_CALLER;
     place.pc = 0;
     return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
+}
+
+void rl_deliver(const void *place) { rl_lock_at((uintptr_t)place)->count++; }
+
+rl_moment rl_end_of_work(const void *queue) {
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    // Of locks that were released after a step it can still show that this comes later.
+    bool shows = false, has_left = false;
+    for (int k = 0; k < t->released_count; k++) {
+        has_left = t->released[k].lock->address == (uintptr_t)queue;
+        shows |= !has_left;
+    }
+    const uint32_t now = t->clock.at[me->thread];
+    const bool told = t->told_in == lab.step_count && !shows;
+    return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
 }
 
 // Dispatch does what is sent to a queue in order, and whoever waits for a queue stands behind what was

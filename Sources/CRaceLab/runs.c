@@ -28,6 +28,7 @@ void rl_make_thread(int index) {
     t->joins = NOBODY;
     t->last_step = -1;
     t->accesses = t->visit_count = 0;
+    t->told_in = UINT32_MAX;
     t->locks_held = t->released_count = 0;
     t->early = false;
     t->missed = NULL;

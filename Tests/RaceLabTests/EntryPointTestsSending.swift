@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RaceLab
 import StageTesting
 import Testing
@@ -218,5 +219,68 @@ struct SendingEntryPointTests {
             }
         }
         #expect(report.survives, "\(report.summary)")
+    }
+
+    /// Time that is up orders nothing, although by then the first piece of work has been done.
+    @Test("one thread after the other does not order two pieces of concurrent work")
+    func concurrentWorkIsNotOrdered() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                _ = semaphore.wait(timeout: .now() + 3600)
+                queue.async { shared.value = 2 }
+            }
+        }
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+    }
+
+    @Test("of whom a sender knows that it is free is given more to do")
+    func concurrentWorkForOneThread() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                for _ in 1...10 {
+                    queue.async {
+                        shared.value += 1
+                        semaphore.signal()
+                    }
+                    semaphore.wait()
+                }
+            }
+            scenario.check { try require(shared.value == 10, "not done") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.threads == ["sender", "started thread 2"])
+    }
+
+    @Test("reduction leaves out nothing of two pieces of concurrent work", arguments: [false, true])
+    func reduced(reduction: Bool) {
+        var options = Options()
+        options.reduction = reduction
+        let report = explore(options: options) { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (lock, shared) = (NSLock(), Shared())
+            let (loaded, taken) = (Seen(), Seen())
+            scenario.thread("first") {
+                queue.async {
+                    loaded.note("\(shared.value)")
+                    lock.withLock {}
+                }
+            }
+            scenario.thread("second") {
+                shared.value = 1
+                queue.async {
+                    let isTaken = lock.try()
+                    taken.note("\(isTaken)")
+                    if isTaken { lock.unlock() }
+                }
+            }
+            scenario.outcome { "\(loaded.text) \(taken.text)" }
+        }
+        let possible: Set = ["0 true", "0 false", "1 true", "1 false"]
+        #expect(Set(report.outcomes.keys) == possible, "\(report.text())")
     }
 }
