@@ -116,6 +116,8 @@ void rl_set_signaller(void (*signal)(void *semaphore));
 /// `exclusive`: nothing else may be done on the queue meanwhile.
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive);
 void rl_leave_line(const void *queue, const void *work);
+/// From now on this thread stands behind all work that stands in line for the queue.
+void rl_come_later(const void *queue);
 /// It is for this work that the thread takes the queue in its next step; NULL: for itself.
 void rl_come_for(const void *work);
 

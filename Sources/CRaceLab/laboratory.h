@@ -121,6 +121,7 @@ typedef struct {
     uintptr_t address, pc;      // … to what, and where
     lock *waits_for;            // NULL unless it is about to take something
     const void *comes_for;      // the work in line for which it is about to take a queue, or NULL
+    vector_clock stands_behind; // work that was sent at these times, although nobody has told it
     uintptr_t asleep_on;
     uint32_t asleep_since;      // a step
     int8_t joins;               // the thread whose end it is about to wait for
@@ -265,6 +266,9 @@ lock *rl_waits_for(rl_kind kind, uintptr_t address);
 bool rl_is_available(const thread *t);
 /// Whether a thread that is about to take a queue has to let other work go first.
 bool rl_is_in_line(const thread *t);
+/// Whether a thread that is about to take a queue could as well have come after work that `*sender`
+/// has sent there meanwhile.
+bool rl_could_come_later(const thread *t, int8_t *sender);
 /// Takes what the thread has come for. Returns false if a mere attempt found it taken.
 bool rl_take(int index, thread *t);
 void rl_release_lock(thread *t, uintptr_t address);

@@ -385,6 +385,29 @@ bool rl_is_in_line(const thread *t) {
         if (before->work == t->comes_for) return false;
         if (!exclusive && !before->exclusive) continue;
         if (t->comes_for || t->clock.at[before->by] >= before->since) return true;
+        if (t->stands_behind.at[before->by] >= before->since) return true;
+    }
+    return false;
+}
+
+void rl_come_later(const void *queue) {
+    const lock *l = rl_lock_at((uintptr_t)queue);
+    thread *t = my_thread();
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        uint32_t *behind = &t->stands_behind.at[l->line[i].by];
+        if (l->line[i].since > *behind) *behind = l->line[i].since;
+    }
+    // It comes to the same point once more, and yet it is not where it was.
+    t->visit_count = 0;
+}
+
+bool rl_could_come_later(const thread *t, int8_t *sender) {
+    const lock *l = t->waits_for;
+    if (!l || t->comes_for || (t->kind != RL_LOCK && t->kind != RL_SHARED_LOCK)) return false;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        if (t->kind != RL_LOCK && !l->line[i].exclusive) continue;
+        *sender = l->line[i].by;
+        return true;
     }
     return false;
 }

@@ -34,6 +34,7 @@ void rl_make_thread(int index) {
     t->missed = NULL;
     memset(t->held, 0, sizeof t->held);
     memset(&t->clock, 0, sizeof t->clock);
+    memset(&t->stands_behind, 0, sizeof t->stands_behind);
     t->clock.at[index] = 1;
 }
 

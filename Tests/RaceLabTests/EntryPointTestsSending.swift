@@ -133,6 +133,28 @@ struct SendingEntryPointTests {
             report.reasons(.deadlock).contains { $0.contains(behind) }, "\(report.text())")
     }
 
+    /// Nothing orders the second wait of the reader and the barrier. Where the reader comes first it
+    /// goes on; where it comes later, neither does.
+    @Test("a reader reads again, and a barrier comes between: a deadlock", arguments: [false, true])
+    func barrierBetweenReaders(reduction: Bool) throws {
+        let describe = { (scenario: Scenario) in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let shared = Shared()
+            scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
+            scenario.thread("writer") { queue.async(flags: .barrier) { shared.value = 1 } }
+        }
+        var options = Options()
+        options.reduction = reduction
+        let report = explore(options: options, describe)
+        #expect(report.obstacle == nil && report.surviving != nil, "\(report.text())")
+        #expect(report.findings.map(\.kind) == [.deadlock])
+        let reason = report.reasons(.deadlock).first ?? report.summary
+        #expect(reason.contains("for work that was sent to the queue before"))
+        let trace = try #require(try report.counterexample(describe))
+        #expect(trace.scheduleText.hasSuffix("R-"), "\(trace.table())")
+        #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
+    }
+
     @Test("work that was sent and touches what its sender goes on to touch: a data race")
     func noOrderAfterSending() {
         let report = explore { scenario in
@@ -256,7 +278,7 @@ struct SendingEntryPointTests {
         #expect(report.threads == ["sender", "started thread 2"])
     }
 
-    @Test("reduction leaves out nothing of two pieces of concurrent work", arguments: [false, true])
+    @Test("reduction leaves out nothing of concurrent work", arguments: [false, true])
     func reduced(reduction: Bool) {
         var options = Options()
         options.reduction = reduction

@@ -1,9 +1,10 @@
 /// Every order in which what the bodies of a program do can be carried out, one thing at a time. To
 /// release a lock, to begin and to end on a queue are things of their own.
 ///
-/// Who waits for a queue stands behind the work of which it has heard that it was sent there. One
-/// hears of it by sending it, by being started or sent later by one who has heard of it, and
-/// through locks, atomics, semaphores, queues and the ends of threads.
+/// Who waits for a queue stands behind the work of which it has heard that it was sent there, and
+/// maybe behind what else stands there. One hears of work by sending it, by being started or sent
+/// later by one who has heard of it, and through locks, atomics, semaphores, queues and the ends of
+/// threads.
 struct QueueModel {
     /// Pieces of work of which somebody has heard that they were sent: a bit for each body.
     fileprivate typealias News = UInt8
@@ -42,6 +43,8 @@ struct QueueModel {
         var seen: [[String]]
         /// What each body has heard of.
         var heard: [News]
+        /// Behind which work each body stands, because it came later to the queue.
+        var behind: [News]
         var variables = [0, 0]
         var newsOfVariables: [News] = [0, 0]
         var plain = 0
@@ -71,7 +74,8 @@ struct QueueModel {
         let count = program.bodies.count
         let begin = State(
             at: Array(repeating: 0, count: count), begun: Set(0..<program.threadCount),
-            seen: Array(repeating: [], count: count), heard: Array(repeating: 0, count: count))
+            seen: Array(repeating: [], count: count), heard: Array(repeating: 0, count: count),
+            behind: Array(repeating: 0, count: count))
         var open = [begin]
         var known: Set = [begin]
         while let state = open.popLast() {
@@ -84,7 +88,9 @@ struct QueueModel {
 
     private func successors(of state: State) -> [State] {
         let bodies = Array(program.bodies.indices)
-        let steps = bodies.compactMap { step(of: $0, in: state) }
+        let steps =
+            bodies.compactMap { step(of: $0, in: state) }
+            + bodies.compactMap { comingLater($0, in: state) }
         // Time is up when nobody can go on, and only then.
         guard steps.isEmpty || isLoose else { return steps }
         return steps + bodies.compactMap { withoutWaiting($0, in: state) }
@@ -173,9 +179,9 @@ struct QueueModel {
             state.heard[other] = state.heard[body]
         case .enter(let queue, let barrier, _):
             let isAlone = barrier || queue == QueueInstruction.serial
-            let heard = state.heard[body]
-            let before = state.queues[queue].line.filter { heard & (1 << $0.body) != 0 }
-            guard state.enter(queue, body, isAlone: isAlone, behind: before) else { return nil }
+            let known = state.heard[body] | state.behind[body]
+            let earlier = state.queues[queue].line.filter { known & (1 << $0.body) != 0 }
+            guard state.enter(queue, body, isAlone: isAlone, behind: earlier) else { return nil }
         case .leave(let queue): state.leave(queue, body)
         }
         return state
@@ -228,6 +234,17 @@ struct QueueModel {
     }
 
     // MARK: - Work
+
+    /// What comes of it if a body that is about to wait for a queue comes after all that stands in line;
+    /// `nil` if it is not, or has done so.
+    private func comingLater(_ body: Int, in before: State) -> State? {
+        guard before.begun.contains(body), !isOver(body, in: before),
+            case .enter(let queue, _, _) = program.bodies[body][before.at[body]]
+        else { return nil }
+        var state = before
+        for work in state.queues[queue].line { state.behind[body] |= 1 << work.body }
+        return state == before ? nil : state
+    }
 
     private func begin(_ body: Int, in before: State) -> State? {
         for (number, queue) in before.queues.enumerated() {

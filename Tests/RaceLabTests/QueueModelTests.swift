@@ -31,7 +31,9 @@ struct QueueModelTests {
             // Time that is up orders nothing, nor does an attempt that fails.
             let races = [model.hasRace, QueueModel(program, isLoose: true).hasRace]
             return Prediction(outcomes: model.outcomes, races: Set(races))
-                .disagreements(on: "program \(seed)", faults: faults, program.describe)
+                .disagreements(
+                    on: "program \(seed)", faults: faults, upTo: 300, program.describe
+                )
                 .map { "\($0)\n\(program)" }
         }
     }
