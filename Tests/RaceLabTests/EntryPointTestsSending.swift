@@ -135,7 +135,7 @@ struct SendingEntryPointTests {
 
     /// Nothing orders the second wait of the reader and the barrier. Where the reader comes first it
     /// goes on; where it comes later, neither does.
-    @Test("a reader reads again, and a barrier comes between: a deadlock", arguments: [false, true])
+    @Test("a reader reads again behind a barrier: a deadlock", arguments: [false, true])
     func barrierBetweenReaders(reduction: Bool) throws {
         let describe = { (scenario: Scenario) in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
