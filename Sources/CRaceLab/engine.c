@@ -215,6 +215,11 @@ static uint8_t those_who_can_be_early(uint8_t enabled) {
     return set;
 }
 
+static bool could_come_later(const thread *t) {
+    int8_t sender;
+    return can_go(t) && rl_could_come_later(t, &sender);
+}
+
 /// The choice that is prescribed for this step; NOBODY if it is ours.
 static int prescribed(uint32_t step) {
     if (!lab.current || step >= lab.current->length) return NOBODY;
@@ -260,6 +265,13 @@ int rl_decide(void) {
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
     if (time_is_up) lab.sleeping = 0;
+    if (time_is_up) rl_everything_is_released();
+    // While somebody else can go on, who waits for a queue is tried before and after what is sent to
+    // it. When nobody can, it may have come after it, and then it cannot go on either.
+    if (enabled && !time_is_up && enabled == those_who(could_come_later)) {
+        could_be_early |= enabled;
+        lab.sleeping = 0;
+    }
     if (at_branch) lab.sleeping = lab.current->sleeping;
     if (!enabled && unfinished && choice == NOBODY && unfinished == those_who(waits_for_work)) {
         // Nobody is left but workers without work. They end, one by one: no steps.
@@ -304,7 +316,11 @@ int rl_decide(void) {
     thread *t = &lab.threads[choice];
     t->timed_out = time_is_up;
     t->early = early && rl_can_be_early(t, &lab.steps[step].before);
-    if (early) t->missed = t->waits_for;
+    if (t->early) t->missed = t->waits_for;
+    if (early && !t->early) {
+        t->early = rl_could_come_later(t, &lab.steps[step].before);
+        rl_everything_is_released();
+    }
     if (choice != lab.last && has(enabled, lab.last)) lab.preemptions++;
     lab.last = choice;
     rl_record_steps(++lab.step_count);

@@ -116,8 +116,28 @@ void rl_set_signaller(void (*signal)(void *semaphore));
 /// `exclusive`: nothing else may be done on the queue meanwhile.
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive);
 void rl_leave_line(const void *queue, const void *work);
+/// From now on this thread stands behind all work that stands in line for the queue.
+void rl_come_later(const void *queue);
 /// It is for this work that the thread takes the queue in its next step; NULL: for itself.
 void rl_come_for(const void *work);
+
+/// To which address work is sent for a queue of Dispatch, and the queue stays free to be taken.
+static inline const void *rl_line_of(const void *queue) { return (const char *)queue + 1; }
+
+/// There is one more thing to receive from a place (`rl_await`).
+void rl_deliver(const void *place);
+
+/// A moment in the life of a thread.
+typedef struct {
+    int8_t thread;
+    uint32_t clock;
+} rl_moment;
+
+/// The earliest moment of which others may know that includes all that this thread has done so far,
+/// where it has just left a queue of Dispatch: nobody asks who still stands on it.
+rl_moment rl_end_of_work(const void *queue);
+/// Whether a moment happened before what this thread does now.
+bool rl_knows(rl_moment moment);
 
 /// What this thread has done so far happens before what is done after `rl_received(thing)`.
 void rl_hand_down(const void *thing, uintptr_t pc);

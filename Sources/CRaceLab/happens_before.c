@@ -12,7 +12,15 @@ void rl_join_clock(vector_clock *into, const vector_clock *other) {
         if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
 }
 
-void rl_tick(int index) { lab.threads[index].clock.at[index]++; }
+void rl_tick(int index) {
+    thread *t = &lab.threads[index];
+    t->told = t->clock.at[index]++;
+    t->told_in = lab.step_count;
+}
+
+bool rl_knows(rl_moment moment) {
+    return my_thread()->clock.at[moment.thread] >= moment.clock;
+}
 
 static size_t cell_index(uintptr_t address) {
     uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;

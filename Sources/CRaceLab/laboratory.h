@@ -121,6 +121,7 @@ typedef struct {
     uintptr_t address, pc;      // … to what, and where
     lock *waits_for;            // NULL unless it is about to take something
     const void *comes_for;      // the work in line for which it is about to take a queue, or NULL
+    vector_clock stands_behind; // work that was sent at these times, although nobody has told it
     uintptr_t asleep_on;
     uint32_t asleep_since;      // a step
     int8_t joins;               // the thread whose end it is about to wait for
@@ -129,6 +130,8 @@ typedef struct {
     pthread_t pthread;          // of a thread that another one has started
     bool is_added, is_detached;
     vector_clock clock;
+    uint32_t told;              // its clock when it last told others what it had done, in a step …
+    uint32_t told_in;           // … and how many steps there were then
     int32_t last_step;          // -1 before its first
     bool unreported;            // `stepped` has not been called for its last step
     uint32_t accesses;
@@ -248,7 +251,7 @@ static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
 // happens_before.c
 
 void rl_join_clock(vector_clock *into, const vector_clock *other);
-/// Makes what a thread does from now on later than what it has just released.
+/// Makes what a thread does from now on later than what it has just told others in a step.
 void rl_tick(int index);
 cell *rl_cell_at(uintptr_t address);
 /// Checks an access that is neither atomic nor a lock against those before it.
@@ -263,6 +266,9 @@ lock *rl_waits_for(rl_kind kind, uintptr_t address);
 bool rl_is_available(const thread *t);
 /// Whether a thread that is about to take a queue has to let other work go first.
 bool rl_is_in_line(const thread *t);
+/// Whether a thread that is about to take a queue could as well have come after work that `*sender`
+/// has sent there meanwhile.
+bool rl_could_come_later(const thread *t, int8_t *sender);
 /// Takes what the thread has come for. Returns false if a mere attempt found it taken.
 bool rl_take(int index, thread *t);
 void rl_release_lock(thread *t, uintptr_t address);
@@ -281,6 +287,8 @@ int rl_holder(const thread *t, uintptr_t *pc);
 void rl_note_release(thread *t, lock *l, bool shared);
 /// The releases of this lock have happened: somebody takes it, or has tried again and again.
 void rl_is_released(const lock *l, bool for_reader);
+/// All releases have happened: nobody can go on, not even to release something.
+void rl_everything_is_released(void);
 /// Whether the thread is about to attempt to take a lock that another one may be about to release;
 /// if so, `*holder` is that other one.
 bool rl_can_be_early(const thread *t, int8_t *holder);

@@ -232,12 +232,19 @@ static void make_call(void *context) {
 
 void rl_call_block(void *context) { ((block *)context)->invoke(context); }
 
+/// Returns false if the thread has come later than it could have, and has to wait after all.
+static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
+    rl_come_for(work);
+    const uint32_t step = rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
+    rl_come_for(NULL);
+    return rl_got_it(step);
+}
+
 void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place) {
     const queue_kind kind = rl_kind_of_queue(queue);
     const bool shared = kind == CONCURRENT && !barrier;
-    rl_come_for(work);
-    if (kind != GLOBAL) rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
-    rl_come_for(NULL);
+    if (kind != GLOBAL)
+        while (!take_queue(queue, shared, work, place)) rl_come_later(queue);
     if (kind == MAIN)
         c.work(c.context);  // Dispatch would send it to the main thread
     else

@@ -100,11 +100,13 @@ typedef struct item {
     uintptr_t pc;               // from where it was sent
 } item;
 
-/// What is to be done on one queue in one run, and who does it.
+/// What one thread does in one run for a queue: all of it for a serial queue, one piece after the other
+/// for a concurrent one.
 typedef struct {
     dispatch_object queue;
     item *first, *last;
-    int workers, waiting_workers, waiting_items;
+    bool is_started, is_free;
+    rl_moment end;              // of what it has done, if it is free
 } lane;
 
 static lane lanes[RL_MAX_THREADS];
@@ -129,10 +131,16 @@ static void begin_lanes_of_run(void) {
     lane_count = 0;
 }
 
-static lane *lane_of(dispatch_object queue) {
-    begin_lanes_of_run();
+/// Of the threads that work for a concurrent queue, one of which the sender knows that it has nothing
+/// to do. Whether another one has come to its end is a matter of who goes first, and no step shows it;
+/// and if it did both pieces of work, that would order them where nothing else does.
+static bool can_take_more(const lane *l, bool is_serial) {
+    return is_serial || (l->is_free && rl_knows(l->end));
+}
+
+static lane *lane_of(dispatch_object queue, bool is_serial) {
     for (int k = 0; k < lane_count; k++)
-        if (lanes[k].queue == queue) return &lanes[k];
+        if (lanes[k].queue == queue && can_take_more(&lanes[k], is_serial)) return &lanes[k];
     if (lane_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
     lanes[lane_count] = (lane){.queue = queue};
     return &lanes[lane_count++];
@@ -142,27 +150,26 @@ static item *take_item(lane *l) {
     item *i = l->first;
     l->first = i->next;
     if (!l->first) l->last = NULL;
-    l->waiting_items--;
     return i;
 }
 
 static void *work_on_lane(void *argument) {
     lane *l = argument;
-    for (;;) {
-        l->waiting_workers++;
-        if (!rl_await(l)) return NULL;
-        l->waiting_workers--;
+    while (rl_await(l)) {
         item *i = take_item(l);
         rl_received(i);
         rl_place place = RL_CALLER;
         place.pc = i->pc;
         rl_run_on_queue(l->queue, i->call, i->barrier, i, place);
         discard_item(i);
+        l->end = rl_end_of_work(l->queue);
+        l->is_free = true;
     }
+    return NULL;
 }
 
 static void start_worker(lane *l) {
-    l->workers++;
+    l->is_started = true;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -171,25 +178,31 @@ static void start_worker(lane *l) {
     pthread_attr_destroy(&attributes);
 }
 
+static void add_item(lane *l, item *i) {
+    if (l->last)
+        l->last->next = i;
+    else
+        l->first = i;
+    l->last = i;
+    l->is_free = false;
+    rl_deliver(l);
+}
+
 static void send(dispatch_object queue, call c, bool is_block, bool barrier, rl_place place) {
     if (is_block) c.context = real_block_copy()(c.context);
     item *i = malloc(sizeof *i);
     if (!i) abort();
     *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .pc = place.pc};
     dispatch_retain(queue);
-    lane *l = lane_of(queue);
+    begin_lanes_of_run();
     const queue_kind kind = rl_kind_of_queue(queue);
     const bool is_serial = kind == SERIAL || kind == MAIN;
-    rl_point(RL_SEND, l, place);
+    rl_point(RL_SEND, rl_line_of(queue), place);
     if (kind != GLOBAL) rl_stand_in_line(queue, i, is_serial || barrier);
+    lane *l = lane_of(queue, is_serial);
     rl_hand_down(i, place.pc);
-    if (l->last)
-        l->last->next = i;
-    else
-        l->first = i;
-    l->last = i;
-    l->waiting_items++;
-    if (is_serial ? l->workers == 0 : l->waiting_workers < l->waiting_items) start_worker(l);
+    add_item(l, i);
+    if (!l->is_started) start_worker(l);
 }
 
 void dispatch_async(dispatch_object queue, void *work) {

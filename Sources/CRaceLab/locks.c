@@ -188,7 +188,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         // It was taken before the threads began.
         l->released = t->clock;
     }
-    rl_tick(index);
+    t->clock.at[index]++;
     rl_did(index, RL_LOCK, address, true);
 }
 
@@ -334,6 +334,22 @@ bool rl_await(const void *queue) {
     return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
 }
 
+void rl_deliver(const void *place) { rl_lock_at((uintptr_t)place)->count++; }
+
+rl_moment rl_end_of_work(const void *queue) {
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    // Of locks that were released after a step it can still show that this comes later.
+    bool shows = false, has_left = false;
+    for (int k = 0; k < t->released_count; k++) {
+        has_left = t->released[k].lock->address == (uintptr_t)queue;
+        shows |= !has_left;
+    }
+    const uint32_t now = t->clock.at[me->thread];
+    const bool told = t->told_in == lab.step_count && !shows;
+    return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
+}
+
 // Dispatch does what is sent to a queue in order, and whoever waits for a queue stands behind what was
 // sent to it before. "Before" is what locks, atomics and the like make come before: whether a thread
 // that waits came earlier or later than work that another one sends meanwhile is tried both ways.
@@ -369,6 +385,29 @@ bool rl_is_in_line(const thread *t) {
         if (before->work == t->comes_for) return false;
         if (!exclusive && !before->exclusive) continue;
         if (t->comes_for || t->clock.at[before->by] >= before->since) return true;
+        if (t->stands_behind.at[before->by] >= before->since) return true;
+    }
+    return false;
+}
+
+void rl_come_later(const void *queue) {
+    const lock *l = rl_lock_at((uintptr_t)queue);
+    thread *t = my_thread();
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        uint32_t *behind = &t->stands_behind.at[l->line[i].by];
+        if (l->line[i].since > *behind) *behind = l->line[i].since;
+    }
+    // It comes to the same point once more, and yet it is not where it was.
+    t->visit_count = 0;
+}
+
+bool rl_could_come_later(const thread *t, int8_t *sender) {
+    const lock *l = t->waits_for;
+    if (!l || t->comes_for || (t->kind != RL_LOCK && t->kind != RL_SHARED_LOCK)) return false;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        if (t->kind != RL_LOCK && !l->line[i].exclusive) continue;
+        *sender = l->line[i].by;
+        return true;
     }
     return false;
 }

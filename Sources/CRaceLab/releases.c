@@ -34,6 +34,10 @@ void rl_is_released(const lock *l, bool for_reader) {
     }
 }
 
+void rl_everything_is_released(void) {
+    for (int i = 0; i < lab.thread_count; i++) lab.threads[i].released_count = 0;
+}
+
 bool rl_can_be_early(const thread *t, int8_t *holder) {
     bool for_reader = t->kind == RL_TRY_SHARED_LOCK;
     if (!t->started || t->finished || (t->kind != RL_TRY_LOCK && !for_reader)) return false;

@@ -28,11 +28,13 @@ void rl_make_thread(int index) {
     t->joins = NOBODY;
     t->last_step = -1;
     t->accesses = t->visit_count = 0;
+    t->told_in = UINT32_MAX;
     t->locks_held = t->released_count = 0;
     t->early = false;
     t->missed = NULL;
     memset(t->held, 0, sizeof t->held);
     memset(&t->clock, 0, sizeof t->clock);
+    memset(&t->stands_behind, 0, sizeof t->stands_behind);
     t->clock.at[index] = 1;
 }
 

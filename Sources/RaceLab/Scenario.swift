@@ -42,8 +42,9 @@ import Synchronization
 /// - `DispatchQueue.async`: the work is done by a thread that is started for the queue, one for a
 ///   serial queue, as many as it takes for a concurrent one. It keeps out whoever waits for the
 ///   queue meanwhile. Work is done in the order in which it was sent, and `sync` comes after what was
-///   sent before it, as far as a serial queue or a barrier asks for that. What is sent while a
-///   scenario is set up is done before its threads begin;
+///   sent before it, as far as a serial queue or a barrier asks for that. Where nothing orders them
+///   (locks, atomics and the like do), both orders are tried. What is sent while a scenario is set
+///   up is done before its threads begin;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
@@ -63,7 +64,8 @@ import Synchronization
 ///   something else has ended (`notify`), and work sent by a check: it runs outside, at the same
 ///   time. Let the code under test use a ``queue(_:workers:)`` instead;
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
-///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`;
+///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`, or
+///   that work stands behind them which is sent while they wait;
 /// - of an access through a key path what lies behind a computed property or a subscript in it, and
 ///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library. As
 ///   computed there count, too, properties that are `weak`, `unowned` or `lazy`, have a wrapper, or

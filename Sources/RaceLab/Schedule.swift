@@ -8,11 +8,13 @@
 /// A minus behind a letter says that this step is an attempt to take a lock, and fails because it
 /// comes right before the release of the lock: `HT-` is a step of H with which H is done with the
 /// lock, then an attempt of T, which fails, then the release. In `HT` H releases it first.
+/// Where a thread waits for a dispatch queue, a minus says that it comes later than work that was
+/// sent there by another thread, and has to wait for it.
 public struct Schedule: Hashable, Codable, Sendable {
     /// The index of the thread that makes each step.
     public let choices: [Int]
     /// Which of the steps, counted from 0, are attempts to take a lock that come right before its
-    /// release.
+    /// release, or come to a queue later than they could.
     public let early: Set<Int>
 
     public init(_ choices: [Int], early: Set<Int> = []) {

@@ -48,7 +48,8 @@ public struct Trace: Codable, Sendable {
         /// Whether it is a try for a lock, or a compare-and-exchange, that did not succeed.
         public let failed: Bool
         /// The thread that has not released the lock yet for which this is a failed attempt, although
-        /// it is about to do nothing else: its next step comes after the release. See ``Schedule``.
+        /// it is about to do nothing else: its next step comes after the release. Or the one that has
+        /// sent work to a queue for which this step waits in vain. See ``Schedule``.
         public let before: Int?
         /// How many locks this thread holds when it is about to make its next step.
         public let locksHeld: Int

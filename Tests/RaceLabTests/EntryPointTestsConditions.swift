@@ -301,4 +301,18 @@ struct ConditionEntryPointTests {
         }
         #expect(patient.survives, "\(patient.summary)")
     }
+
+    @Test("when time is up, who could go on has gone on, be it only to release a lock")
+    func releasedWhenTimeIsUp() {
+        let report = explore { scenario in
+            let (lock, shared, semaphore) = (NSLock(), Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("holder") { lock.withLock {} }
+            scenario.thread("waiting") {
+                _ = semaphore.wait(timeout: .now() + 3600)
+                shared.isReady = lock.try()
+            }
+            scenario.check { try require(shared.isReady, "somebody could still go on") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
 }

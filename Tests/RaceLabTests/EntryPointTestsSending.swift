@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RaceLab
 import StageTesting
 import Testing
@@ -132,6 +133,28 @@ struct SendingEntryPointTests {
             report.reasons(.deadlock).contains { $0.contains(behind) }, "\(report.text())")
     }
 
+    /// Nothing orders the second wait of the reader and the barrier. Where the reader comes first it
+    /// goes on; where it comes later, neither does.
+    @Test("a reader reads again behind a barrier: a deadlock", arguments: [false, true])
+    func barrierBetweenReaders(reduction: Bool) throws {
+        let describe = { (scenario: Scenario) in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let shared = Shared()
+            scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
+            scenario.thread("writer") { queue.async(flags: .barrier) { shared.value = 1 } }
+        }
+        var options = Options()
+        options.reduction = reduction
+        let report = explore(options: options, describe)
+        #expect(report.obstacle == nil && report.surviving != nil, "\(report.text())")
+        #expect(report.findings.map(\.kind) == [.deadlock])
+        let reason = report.reasons(.deadlock).first ?? report.summary
+        #expect(reason.contains("for work that was sent to the queue before"))
+        let trace = try #require(try report.counterexample(describe))
+        #expect(trace.scheduleText.hasSuffix("R-"), "\(trace.table())")
+        #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
+    }
+
     @Test("work that was sent and touches what its sender goes on to touch: a data race")
     func noOrderAfterSending() {
         let report = explore { scenario in
@@ -218,5 +241,68 @@ struct SendingEntryPointTests {
             }
         }
         #expect(report.survives, "\(report.summary)")
+    }
+
+    /// Time that is up orders nothing, although by then the first piece of work has been done.
+    @Test("one thread after the other does not order two pieces of concurrent work")
+    func concurrentWorkIsNotOrdered() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                _ = semaphore.wait(timeout: .now() + 3600)
+                queue.async { shared.value = 2 }
+            }
+        }
+        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+    }
+
+    @Test("of whom a sender knows that it is free is given more to do")
+    func concurrentWorkForOneThread() {
+        let report = explore { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                for _ in 1...10 {
+                    queue.async {
+                        shared.value += 1
+                        semaphore.signal()
+                    }
+                    semaphore.wait()
+                }
+            }
+            scenario.check { try require(shared.value == 10, "not done") }
+        }
+        #expect(report.survives, "\(report.summary)")
+        #expect(report.threads == ["sender", "started thread 2"])
+    }
+
+    @Test("reduction leaves out nothing of concurrent work", arguments: [false, true])
+    func reduced(reduction: Bool) {
+        var options = Options()
+        options.reduction = reduction
+        let report = explore(options: options) { scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (lock, shared) = (NSLock(), Shared())
+            let (loaded, taken) = (Seen(), Seen())
+            scenario.thread("first") {
+                queue.async {
+                    loaded.note("\(shared.value)")
+                    lock.withLock {}
+                }
+            }
+            scenario.thread("second") {
+                shared.value = 1
+                queue.async {
+                    let isTaken = lock.try()
+                    taken.note("\(isTaken)")
+                    if isTaken { lock.unlock() }
+                }
+            }
+            scenario.outcome { "\(loaded.text) \(taken.text)" }
+        }
+        let possible: Set = ["0 true", "0 false", "1 true", "1 false"]
+        #expect(Set(report.outcomes.keys) == possible, "\(report.text())")
     }
 }

@@ -1,7 +1,5 @@
 /// Every order in which the instructions of a program can be carried out, one at a time.
 struct Model {
-    static let deadlock = "deadlock"
-
     /// What there is at one moment.
     private struct State: Hashable {
         var at: [Int]
@@ -47,7 +45,7 @@ struct Model {
         let isOver = zip(state.at, program.threads).allSatisfy { $0 == $1.count }
         return isOver
             ? state.seen.map { $0.joined(separator: " ") }.joined(separator: " | ")
-            : Model.deadlock
+            : Prediction.deadlock
     }
 
     private func isRace(_ state: State) -> Bool {

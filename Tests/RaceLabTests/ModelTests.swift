@@ -26,32 +26,14 @@ struct ModelTests {
 
     /// On which programs of a block the lab and the model do not agree.
     private func disagreements(_ block: Int, faults: UInt32 = 0) -> [String] {
-        var result: [String] = []
-        for seed in (block * 10)..<(block * 10 + 10) {
+        ((block * 10)..<(block * 10 + 10)).flatMap { seed in
             let program = RandomProgram(seed: UInt64(seed))
             let model = Model(program)
             // A signal orders nothing: the one who wakes may have been woken for no reason.
             let races = [model.hasRace, Model(program, wakesForNoReason: true).hasRace]
-            for reduction in [false, true] {
-                var options = Options()
-                options.reduction = reduction
-                options.maximumInterleavings = 5_000
-                options.faults = faults
-                let report = explore(options: options, program.describe)
-                guard report.extent == .all else { continue }
-                var found = Set(report.outcomes.keys)
-                let kinds = Set(report.findings.map(\.kind))
-                if kinds.contains(.deadlock) { found.insert(Model.deadlock) }
-                let hasRace = !kinds.isDisjoint(with: [.dataRace, .overlap])
-                guard report.obstacle != nil || found != model.outcomes || !races.contains(hasRace)
-                else { continue }
-                result.append(
-                    "program \(seed)\(reduction ? ", reduced" : ""): "
-                        + "only the lab \(found.subtracting(model.outcomes)), "
-                        + "only the model \(model.outcomes.subtracting(found)), "
-                        + "\(report.summary)\n\(program)")
-            }
+            return Prediction(outcomes: model.outcomes, races: Set(races))
+                .disagreements(on: "program \(seed)", faults: faults, program.describe)
+                .map { "\($0)\n\(program)" }
         }
-        return result
     }
 }

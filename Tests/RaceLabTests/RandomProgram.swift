@@ -32,11 +32,11 @@ enum Instruction {
 struct RandomProgram: CustomStringConvertible {
     private(set) var threads: [[Instruction]] = []
     let hasMutexes: Bool
-    private var state: UInt64
+    private var numbers: RandomNumbers
 
     init(seed: UInt64) {
         hasMutexes = seed % 2 == 1
-        state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
+        numbers = RandomNumbers(seed: seed)
         let count = below(3) == 0 ? 3 : 2
         for _ in 0..<count {
             var thread: [Instruction] = []
@@ -45,11 +45,7 @@ struct RandomProgram: CustomStringConvertible {
         }
     }
 
-    /// A linear congruential generator (Knuth).
-    private mutating func below(_ bound: UInt64) -> Int {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return Int((state >> 33) % bound)
-    }
+    private mutating func below(_ bound: UInt64) -> Int { numbers.below(bound) }
 
     private mutating func add(to thread: inout [Instruction], within locks: [Int]) {
         switch below(locks.count < 2 ? 16 : 9) {

@@ -66,7 +66,8 @@ typedef struct {
 } rl_step;
 
 /// Part of a choice: the attempt of this thread to take a lock comes before the release that ends
-/// the last step of another thread, and fails.
+/// the last step of another thread, and fails. Or this thread comes to a queue later than work that
+/// another one has sent there, and waits for it.
 #define RL_EARLY 0x80
 
 /// The choice that led to a step.

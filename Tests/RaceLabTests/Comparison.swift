@@ -1,0 +1,41 @@
+@_spi(Testing) import RaceLab
+
+/// What a model says of a program.
+struct Prediction {
+    /// What can come of it, "deadlock" included.
+    let outcomes: Set<String>
+    /// Whether it has a data race; both if the model leaves that open.
+    let races: Set<Bool>
+
+    static let deadlock = "deadlock"
+
+    /// What the lab says otherwise, with and without reduction.
+    func disagreements(
+        on name: String, faults: UInt32 = 0, upTo interleavings: Int = 5_000,
+        _ describe: @escaping (Scenario) -> Void
+    ) -> [String] {
+        [false, true].compactMap { reduction in
+            var options = Options()
+            options.reduction = reduction
+            options.maximumInterleavings = interleavings
+            options.faults = faults
+            let report = explore(options: options, describe)
+            guard report.extent == .all, !agrees(with: report) else { return nil }
+            let found = Prediction.outcomes(of: report)
+            return "\(name)\(reduction ? ", reduced" : ""): "
+                + "only the lab \(found.subtracting(outcomes)), "
+                + "only the model \(outcomes.subtracting(found)), \(report.summary)"
+        }
+    }
+
+    private func agrees(with report: Report) -> Bool {
+        let hasRace = report.findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
+        return report.obstacle == nil && Prediction.outcomes(of: report) == outcomes
+            && races.contains(hasRace)
+    }
+
+    private static func outcomes(of report: Report) -> Set<String> {
+        let isStuck = report.findings.contains { $0.kind == .deadlock }
+        return Set(report.outcomes.keys).union(isStuck ? [deadlock] : [])
+    }
+}

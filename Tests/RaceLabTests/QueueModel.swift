@@ -1,0 +1,320 @@
+/// Every order in which what the bodies of a program do can be carried out, one thing at a time. To
+/// release a lock, to begin and to end on a queue are things of their own.
+///
+/// Who waits for a queue stands behind the work of which it has heard that it was sent there, and
+/// maybe behind what else stands there. One hears of work by sending it, by being started or sent
+/// later by one who has heard of it, and through locks, atomics, semaphores, queues and the ends of
+/// threads.
+struct QueueModel {
+    /// Pieces of work of which somebody has heard that they were sent: a bit for each body.
+    fileprivate typealias News = UInt8
+
+    fileprivate struct Lock: Hashable {
+        var owner: Int?
+        /// How often the owner has to release it.
+        var depth = 0
+        var news: News = 0
+    }
+
+    fileprivate struct Queue: Hashable {
+        /// What was sent and is not done, in the order in which it was sent.
+        var line: [Work] = []
+        /// Who keeps everybody else out.
+        var owner: Int?
+        /// Who does not keep out others of their kind; one that enters twice is there twice.
+        var guests: [Int] = []
+        var news: News = 0
+        /// What an owner hears from guests, and other guests do not.
+        var newsOfGuests: News = 0
+    }
+
+    fileprivate struct Work: Hashable {
+        let body: Int
+        /// Whether nothing else may be done meanwhile.
+        let isAlone: Bool
+    }
+
+    /// What there is at one moment.
+    fileprivate struct State: Hashable {
+        /// Where each body is.
+        var at: [Int]
+        /// Which bodies are threads that have been started, or work that has begun.
+        var begun: Set<Int>
+        var seen: [[String]]
+        /// What each body has heard of.
+        var heard: [News]
+        /// Behind which work each body stands, because it came later to the queue.
+        var behind: [News]
+        var variables = [0, 0]
+        var newsOfVariables: [News] = [0, 0]
+        var plain = 0
+        var locks = [Lock(), Lock(), Lock()]
+        var count = 0
+        var newsOfSemaphore: News = 0
+        /// Who sleeps on the condition, who has slept longest first.
+        var asleep: [Int] = []
+        /// Who needs the lock of the condition back: whether it was woken in time.
+        var awake: [Int: Bool] = [:]
+        var queues = [Queue(), Queue()]
+    }
+
+    /// What can come of a program.
+    private(set) var outcomes: Set<String> = []
+    /// Whether two bodies can ever be about to access the plain variable at the same time, one of
+    /// them to write: that is a data race.
+    private(set) var hasRace = false
+    private let program: RandomQueueProgram
+    private let isLoose: Bool
+
+    /// - Parameter isLoose: whether time may be up, an attempt fail and a sleeper wake for no reason
+    ///   at all.
+    init(_ program: RandomQueueProgram, isLoose: Bool = false) {
+        self.program = program
+        self.isLoose = isLoose
+        let count = program.bodies.count
+        let begin = State(
+            at: Array(repeating: 0, count: count), begun: Set(0..<program.threadCount),
+            seen: Array(repeating: [], count: count), heard: Array(repeating: 0, count: count),
+            behind: Array(repeating: 0, count: count))
+        var open = [begin]
+        var known: Set = [begin]
+        while let state = open.popLast() {
+            let next = successors(of: state)
+            if next.isEmpty { outcomes.insert(outcome(of: state)) }
+            if isRace(state) { hasRace = true }
+            open += next.filter { known.insert($0).inserted }
+        }
+    }
+
+    private func successors(of state: State) -> [State] {
+        let bodies = Array(program.bodies.indices)
+        let steps =
+            bodies.compactMap { step(of: $0, in: state) }
+            + bodies.compactMap { comingLater($0, in: state) }
+        // Time is up when nobody can go on, and only then.
+        guard steps.isEmpty || isLoose else { return steps }
+        return steps + bodies.compactMap { withoutWaiting($0, in: state) }
+    }
+
+    private func outcome(of state: State) -> String {
+        let isOver = state.begun.allSatisfy { self.isOver($0, in: state) }
+        return isOver && state.queues.allSatisfy(\.line.isEmpty)
+            ? state.seen.map { $0.joined(separator: " ") }.joined(separator: " | ")
+            : Prediction.deadlock
+    }
+
+    private func isOver(_ body: Int, in state: State) -> Bool {
+        state.at[body] == program.bodies[body].count
+    }
+
+    private func isRace(_ state: State) -> Bool {
+        var (readers, writers) = (0, 0)
+        for body in state.begun where !isOver(body, in: state) {
+            switch program.bodies[body][state.at[body]] {
+            case .read: readers += 1
+            case .write: writers += 1
+            default: break
+            }
+        }
+        return writers > 1 || (writers == 1 && readers > 0)
+    }
+
+    // MARK: - One step
+
+    /// What comes of the next step of a body; `nil` if it has come to its end, or waits.
+    private func step(of body: Int, in before: State) -> State? {
+        guard before.begun.contains(body) else { return begin(body, in: before) }
+        guard !isOver(body, in: before) else { return endOfWork(body, in: before) }
+        if before.asleep.contains(body) {
+            return isLoose ? awake(body, inTime: true, before) : nil
+        }
+        var state = before
+        state.at[body] += 1
+        switch program.bodies[body][before.at[body]] {
+        case .store(let variable, let value):
+            state.variables[variable] = value
+            state.heard[body] |= state.newsOfVariables[variable]
+            state.newsOfVariables[variable] = state.heard[body]
+        case .load(let variable):
+            state.seen[body].append("\(state.variables[variable])")
+            state.heard[body] |= state.newsOfVariables[variable]
+        case .write(let value): state.plain = value
+        case .read: state.seen[body].append("\(state.plain)")
+        case .lock(let lock, let patience, let otherwise):
+            if state.take(lock, for: body) {
+                if patience != .unlimited { state.seen[body].append("true") }
+            } else {
+                guard patience == .none else { return nil }
+                state.seen[body].append("false")
+                state.at[body] = otherwise
+            }
+        case .unlock(let lock): state.release(lock, by: body)
+        case .signal:
+            state.count += 1
+            state.newsOfSemaphore |= state.heard[body]
+        case .acquire(let patience):
+            if state.count > 0 {
+                state.count -= 1
+                state.heard[body] |= state.newsOfSemaphore
+                if patience != .unlimited { state.seen[body].append("true") }
+            } else {
+                guard patience == .none else { return nil }
+                state.seen[body].append("false")
+            }
+        case .wait(let patience): return waiting(body, patience, in: before)
+        case .wake(let everybody):
+            for sleeper in everybody ? state.asleep[...] : state.asleep.prefix(1) {
+                state = awake(sleeper, inTime: true, state)
+            }
+        case .start(let other):
+            state.begun.insert(other)
+            state.heard[other] = state.heard[body]
+        case .join(let other):
+            guard isOver(other, in: state) else { return nil }
+            state.heard[body] |= state.heard[other]
+        case .send(let other, let queue, let barrier):
+            let isAlone = barrier || queue == QueueInstruction.serial
+            state.queues[queue].line.append(Work(body: other, isAlone: isAlone))
+            state.heard[body] |= 1 << other
+            state.heard[other] = state.heard[body]
+        case .enter(let queue, let barrier, _):
+            let isAlone = barrier || queue == QueueInstruction.serial
+            let known = state.heard[body] | state.behind[body]
+            let earlier = state.queues[queue].line.filter { known & (1 << $0.body) != 0 }
+            guard state.enter(queue, body, isAlone: isAlone, behind: earlier) else { return nil }
+        case .leave(let queue): state.leave(queue, body)
+        }
+        return state
+    }
+
+    /// What comes of it if a body does not go on waiting, or an attempt fails for no reason; `nil`
+    /// if it does neither.
+    private func withoutWaiting(_ body: Int, in before: State) -> State? {
+        guard before.begun.contains(body), !isOver(body, in: before) else { return nil }
+        var state = before
+        switch program.bodies[body][before.at[body]] {
+        case .wait(.limited):
+            return before.asleep.contains(body) ? awake(body, inTime: false, before) : nil
+        case .lock(_, let patience, let otherwise):
+            if patience == .unlimited { return nil }
+            state.at[body] = otherwise
+        case .acquire(let patience):
+            if patience == .unlimited { return nil }
+            state.at[body] += 1
+        default: return nil
+        }
+        state.seen[body].append("false")
+        return state
+    }
+
+    // MARK: - The condition
+
+    private func awake(_ body: Int, inTime: Bool, _ before: State) -> State {
+        var state = before
+        state.asleep.removeAll { $0 == body }
+        state.awake[body] = inTime
+        return state
+    }
+
+    /// To wait is two steps: to release the lock and fall asleep, and to take the lock back.
+    private func waiting(
+        _ body: Int, _ patience: QueueInstruction.Patience, in before: State
+    ) -> State? {
+        var state = before
+        guard let isInTime = state.awake[body] else {
+            state.release(QueueInstruction.conditionLock, by: body)
+            state.asleep.append(body)
+            return state
+        }
+        guard state.take(QueueInstruction.conditionLock, for: body) else { return nil }
+        state.awake[body] = nil
+        state.at[body] += 1
+        if patience == .limited { state.seen[body].append("\(isInTime)") }
+        return state
+    }
+
+    // MARK: - Work
+
+    /// What comes of it if a body that is about to wait for a queue comes after all that stands in line;
+    /// `nil` if it is not, or has done so.
+    private func comingLater(_ body: Int, in before: State) -> State? {
+        guard before.begun.contains(body), !isOver(body, in: before),
+            case .enter(let queue, _, _) = program.bodies[body][before.at[body]]
+        else { return nil }
+        var state = before
+        for work in state.queues[queue].line { state.behind[body] |= 1 << work.body }
+        return state == before ? nil : state
+    }
+
+    private func begin(_ body: Int, in before: State) -> State? {
+        for (number, queue) in before.queues.enumerated() {
+            guard let place = queue.line.firstIndex(where: { $0.body == body }) else { continue }
+            var state = before
+            let isAlone = queue.line[place].isAlone
+            let earlier = queue.line.prefix(upTo: place)
+            guard state.enter(number, body, isAlone: isAlone, behind: Array(earlier))
+            else { return nil }
+            state.begun.insert(body)
+            return state
+        }
+        return nil
+    }
+
+    private func endOfWork(_ body: Int, in before: State) -> State? {
+        for (number, queue) in before.queues.enumerated() {
+            guard let place = queue.line.firstIndex(where: { $0.body == body }) else { continue }
+            var state = before
+            state.leave(number, body)
+            state.queues[number].line.remove(at: place)
+            return state
+        }
+        return nil
+    }
+}
+
+extension QueueModel.State {
+    /// Returns whether a body has got a lock.
+    fileprivate mutating func take(_ lock: Int, for body: Int) -> Bool {
+        let isAgain = lock == QueueInstruction.recursiveLock && locks[lock].owner == body
+        guard locks[lock].owner == nil || isAgain else { return false }
+        locks[lock].owner = body
+        locks[lock].depth += 1
+        heard[body] |= locks[lock].news
+        return true
+    }
+
+    fileprivate mutating func release(_ lock: Int, by body: Int) {
+        locks[lock].depth -= 1
+        guard locks[lock].depth == 0 else { return }
+        locks[lock].owner = nil
+        locks[lock].news = heard[body]
+    }
+
+    /// Returns whether a body has got a queue.
+    fileprivate mutating func enter(
+        _ number: Int, _ body: Int, isAlone: Bool, behind: [QueueModel.Work]
+    ) -> Bool {
+        let queue = queues[number]
+        guard queue.owner == nil, !isAlone || queue.guests.isEmpty,
+            behind.allSatisfy({ !isAlone && !$0.isAlone })
+        else { return false }
+        heard[body] |= queue.news
+        if isAlone {
+            heard[body] |= queue.newsOfGuests
+            queues[number].owner = body
+        } else {
+            queues[number].guests.append(body)
+        }
+        return true
+    }
+
+    fileprivate mutating func leave(_ number: Int, _ body: Int) {
+        if queues[number].owner == body {
+            queues[number].owner = nil
+            queues[number].news = heard[body]
+        } else if let place = queues[number].guests.lastIndex(of: body) {
+            queues[number].guests.remove(at: place)
+            queues[number].newsOfGuests |= heard[body]
+        }
+    }
+}

@@ -1,0 +1,294 @@
+import Dispatch
+import Foundation
+import RaceLab
+import Synchronization
+
+/// What is done next by a thread, or by work on a queue. A body is what either of them does; those
+/// with which a program begins come first.
+enum QueueInstruction {
+    /// How long to wait for something: as long as it takes, not at all, or until a moment that is
+    /// far away.
+    enum Patience: CaseIterable {
+        case unlimited, none, limited
+    }
+
+    case store(Int, value: Int)
+    case load(Int)
+    /// Accesses to a variable that is not atomic.
+    case write(value: Int)
+    case read
+    /// Goes on behind the matching `unlock` if it does not get the lock.
+    case lock(Int, Patience, otherwise: Int)
+    case unlock(Int)
+    case signal
+    case acquire(Patience)
+    /// On the condition, whose lock this body holds.
+    case wait(Patience)
+    case wake(everybody: Bool)
+    case start(body: Int)
+    case join(body: Int)
+    /// Sends a body to a queue.
+    case send(body: Int, queue: Int, barrier: Bool)
+    /// Waits for a queue and does on it what follows up to the `leave` at `end`.
+    case enter(queue: Int, barrier: Bool, end: Int)
+    case leave(queue: Int)
+
+    static let (plainLock, recursiveLock, conditionLock) = (0, 1, 2)
+    static let (serial, concurrent) = (0, 1)
+}
+
+/// Two or three threads that start others, and send work to a serial queue and a concurrent one.
+struct RandomQueueProgram: CustomStringConvertible {
+    private(set) var bodies: [[QueueInstruction]] = []
+    /// How many of the bodies are threads from the beginning.
+    let threadCount: Int
+    private var numbers: RandomNumbers
+    /// How many bodies have been mentioned so far.
+    private var bodyCount: Int
+
+    /// Every body becomes one more thread of the lab at most, which has room for eight.
+    private static let mostBodies = 4
+
+    init(seed: UInt64) {
+        numbers = RandomNumbers(seed: seed)
+        threadCount = numbers.isOneOf(4) ? 3 : 2
+        bodyCount = threadCount
+        while bodies.count < bodyCount {
+            let isFirst = bodies.count < threadCount
+            let length = !isFirst ? 1 + numbers.below(2) : threadCount == 2 ? 3 : 1
+            var body = Draft()
+            while body.instructions.count < length { add(to: &body) }
+            bodies.append(body.instructions)
+        }
+    }
+
+    // MARK: - Making one up
+
+    /// A body that is not complete.
+    private struct Draft {
+        var instructions: [QueueInstruction] = []
+        /// What it holds, or would by now if it had got it.
+        var locks: [Int] = []
+        var depth = 0
+        /// The threads that it has started and not joined.
+        var started: [Int] = []
+    }
+
+    private mutating func add(to body: inout Draft) {
+        switch numbers.below(body.depth < 2 ? 18 : 9) {
+        case 0: body.instructions.append(.store(numbers.below(2), value: 1 + numbers.below(2)))
+        case 1: body.instructions.append(.load(numbers.below(2)))
+        case 2: body.instructions.append(.write(value: 1 + numbers.below(2)))
+        case 3: body.instructions.append(.read)
+        case 4: body.instructions.append(.signal)
+        case 5: body.instructions.append(.acquire(patience()))
+        case 6: addCondition(to: &body)
+        case 7: addThread(to: &body)
+        case 8, 9, 10: addWork(to: &body)
+        case 11, 12, 13: addSection(to: &body)
+        default: addSync(to: &body)
+        }
+    }
+
+    private mutating func patience() -> QueueInstruction.Patience {
+        QueueInstruction.Patience.allCases[numbers.below(3)]
+    }
+
+    private mutating func newBody() -> Int? {
+        guard bodyCount < RandomQueueProgram.mostBodies else { return nil }
+        bodyCount += 1
+        return bodyCount - 1
+    }
+
+    private mutating func addCondition(to body: inout Draft) {
+        let mayWait = body.locks.contains(QueueInstruction.conditionLock)
+        if mayWait, numbers.isOneOf(2) {
+            body.instructions.append(.wait(numbers.isOneOf(2) ? .limited : .unlimited))
+        } else {
+            body.instructions.append(.wake(everybody: numbers.isOneOf(2)))
+        }
+    }
+
+    private mutating func addThread(to body: inout Draft) {
+        if !body.started.isEmpty, numbers.isOneOf(2) {
+            body.instructions.append(.join(body: body.started.removeFirst()))
+        } else if let other = newBody() {
+            body.instructions.append(.start(body: other))
+            // Within a section it may not be reached, and then there is nothing to join.
+            if body.depth == 0 { body.started.append(other) }
+        }
+    }
+
+    private mutating func addWork(to body: inout Draft) {
+        guard let other = newBody() else { return }
+        body.instructions.append(
+            .send(body: other, queue: numbers.below(2), barrier: numbers.isOneOf(3)))
+    }
+
+    private mutating func addSection(to body: inout Draft) {
+        let (lock, start) = (numbers.below(3), body.instructions.count)
+        // Asking for its own lock again is an error of the program, for this one.
+        if lock == QueueInstruction.conditionLock, body.locks.contains(lock) { return }
+        let patience = lock == QueueInstruction.conditionLock ? .unlimited : patience()
+        body.instructions.append(.unlock(lock))
+        body.locks.append(lock)
+        addInside(to: &body)
+        body.locks.removeLast()
+        body.instructions.append(.unlock(lock))
+        body.instructions[start] = .lock(lock, patience, otherwise: body.instructions.count)
+    }
+
+    private mutating func addSync(to body: inout Draft) {
+        let (queue, start) = (numbers.below(2), body.instructions.count)
+        body.instructions.append(.leave(queue: queue))
+        addInside(to: &body)
+        body.instructions[start] = .enter(
+            queue: queue, barrier: numbers.isOneOf(2), end: body.instructions.count)
+        body.instructions.append(.leave(queue: queue))
+    }
+
+    private mutating func addInside(to body: inout Draft) {
+        body.depth += 1
+        for _ in 0..<numbers.below(3) { add(to: &body) }
+        body.depth -= 1
+    }
+
+    var description: String {
+        bodies.enumerated().map { "\($0): \($1)" }.joined(separator: "\n")
+            .replacing("RaceLabTests.QueueInstruction.", with: "")
+            .replacing("Patience.", with: "")
+    }
+
+    // MARK: - For the lab
+
+    func describe(_ scenario: Scenario) {
+        let things = Things(bodies)
+        for index in 0..<threadCount {
+            scenario.thread("\(index)") { things.carryOut(index) }
+        }
+        scenario.outcome { things.seen.map(\.text).joined(separator: " | ") }
+    }
+
+    /// What the bodies share.
+    private final class Things: @unchecked Sendable {
+        let bodies: [[QueueInstruction]]
+        let seen: [Seen]
+        let threads: Threads
+        let variables = [Box(Atomic(0)), Box(Atomic(0))]
+        let shared = Shared()
+        let locks: [any Lockable] = [NSLock(), NSRecursiveLock()]
+        let condition = NSCondition()
+        let semaphore = DispatchSemaphore(value: 0)
+        let queues = [
+            DispatchQueue(label: "serial"),
+            DispatchQueue(label: "concurrent", attributes: .concurrent),
+        ]
+
+        init(_ bodies: [[QueueInstruction]]) {
+            self.bodies = bodies
+            seen = bodies.map { _ in Seen() }
+            threads = Threads(count: bodies.count)
+        }
+
+        func carryOut(_ body: Int) {
+            carryOut(body, 0..<bodies[body].count)
+            for case .start(let other) in bodies[body] { threads.detach(other) }
+        }
+
+        private func carryOut(_ body: Int, _ range: Range<Int>) {
+            var at = range.lowerBound
+            while at < range.upperBound { at = carryOutOne(body, at) }
+        }
+
+        /// Returns where to go on.
+        private func carryOutOne(_ body: Int, _ index: Int) -> Int {
+            let seen = seen[body]
+            switch bodies[body][index] {
+            case .store(let variable, let value):
+                variables[variable].value.store(value, ordering: .relaxed)
+            case .load(let variable):
+                seen.note("\(variables[variable].value.load(ordering: .relaxed))")
+            case .write(let value): shared.value = value
+            case .read: seen.note("\(shared.value)")
+            case .lock(QueueInstruction.conditionLock, _, _): condition.lock()
+            case .lock(let lock, let patience, let otherwise):
+                if !take(locks[lock], patience, seen) { return otherwise }
+            case .unlock(QueueInstruction.conditionLock): condition.unlock()
+            case .unlock(let lock): locks[lock].unlock()
+            case .signal: semaphore.signal()
+            case .acquire(let patience): acquire(patience, seen)
+            case .wait(.unlimited): condition.wait()
+            case .wait: seen.note("\(condition.wait(until: Date() + 3600))")
+            case .wake(let everybody):
+                if everybody { condition.broadcast() } else { condition.signal() }
+            case .start(let other): threads.start(other) { self.carryOut(other) }
+            case .join(let other): threads.join(other)
+            case .send(let other, let queue, let barrier):
+                queues[queue].async(flags: barrier ? .barrier : []) { self.carryOut(other) }
+            case .enter(let queue, let barrier, let end):
+                queues[queue].sync(flags: barrier ? .barrier : []) {
+                    carryOut(body, (index + 1)..<end)
+                }
+                return end + 1
+            case .leave: break
+            }
+            return index + 1
+        }
+
+        private func take(
+            _ lock: any Lockable, _ patience: QueueInstruction.Patience, _ seen: Seen
+        ) -> Bool {
+            if patience == .unlimited {
+                lock.lock()
+                return true
+            }
+            let isTaken = patience == .none ? lock.try() : lock.lock(before: Date() + 3600)
+            seen.note("\(isTaken)")
+            return isTaken
+        }
+
+        private func acquire(_ patience: QueueInstruction.Patience, _ seen: Seen) {
+            if patience == .unlimited { return semaphore.wait() }
+            let timeout = patience == .none ? DispatchTime.now() : .now() + 3600
+            seen.note("\(semaphore.wait(timeout: timeout) == .success)")
+        }
+    }
+
+    /// The threads that bodies have started, where the lab does not see them.
+    private final class Threads: @unchecked Sendable {
+        private let threads: UnsafeMutableBufferPointer<pthread_t?>
+
+        init(count: Int) {
+            threads = .allocate(capacity: count)
+            threads.initialize(repeating: nil)
+        }
+
+        deinit { threads.deallocate() }
+
+        func start(_ index: Int, _ body: @escaping () -> Void) {
+            threads[index] = ThreadEntryPointTests.start(body)
+        }
+
+        func join(_ index: Int) {
+            guard let thread = threads[index] else { return }
+            threads[index] = nil
+            pthread_join(thread, nil)
+        }
+
+        func detach(_ index: Int) {
+            guard let thread = threads[index] else { return }
+            threads[index] = nil
+            pthread_detach(thread)
+        }
+    }
+}
+
+private protocol Lockable {
+    func lock()
+    func `try`() -> Bool
+    func lock(before limit: Date) -> Bool
+    func unlock()
+}
+
+extension NSLock: Lockable {}
+extension NSRecursiveLock: Lockable {}
