@@ -52,8 +52,8 @@ extension rl_run {
             isWaiting = !misfit_early && !waiting[schedule.choices[step]].finished
             reason =
                 misfit_early
-                ? "it is the turn of '\(name)', but not with an attempt to take a lock that "
-                    + "comes right before its release: leave out the minus"
+                ? "it is the turn of '\(name)', but its step is no attempt right before a release, "
+                    + "and waits for no queue: leave out the minus"
                 : isWaiting
                     ? "it is the turn of '\(name)', but that thread cannot go on"
                     : "it is the turn of '\(name)', but that thread has come to its end"

@@ -24,10 +24,13 @@ struct TraceCell {
     var access = 0
     /// The line, and the file if it is not the one of most steps: `:12`, `Queue:12`.
     var site = ""
-    var failed = false
+    /// What came of it, where that goes without saying in most steps.
+    var comment = ""
 
     /// What goes behind the text.
-    var place: String { (site.isEmpty ? "" : " \(site)") + (failed ? " fails" : "") }
+    var place: String {
+        (site.isEmpty ? "" : " \(site)") + (comment.isEmpty ? "" : " \(comment)")
+    }
 }
 
 extension Trace {
@@ -50,7 +53,7 @@ extension Trace {
             held[step.thread] = locksHeld[index]
             var bars = held.map(Trace.bar)
             bars[step.thread] = Trace.bar(before: before, after: locksHeld[index], step)
-            if let holder = step.before, isLastAttempt(index, before: holder) {
+            if let holder = step.holder, isLastAttempt(index, before: holder) {
                 let after = lastStep(of: holder, before: index).map { steps[$0].locksHeld } ?? 0
                 bars[holder] = after == 0 ? "└" : Trace.bar(after)
                 held[holder] = after
@@ -78,7 +81,7 @@ extension Trace {
     private var locksHeldInSight: [Int] {
         var locks = steps.map(\.locksHeld)
         for (index, step) in steps.enumerated() {
-            guard let holder = step.before, isLastAttempt(index, before: holder),
+            guard let holder = step.holder, isLastAttempt(index, before: holder),
                 let last = lastStep(of: holder, before: index)
             else { continue }
             locks[last] += 1
@@ -92,8 +95,8 @@ extension Trace {
 
     /// Whether a release that attempts came before happens after this one.
     private func isLastAttempt(_ index: Int, before holder: Int) -> Bool {
-        let next = steps[(index + 1)...].first { $0.thread == holder || $0.before == holder }
-        return next?.before != holder
+        let next = steps[(index + 1)...].first { $0.thread == holder || $0.holder == holder }
+        return next?.holder != holder
     }
 
     /// The file in which most steps happen. It goes without saying in the table.
@@ -121,7 +124,7 @@ extension Trace {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
         if cell.text.isEmpty { cell.text = "(\(step.kind.word))" }
-        cell.failed = step.failed
+        cell.comment = step.comment
         return cell
     }
 
@@ -137,6 +140,18 @@ extension Trace {
         return TraceCell(
             text: shown, isCode: true, access: max(0, (column ?? 0) - dropped),
             site: "\(file):\(site.line)")
+    }
+}
+
+extension Trace.Step {
+    private var isAttempt: Bool { kind == .tryLock || kind == .trySharedLock }
+
+    /// The thread that releases the lock only after this attempt to take it.
+    fileprivate var holder: Int? { isAttempt ? before : nil }
+
+    fileprivate var comment: String {
+        if !failed { return "" }
+        return before != nil && !isAttempt ? "waits" : "fails"
     }
 }
 

@@ -124,10 +124,10 @@ private struct NarrowTable {
 
     private func step(_ cell: TraceCell, room: Int) -> String {
         let site = cell.site.isEmpty ? "" : cell.site.leftPadded(to: siteWidth) + " "
-        let failed = cell.failed ? " fails" : ""
+        let comment = cell.comment.isEmpty ? "" : " \(cell.comment)"
         let text = cell.text.cut(
-            to: room - site.columns - failed.columns, around: cell.isCode ? cell.access : 0)
-        return site + text + failed
+            to: room - site.columns - comment.columns, around: cell.isCode ? cell.access : 0)
+        return site + text + comment
     }
 
     private func changes(_ row: TraceRow) -> String {

@@ -152,6 +152,7 @@ struct SendingEntryPointTests {
         #expect(reason.contains("for work that was sent to the queue before"))
         let trace = try #require(try report.counterexample(describe))
         #expect(trace.scheduleText.hasSuffix("R-"), "\(trace.table())")
+        #expect(trace.steps.last?.before == 1 && trace.table().contains(" waits  ←"))
         #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
