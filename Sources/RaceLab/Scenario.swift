@@ -66,6 +66,8 @@ import Synchronization
 /// - that a dispatch queue may have another one as its target, that a work item may carry the flag
 ///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`, or
 ///   that work stands behind them which is sent while they wait;
+/// - that a lock has been taken while the scenario was set up, and not been released there. What is
+///   to keep a thread waiting from the beginning is a semaphore;
 /// - of an access through a key path what lies behind a computed property or a subscript in it, and
 ///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library. As
 ///   computed there count, too, properties that are `weak`, `unowned` or `lazy`, have a wrapper, or
