@@ -22,7 +22,7 @@ struct Prediction {
             let report = explore(options: options, describe)
             guard report.extent == .all, !agrees(with: report) else { return nil }
             let found = Prediction.outcomes(of: report)
-            return "\(name)\(reduction ? ", reduced" : ""): "
+            return "program \(name)\n\(reduction ? "reduced: " : "")"
                 + "only the lab \(found.subtracting(outcomes)), "
                 + "only the model \(outcomes.subtracting(found)), \(report.summary)"
         }

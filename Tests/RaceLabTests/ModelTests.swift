@@ -8,32 +8,67 @@ import Testing
 /// data races.
 @Suite("The lab agrees with a model", .needsTheLab)
 struct ModelTests {
-    @Test("on random programs with locks, attempts, conditions and atomics", arguments: 0..<60)
-    func randomPrograms(block: Int) {
-        let disagreements = disagreements(block)
+    /// What the programs of a family have that others have not.
+    enum Family: CaseIterable {
+        /// Locks that are attempted, conditions, semaphores and atomics: ``RandomProgram``.
+        case locks
+        /// Queues of Dispatch, threads that start others, a recursive lock, and waiting that comes
+        /// to an end: ``RandomQueueProgram``.
+        case queues
+    }
+
+    @Test("on random programs", arguments: Family.allCases, 0..<45)
+    func randomPrograms(of family: Family, block: Int) {
+        let disagreements = Self.disagreements(family, block)
         #expect(disagreements.isEmpty, "\(disagreements.joined(separator: "\n"))")
     }
 
     @Test(
-        "and would not if the lab had a fault",
-        arguments: [
+        "and would not if the lab had a fault", arguments: Family.allCases,
+        [
             RL_FAULT_NO_EARLY_ATTEMPTS, RL_FAULT_SKIP_LAST_ALTERNATIVE,
             RL_FAULT_NO_EDGE_FROM_UNLOCK,
         ])
-    func notices(fault: Int) {
-        #expect((0..<40).contains { !disagreements($0, faults: UInt32(fault)).isEmpty })
+    func notices(family: Family, fault: Int) {
+        let isNoticed = (0..<40).contains {
+            !Self.disagreements(family, $0, faults: UInt32(fault)).isEmpty
+        }
+        #expect(isNoticed)
     }
 
     /// On which programs of a block the lab and the model do not agree.
-    private func disagreements(_ block: Int, faults: UInt32 = 0) -> [String] {
-        ((block * 10)..<(block * 10 + 10)).flatMap { seed in
-            let program = RandomProgram(seed: UInt64(seed))
-            let model = Model(program)
-            // A signal orders nothing: the one who wakes may have been woken for no reason.
-            let races = [model.hasRace, Model(program, wakesForNoReason: true).hasRace]
-            return Prediction(outcomes: model.outcomes, races: Set(races))
-                .disagreements(on: "program \(seed)", faults: faults, program.describe)
-                .map { "\($0)\n\(program)" }
+    private static func disagreements(
+        _ family: Family, _ block: Int, faults: UInt32 = 0
+    ) -> [String] {
+        ((block * 10)..<(block * 10 + 10)).flatMap { number in
+            let seed = UInt64(number)
+            switch family {
+            case .locks:
+                let program = RandomProgram(seed: seed)
+                return Prediction(program)
+                    .disagreements(on: "\(number):\n\(program)", faults: faults, program.describe)
+            case .queues:
+                let program = RandomQueueProgram(seed: seed)
+                return Prediction(program)
+                    .disagreements(
+                        on: "\(number):\n\(program)", faults: faults, upTo: 300, program.describe)
+            }
         }
+    }
+}
+
+extension Prediction {
+    init(_ program: RandomProgram) {
+        let model = Model(program)
+        // A signal orders nothing: the one who wakes may have been woken for no reason.
+        let races = [model.hasRace, Model(program, wakesForNoReason: true).hasRace]
+        self.init(outcomes: model.outcomes, races: Set(races))
+    }
+
+    init(_ program: RandomQueueProgram) {
+        let model = QueueModel(program)
+        // Time that is up orders nothing, nor does an attempt that fails.
+        let races = [model.hasRace, QueueModel(program, isLoose: true).hasRace]
+        self.init(outcomes: model.outcomes, races: Set(races))
     }
 }
