@@ -17,7 +17,7 @@ struct ModelTests {
         case queues
     }
 
-    @Test("on random programs", arguments: Family.allCases, 0..<45)
+    @Test("on random programs", arguments: Family.allCases, 0..<60)
     func randomPrograms(of family: Family, block: Int) {
         let disagreements = Self.disagreements(family, block)
         #expect(disagreements.isEmpty, "\(disagreements.joined(separator: "\n"))")
