@@ -264,8 +264,10 @@ int rl_decide(void) {
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
-    if (time_is_up) lab.sleeping = 0;
-    if (time_is_up) rl_everything_is_released();
+    if (time_is_up) {
+        lab.sleeping = 0;
+        rl_everything_is_released();
+    }
     // While somebody else can go on, who waits for a queue is tried before and after what is sent to
     // it. When nobody can, it may have come after it, and then it cannot go on either.
     if (enabled && !time_is_up && enabled == those_who(could_come_later)) {

@@ -188,6 +188,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         // It was taken before the threads began.
         l->released = t->clock;
     }
+    // No `rl_tick`: a release is no step.
     t->clock.at[index]++;
     rl_did(index, RL_LOCK, address, true);
 }

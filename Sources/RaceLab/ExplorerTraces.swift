@@ -86,23 +86,11 @@ extension Explorer {
     }
 
     private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
-        let steps = run.allSteps
-        let sites = Symbols.sites(of: steps)
         let causes = causes(of: run)
-        let objects = Trace.Step.objects(of: steps)
         var result = Trace(
             threads: names(of: run), columns: scenario.columns.map(\.title),
             initial: initial,
-            steps: steps.enumerated().map { index, step in
-                let site = sites[UInt(step.pc)]
-                return Trace.Step(
-                    thread: Int(step.thread), kind: Trace.Step.Kind(step),
-                    object: objects[index], site: site,
-                    text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
-                    failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
-                    locksHeld: Int(step.locks_held),
-                    states: states[index])
-            },
+            steps: Trace.Step.all(of: run.allSteps) { states[$0] },
             findings: causes.map { Finding($0, count: 1, schedule: run.schedule) },
             waiting: Trace.Waiting.all(of: run))
         for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)

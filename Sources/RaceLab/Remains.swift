@@ -142,20 +142,11 @@ struct Remains {
 
     /// The steps until the crash, which is marked.
     func trace(reason: String) -> Trace {
-        let sites = Symbols.sites(of: steps)
-        let objects = Trace.Step.objects(of: steps)
+        let atCrash = columns.map { _ in "" }
         var trace = Trace(
             threads: threads, columns: columns, initial: initial,
-            steps: steps.enumerated().map { index, step in
-                let site = sites[UInt(step.pc)]
-                let isLast = index == steps.count - 1
-                return Trace.Step(
-                    thread: Int(step.thread), kind: Trace.Step.Kind(step),
-                    object: objects[index], site: site,
-                    text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
-                    failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
-                    locksHeld: Int(step.locks_held),
-                    states: states[index] ?? (isLast ? columns.map { _ in "" } : nil))
+            steps: Trace.Step.all(of: steps) {
+                states[$0] ?? ($0 == steps.count - 1 ? atCrash : nil)
             },
             findings: [Finding(.said(.crash, reason), count: 1, schedule: schedule)],
             waiting: [])

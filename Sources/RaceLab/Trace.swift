@@ -96,8 +96,24 @@ public struct Trace: Codable, Sendable {
 }
 
 extension Trace.Step {
+    /// These steps, with their places in the source and, by their numbers, the states after them.
+    static func all(
+        of steps: some Collection<rl_step>, states: (Int) -> [String]?
+    ) -> [Trace.Step] {
+        let sites = Symbols.sites(of: steps)
+        return zip(steps, objects(of: steps)).enumerated().map { index, pair in
+            let (step, object) = pair
+            let site = sites[UInt(step.pc)]
+            return Trace.Step(
+                thread: Int(step.thread), kind: Kind(step), object: object, site: site,
+                text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
+                failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
+                locksHeld: Int(step.locks_held), states: states(index))
+        }
+    }
+
     /// What each of these touches, as a number.
-    static func objects(of steps: some Sequence<rl_step>) -> [Int] {
+    private static func objects(of steps: some Sequence<rl_step>) -> [Int] {
         var known: [UInt: Int] = [:]
         return steps.map { step in
             let address = UInt(step.address)

@@ -1,7 +1,7 @@
 extension AWPromise {
     /// Ends as the first of the promises ends, whichever way. Of several that
-    /// are settled already, the first in the array wins. (Not one of which the
-    /// handlers are being called: this race waits behind those.)
+    /// are settled already, the first in the array wins; one that is still
+    /// calling its handlers counts as settled when it has called them.
     ///
     /// Nothing is rejected with ``OperatorError/noPromises``, as in PromiseKit:
     /// JavaScript's `race` of nothing is pending for ever. Once it is decided,
