@@ -1,32 +1,71 @@
+import Dispatch
 import Synchronization
 
-/// Stage 3: the same promise for any number of threads.
+/// Stage 3: a promise for any number of threads, and one that always settles.
 ///
-/// It may be settled, observed and dropped on any thread at any time. It
-/// settles once. Every handler is called exactly once, unless it is withdrawn,
-/// in the order in which they were registered, even when registering and
-/// settling meet. All that changes lives in one state behind one lock, and the
-/// lock is held for the length of a state transition only: no function of yours
-/// is ever called, and nothing that it has captured is ever freed, under it.
+/// It may be settled, observed and released on any thread at any time. It
+/// settles once. Each handler runs exactly once, in the order of registration,
+/// even when a registration meets a settlement. All mutable state is behind
+/// one lock, which is held for a state transition and no longer: no function
+/// of yours runs, and none is freed, while it is held.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
     public typealias RejectFunction = @Sendable (any Error) -> Void
-    typealias Handler = @Sendable (Outcome, inout Agenda) -> Void
+    typealias Handler = @Sendable (Outcome, CallbackQueue?) -> Void
+
+    private enum Phase {
+        /// Will become draining, or settled if there are no handlers.
+        case pending
+        /// Settled, and one thread is calling the handlers. Will become
+        /// settled when that thread finds none left.
+        case draining(Outcome)
+        /// Settled, and no handler is left. Will become draining again for a
+        /// handler that is registered late.
+        case settled(Outcome)
+    }
+
+    /// A handler, where it runs, and by what it can be withdrawn.
+    private struct Entry {
+        let observer: Observer?
+        let dispatcher: any Dispatcher
+        let handler: Handler
+
+        func call(_ outcome: Outcome, _ callbacks: CallbackQueue?) {
+            if dispatcher.runsImmediately {
+                handler(outcome, callbacks)
+            } else {
+                // It runs later, when the queue of this thread is gone.
+                dispatcher.dispatch { [handler] in handler(outcome, nil) }
+            }
+        }
+    }
+
+    /// Everything that changes.
+    private struct State {
+        var phase = Phase.pending
+        /// The handlers not yet called, in order of registration.
+        var entries: [Entry] = []
+    }
 
     private let state = Mutex(State())
 
-    /// What the promise ended with; `nil` as long as it is pending. By the
-    /// time you look at a `nil` it may be out of date; an outcome never is.
+    /// What the promise ended with; `nil` while it is pending. A `nil` may be
+    /// out of date by the time you look at it; an outcome never is.
     public var result: Outcome? {
-        state.withLock { $0.outcome }
+        state.withLock { state in
+            switch state.phase {
+            case .pending: nil
+            case .draining(let outcome), .settled(let outcome): outcome
+            }
+        }
     }
 
-    /// Runs `block` at once, on the calling thread, and hands it two
+    /// Runs `block` at once, on the calling thread, and passes it two
     /// functions: `resolve` for when its work succeeds, `reject` for when it
-    /// fails. Both may be called from any thread. The first call of either
+    /// fails. Both may be called on any thread. The first call of either
     /// settles the promise; all later calls are ignored. If both functions are
-    /// dropped and neither was called, the promise is rejected with
+    /// released without a call, the promise is rejected with
     /// ``PromiseError/abandoned``.
     public convenience init(
         block: (
@@ -36,14 +75,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
     ) {
         self.init()
         let resolver = Resolver(self)
-        block(
-            { value in resolver.fulfill(value) },
-            { error in resolver.reject(error) }
-        )
+        block(resolver.fulfill, resolver.reject)
     }
-
-    /// Makes a pending promise that is settled by code in this module.
-    init() {}
 
     /// Makes a pending promise, and the resolver that settles it.
     public static func pending() -> (
@@ -52,175 +85,208 @@ public final class AWPromise<Value: Sendable>: Sendable {
         let promise = AWPromise<Value>()
         return (promise, Resolver(promise))
     }
-}
 
-// MARK: - Two things can happen to a promise
+    /// Makes a pending promise that is settled by code in this module.
+    init() {}
 
-extension AWPromise {
-    /// It settles. Nothing happens if it is settled already; the answer says
-    /// whether this call was the one that did it.
+    // MARK: - Two things can happen to a promise
+
+    /// It settles. `callbacks` is the queue of the thread, if it is inside a
+    /// handler. Returns `false` if the promise was settled before.
     @discardableResult
-    func settle(_ outcome: Outcome) -> Bool {
-        var agenda = Agenda()
-        defer { agenda.workThrough() }
-        return settle(outcome, &agenda)
-    }
-
-    /// It settles while this thread is working through an agenda.
-    @discardableResult
-    func settle(_ outcome: Outcome, _ agenda: inout Agenda) -> Bool {
-        let settling = state.withLock { $0.settle(outcome) }
-        if settling == .handlersWait { agenda.add(callHandlers) }
-        return settling != .tooLate
+    func settle(
+        _ outcome: Outcome, _ callbacks: CallbackQueue? = nil
+    ) -> Bool {
+        let (isFirst, hasHandlers) = state.withLock { state in
+            guard case .pending = state.phase else { return (false, false) }
+            let hasHandlers = !state.entries.isEmpty
+            state.phase = hasHandlers ? .draining(outcome) : .settled(outcome)
+            return (true, hasHandlers)
+        }
+        if hasHandlers {
+            CallbackQueue.run(on: callbacks) { self.drain(outcome, $0) }
+        }
+        return isFirst
     }
 
     /// It is observed: `handler` is called with the outcome, exactly once,
-    /// unless it is withdrawn before. The answer is the ticket for that.
-    @discardableResult
-    func observe(_ handler: @escaping Handler) -> Ticket {
-        var agenda = Agenda()
-        defer { agenda.workThrough() }
-        return observe(&agenda, handler)
-    }
-
-    /// It is observed while this thread is working through an agenda.
-    @discardableResult
+    /// unless `observer` is withdrawn before.
     func observe(
-        _ agenda: inout Agenda, _ handler: @escaping Handler
-    ) -> Ticket {
-        let (ticket, ours) = state.withLock { $0.register(handler) }
-        if ours { agenda.add(callHandlers) }
-        return ticket
-    }
-
-    /// When it settles, an operator has something to put away. That is done in
-    /// its turn, as handlers are called, but it is not to hear the outcome.
-    func afterwards(_ putAway: @escaping @Sendable () -> Void) {
-        var agenda = Agenda()
-        defer { agenda.workThrough() }
-        let (_, ours) = state.withLock { $0.enlist { _, _ in putAway() } }
-        if ours { agenda.add(callHandlers) }
-    }
-
-    /// Forgets a handler, if it has not been called and is not about to be.
-    func withdraw(_ ticket: Ticket) {
-        // The handler leaves the lock alive, and is freed here.
-        _ = state.withLock { $0.withdraw(ticket) }
-    }
-
-    /// Calls the handlers that wait, and those that join them meanwhile. Only
-    /// the thread to which the state said "ours" may come here: that is why
-    /// handlers never overtake one another.
-    private func callHandlers(_ agenda: inout Agenda) {
-        while let turn = state.withLock({ $0.nextTurn() }) {
-            for place in turn.places {
-                place.handler?(turn.outcome, &agenda)
-            }
-        }
-    }
-}
-
-// MARK: - What is behind the lock
-
-extension AWPromise {
-    /// Plain values and pure transitions: each function changes the state and
-    /// says what is to be done about it after the lock is released.
-    private struct State {
-        enum Phase {
-            /// Will become `calling` when the promise settles, once, or
-            /// `settled` if nobody waits.
-            case pending
-            /// Settled, and one thread is calling handlers. Will become
-            /// `settled` when that thread finds that nobody waits.
-            case calling(Outcome)
-            /// Settled, and nobody waits. Will become `calling` for a while
-            /// when somebody registers late.
-            case settled(Outcome)
-        }
-
-        enum Settling {
-            case tooLate, nobodyWaits, handlersWait
-        }
-
-        private var phase = Phase.pending
-        private var waiting = WaitingList<Value>()
-
-        /// Whether anybody has ever registered, withdrawn or not.
-        private var isObserved = false
-
-        /// Rings when the promise is freed, unless somebody registers before.
-        private var alarm: UnhandledRejectionAlarm?
-
-        var outcome: Outcome? {
-            switch phase {
-            case .pending: nil
-            case .calling(let outcome), .settled(let outcome): outcome
-            }
-        }
-
-        /// If it returns `.handlersWait`, it is for the caller to call them.
-        mutating func settle(_ outcome: Outcome) -> Settling {
-            guard case .pending = phase else { return .tooLate }
-            if !isObserved, case .failure(let error) = outcome {
-                alarm = UnhandledRejectionAlarm(error)
-            }
-            if waiting.isEmpty {
-                phase = .settled(outcome)
-                return .nobodyWaits
-            }
-            phase = .calling(outcome)
-            return .handlersWait
-        }
-
-        /// Returns whether it is ours, the caller's, to call the handlers.
-        mutating func register(
-            _ handler: @escaping Handler
-        ) -> (ticket: Ticket, ours: Bool) {
-            isObserved = true
-            alarm?.turnOff()
-            return enlist(handler)
-        }
-
-        /// The same for a handler that only puts something away: if the outcome
-        /// is a rejection, nobody has heard of it yet.
-        mutating func enlist(
-            _ handler: @escaping Handler
-        ) -> (ticket: Ticket, ours: Bool) {
-            let ticket = waiting.append(handler)
-            guard case .settled(let outcome) = phase else {
-                return (ticket, false)
-            }
-            phase = .calling(outcome)
-            return (ticket, true)
-        }
-
-        /// Returns the handler, so that it is not freed in here.
-        mutating func withdraw(_ ticket: Ticket) -> Handler? {
-            waiting.withdraw(ticket)
-        }
-
-        /// Returns who is to be called now, or `nil` if all have been: from
-        /// then on the next one who registers calls for himself.
-        mutating func nextTurn() -> (
-            outcome: Outcome, places: [WaitingList<Value>.Place]
-        )? {
-            guard case .calling(let outcome) = phase else {
-                preconditionFailure("only the caller of handlers takes turns")
-            }
-            if waiting.isEmpty {
-                phase = .settled(outcome)
+        on dispatcher: any Dispatcher, _ callbacks: CallbackQueue? = nil,
+        as observer: Observer? = nil, _ handler: @escaping Handler
+    ) {
+        let entry = Entry(
+            observer: observer, dispatcher: dispatcher, handler: handler)
+        let outcome = state.withLock { state -> Outcome? in
+            guard case .settled(let outcome) = state.phase else {
+                // Still pending; or draining, and other handlers come first.
+                state.entries.append(entry)
                 return nil
             }
-            return (outcome, waiting.takeAll())
+            state.phase = .draining(outcome)
+            return outcome
+        }
+        if let outcome {
+            entry.call(outcome, callbacks)
+            drain(outcome, callbacks)
+        }
+    }
+
+    /// Calls handlers until none are left. Only the thread that changed the
+    /// phase to draining gets here, so no handler overtakes another.
+    private func drain(_ outcome: Outcome, _ callbacks: CallbackQueue?) {
+        var batch: [Entry]
+        repeat {
+            batch = state.withLock { state in
+                if state.entries.isEmpty { state.phase = .settled(outcome) }
+                defer { state.entries = [] }
+                return state.entries
+            }
+            for entry in batch { entry.call(outcome, callbacks) }
+        } while !batch.isEmpty
+    }
+
+    func withdraw(_ observer: Observer) {
+        // The handler leaves the lock alive, and is freed here.
+        _ = state.withLock { state in
+            state.entries.firstIndex { $0.observer === observer }.map {
+                state.entries.remove(at: $0)
+            }
+        }
+    }
+
+    // MARK: - Chaining
+
+    /// Calls `function` with the value, and returns a promise of what it
+    /// returns. If `function` throws, or if this promise is rejected, the new
+    /// promise is rejected with that error.
+    ///
+    /// `function` runs at most once, where `dispatcher` decides. If that is a
+    /// queue, it runs neither inside this call nor inside the call that
+    /// fulfills the promise.
+    @discardableResult
+    public func then<Next>(
+        on dispatcher: any Dispatcher = DispatchQueue.main,
+        _ function: @escaping @Sendable (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe(on: dispatcher) { outcome, callbacks in
+            next.settle(Result { try function(outcome.get()) }, callbacks)
+        }
+        return next
+    }
+
+    /// Calls `function` with the value, and returns a promise that ends as the
+    /// promise ends that `function` returns: this is `flatMap`, where the
+    /// other `then` is `map`. Everything else is as it is there.
+    @discardableResult
+    public func then<Next>(
+        on dispatcher: any Dispatcher = DispatchQueue.main,
+        _ function: @escaping @Sendable (Value) throws -> AWPromise<Next>
+    ) -> AWPromise<Next> {
+        continueWith(on: dispatcher) { try function($0.get()) }
+    }
+
+    /// Ends a chain: calls `function` with the error if this promise, or any
+    /// promise before it in the chain, is rejected. It may be attached any
+    /// number of times, early or late, and takes nothing away from a `then`.
+    ///
+    /// `function` runs at most once, where `dispatcher` decides.
+    public func error(
+        on dispatcher: any Dispatcher = DispatchQueue.main,
+        _ function: @escaping RejectFunction
+    ) {
+        observe(on: dispatcher) { outcome, _ in
+            if case .failure(let error) = outcome { function(error) }
         }
     }
 }
 
-/// What a promise itself can have to complain of.
+/// The right, and the duty, to settle a promise.
+///
+/// The first call settles the promise; all later calls, on any thread, are
+/// ignored. Immediate handlers run inside that first call. A resolver that is
+/// freed before rejects the promise with ``PromiseError/abandoned``: nothing
+/// else could settle it any more, and its handlers would never run.
+public final class Resolver<Value: Sendable>: Sendable {
+    private let promise: AWPromise<Value>
+
+    init(_ promise: AWPromise<Value>) { self.promise = promise }
+
+    deinit { settle(.failure(PromiseError.abandoned)) }
+
+    public func fulfill(_ value: Value) { settle(.success(value)) }
+    public func reject(_ error: any Error) { settle(.failure(error)) }
+
+    /// Returns whether it was this call that settled the promise.
+    @discardableResult
+    public func settle(_ outcome: AWPromise<Value>.Outcome) -> Bool {
+        promise.settle(outcome)
+    }
+}
+
+/// Decides when, and on which thread, the handlers of a promise run.
+///
+/// It receives the handlers in the order of registration. A serial queue keeps
+/// that order.
+public protocol Dispatcher: Sendable {
+    /// Runs `work` exactly once, later, on a thread of its choice. May be
+    /// called on any thread, and on several at the same time. A dispatcher
+    /// that drops `work` leaves the next promise pending.
+    func dispatch(_ work: @escaping @Sendable () -> Void)
+
+    /// Whether a handler may run here and now, without `dispatch`.
+    var runsImmediately: Bool { get }
+}
+
+extension Dispatcher {
+    public var runsImmediately: Bool { false }
+}
+
+extension DispatchQueue: Dispatcher {
+    public func dispatch(_ work: @escaping @Sendable () -> Void) {
+        async(execute: work)
+    }
+}
+
+/// Runs handlers where the promise is settled, or inside a late `then`. The
+/// thread that drains a promise also calls what other threads register.
+public struct ImmediateDispatcher: Dispatcher {
+    public var runsImmediately: Bool { true }
+    public init() {}
+    public func dispatch(_ work: @escaping @Sendable () -> Void) { work() }
+}
+
+/// The callbacks that one thread has still to make.
+///
+/// A handler that settles the next promise of a chain does not call that
+/// promise's handlers: it adds a callback to the queue and returns. So a chain
+/// of a million links needs no more stack than a chain of one. (The idea comes
+/// from swift-nio's `CallbackList`.)
+final class CallbackQueue {
+    typealias Callback = (CallbackQueue?) -> Void
+
+    private var waiting: [Callback] = []
+
+    /// Adds `callback` to `queue`. Without one, calls it now, and then every
+    /// callback that was added meanwhile, first come, first served.
+    static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
+        if let queue { return queue.waiting.append(callback) }
+        let queue = CallbackQueue()
+        var batch = [callback]
+        while !batch.isEmpty {
+            for callback in batch { callback(queue) }
+            batch.removeAll(keepingCapacity: true)
+            swap(&batch, &queue.waiting)
+        }
+    }
+}
+
+/// The errors of the promise itself.
 public enum PromiseError: Error {
     /// A function passed to `then` returned the promise that this `then` had
     /// returned before.
     case returnedItself
-    /// Whoever was to settle the promise has gone without doing so.
+    /// The resolver was freed before it had settled the promise.
     case abandoned
 }

@@ -1,1 +1,0 @@
-../promise-bench/Stage3Workloads.swift

@@ -1,0 +1,58 @@
+import Dispatch
+
+extension AWPromise {
+    /// Calls `function` with the outcome, a value or an error, and returns a
+    /// promise that ends as the promise ends that `function` returns. If
+    /// `function` throws, the new promise is rejected with that error.
+    ///
+    /// If `function` returns the new promise itself, which would then wait for
+    /// itself, that promise is rejected with ``PromiseError/returnedItself``.
+    /// (A circle of several promises is not noticed: it stays pending.)
+    @discardableResult
+    public func continueWith<Next>(
+        on dispatcher: any Dispatcher = DispatchQueue.main,
+        _ function: @escaping @Sendable (Outcome) throws -> AWPromise<Next>
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe(on: dispatcher) { outcome, callbacks in
+            do {
+                let inner = try function(outcome)
+                guard inner !== next else { throw PromiseError.returnedItself }
+                inner.observe(on: ImmediateDispatcher(), callbacks) {
+                    next.settle($0, $1)
+                }
+            } catch {
+                next.settle(.failure(error), callbacks)
+            }
+        }
+        return next
+    }
+
+    /// Calls `function` with the outcome, unless it is withdrawn before. An
+    /// observer is not part of the chain: nothing waits for it.
+    ///
+    /// `function` runs at most once, where `dispatcher` decides.
+    @discardableResult
+    public func observe(
+        on dispatcher: any Dispatcher = DispatchQueue.main,
+        _ function: @escaping @Sendable (Outcome) -> Void
+    ) -> Observation {
+        let observer = Observer()
+        observe(on: dispatcher, as: observer) { outcome, _ in
+            function(outcome)
+        }
+        return Observation { [weak self] in self?.withdraw(observer) }
+    }
+}
+
+/// An object that stands for a handler which can be withdrawn.
+final class Observer: Sendable {}
+
+/// What ``AWPromise/observe(on:_:)`` returns. Releasing it withdraws nothing.
+public struct Observation: Sendable {
+    fileprivate let withdrawal: @Sendable () -> Void
+
+    /// Makes the promise release the function and everything it captured,
+    /// unless it has begun to call its handlers. Any thread may call this.
+    public func withdraw() { withdrawal() }
+}

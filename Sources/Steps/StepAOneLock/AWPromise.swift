@@ -1,0 +1,145 @@
+import Synchronization
+
+/// Step A, one lock: any number of threads may use the promise.
+///
+/// This is Stage 2 with its state behind one lock. Nothing reads or writes the
+/// state without the lock, so no two threads can be in the middle of a change.
+///
+/// What is still wrong: handlers are called while the lock is held. A handler
+/// that uses its own promise waits for a lock that its own thread holds, and
+/// a handler that waits for another thread may wait for ever.
+public final class AWPromise<Value: Sendable>: Sendable {
+    public typealias Outcome = Result<Value, any Error>
+    public typealias ResolveFunction = @Sendable (Value) -> Void
+    public typealias RejectFunction = @Sendable (any Error) -> Void
+    private typealias Handler = @Sendable (Outcome) -> Void
+
+    private enum Phase {
+        /// Will become settled, once.
+        case pending
+        /// Will not change any more.
+        case settled(Outcome)
+    }
+
+    /// Everything that changes.
+    private struct State {
+        var phase = Phase.pending
+        /// The handlers not yet called, in order of registration.
+        var handlers: [Handler] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// What the promise ended with; `nil` while it is pending. A `nil` may be
+    /// out of date by the time you look at it; an outcome never is.
+    public var result: Outcome? {
+        state.withLock { state in
+            switch state.phase {
+            case .pending: nil
+            case .settled(let outcome): outcome
+            }
+        }
+    }
+
+    /// Runs `block` at once, on the calling thread, and passes it two
+    /// functions: `resolve` for when its work succeeds, `reject` for when it
+    /// fails. Both may be called on any thread. The first call of either
+    /// settles the promise; all later calls are ignored.
+    public init(
+        block: (
+            _ resolve: @escaping ResolveFunction,
+            _ reject: @escaping RejectFunction
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    /// Makes a pending promise that is settled by code in this file.
+    private init() {}
+
+    // MARK: - Two things can happen to a promise
+
+    /// It settles.
+    private func settle(_ outcome: Outcome) {
+        state.withLock { state in
+            guard case .pending = state.phase else { return }
+            state.phase = .settled(outcome)
+            for handler in state.handlers { handler(outcome) }
+            state.handlers = []
+        }
+    }
+
+    /// It is observed: `handler` is called with the outcome, exactly once.
+    private func observe(_ handler: @escaping Handler) {
+        state.withLock { state in
+            if case .settled(let outcome) = state.phase {
+                handler(outcome)
+            } else {
+                state.handlers.append(handler)
+            }
+        }
+    }
+
+    // MARK: - Chaining
+
+    /// Calls `function` with the value, and returns a promise of what it
+    /// returns. If `function` throws, or if this promise is rejected, the new
+    /// promise is rejected with that error.
+    ///
+    /// `function` runs at most once: on the thread that settles the promise,
+    /// or on this one before `then` returns, if the promise is settled.
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping @Sendable (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    /// Calls `function` with the value, and returns a promise that ends as the
+    /// promise ends that `function` returns: this is `flatMap`, where the
+    /// other `then` is `map`. Everything else is as it is there.
+    ///
+    /// If `function` returns the new promise itself, which would then wait for
+    /// itself, that promise is rejected with ``PromiseError/returnedItself``.
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping @Sendable (Value) throws -> AWPromise<Next>
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            do {
+                let inner = try function(outcome.get())
+                guard inner !== next else { throw PromiseError.returnedItself }
+                inner.observe { outcome in next.settle(outcome) }
+            } catch {
+                next.settle(.failure(error))
+            }
+        }
+        return next
+    }
+
+    /// Ends a chain: calls `function` with the error if this promise, or any
+    /// promise before it in the chain, is rejected. It may be attached any
+    /// number of times, early or late, and takes nothing away from a `then`.
+    ///
+    /// `function` runs at most once, on the thread on which a `then` would.
+    public func error(_ function: @escaping RejectFunction) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}
+
+/// The errors of the promise itself.
+public enum PromiseError: Error {
+    /// A function passed to `then` returned the promise that this `then` had
+    /// returned before.
+    case returnedItself
+}
