@@ -1,18 +1,6 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Each exercise of the workbook is a module of its own, so that an editor knows it. Nobody depends on
-// it: to be graded it is compiled once more, together with what ties it to the grader.
-let exercises = Array(1...12)
-let names = exercises.map { $0 < 10 ? "Exercise0\($0)" : "Exercise\($0)" }
-let workbook = zip(exercises, names).map { number, name in
-    Target.target(
-        name: name, dependencies: (8...11).contains(number) ? ["Stage3ThreadSafe"] : [],
-        path: "Exercises/Workbook", exclude: names.filter { $0 != name }.map { "\($0).swift" },
-        sources: ["\(name).swift"],
-        swiftSettings: [.swiftLanguageMode(.v5)])
-}
-
 // `Mutex` is inlined into the code that uses it, as atomic instructions. With this
 // setting the compiler emits them as function calls instead, which is how the lab
 // can watch a lock without a change to the source. Debug builds only; no sanitizer
@@ -26,6 +14,7 @@ let package = Package(
     platforms: [.macOS("26.0")],
     products: [
         .library(name: "RaceLab", targets: ["RaceLab"]),
+        .library(name: "Stage3ThreadSafe", targets: ["Stage3ThreadSafe"]),
         .executable(name: "promise-lab", targets: ["promise-lab"]),
         .executable(name: "promise-bench", targets: ["promise-bench"]),
     ],
@@ -63,14 +52,14 @@ let package = Package(
         // when an answer is.
         .target(
             name: "Graders", dependencies: ["RaceLab", "SharedSuite", "Stage3ThreadSafe"],
-            path: "Exercises/Graders", exclude: ["Adapters", "Stubs", "Variants"]),
+            exclude: ["Adapters", "Stubs", "Variants"]),
 
         // The article's own example, and a server for it. (Stage 2 lets itself be shared.)
-        .target(name: "LoopbackServer", path: "Tests/LoopbackServer"),
+        .target(name: "LoopbackServer", path: "Examples/HTTP/LoopbackServer"),
         .target(
             name: "HTTPExample",
             dependencies: ["LoopbackServer", "Stage2Handlers", "Stage3ThreadSafe"],
-            path: "Tests/HTTPExample", swiftSettings: [.swiftLanguageMode(.v5)]),
+            path: "Examples/HTTP/HTTPExample", swiftSettings: [.swiftLanguageMode(.v5)]),
 
         // What the stages cost. `Stage3Copied` is Stage 3's own sources, by symbolic link, and a
         // part of the benchmark compiled together with them.
@@ -113,5 +102,5 @@ let package = Package(
                 "StageTesting",
             ],
             swiftSettings: visibleAtomics),
-    ] + workbook
+    ]
 )

@@ -25,7 +25,7 @@ enum MutantsCommand {
             .appending(path: "promise-lab-mutants-\(ProcessInfo.processInfo.processIdentifier)")
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: copy) }
-        for name in ["Exercises", "Package.swift", "Sources", "Tests"] {
+        for name in ["Examples", "Package.swift", "Sources", "Tests"] {
             try FileManager.default.copyItem(
                 at: package.appending(path: name), to: copy.appending(path: name))
         }

@@ -41,7 +41,7 @@ struct ReadmeTests {
     @Test("every path that is named exists")
     func paths() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
-        let paths = text.matches(of: /`((?:Sources|Tests|Exercises)\/[^`\s]*)`/).map {
+        let paths = text.matches(of: /`((?:Sources|Tests|Examples|Exercises)\/[^`\s]*)`/).map {
             String($0.1)
         }
         #expect(paths.count >= 8)

@@ -225,7 +225,7 @@ extension TutorialCheck {
     ) {
         let words = name.split(separator: " ").map(String.init)
         let path = name.hasPrefix("Operators/") ? "Sources/Stage3ThreadSafe/\(name)" : name
-        if words.count == 1, path.starts(with: /(Sources|Tests|Exercises)\//),
+        if words.count == 1, path.starts(with: /(Sources|Tests|Examples|Exercises)\//),
             world.file(path) == nil
         {
             complain(line, "there is no file \(name)")

@@ -80,6 +80,28 @@ package enum Commands {
         return result.status == 0 ? "" : result.output + result.errors
     }
 
+    /// A target as its manifest declares it.
+    package struct Target: Decodable, Sendable {
+        package let name: String
+        package let path: String?
+        package let sources: [String]?
+    }
+
+    /// The targets that a manifest declares. The folder is named from the root of this package.
+    package static func targets(ofPackageIn folder: String) throws -> [Target] {
+        struct Manifest: Decodable { let targets: [Target] }
+        let scratch = FileManager.default.temporaryDirectory
+            .appending(path: "manifest-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: scratch) }
+        let result = try run(
+            URL(filePath: "/usr/bin/env"),
+            [
+                "swift", "package", "--package-path", folder, "--scratch-path", scratch.path,
+                "dump-package",
+            ])
+        return try JSONDecoder().decode(Manifest.self, from: Data(result.output.utf8)).targets
+    }
+
     private static func run(_ executable: URL, _ words: [String]) throws -> Result {
         let process = Process()
         process.executableURL = executable

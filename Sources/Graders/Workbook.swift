@@ -19,7 +19,7 @@ public struct Workbook: Sendable {
         folder.resolvingSymlinksInPath().path == Workbook.own.folder.resolvingSymlinksInPath().path
     }
 
-    static let graders = package.appending(path: "Exercises/Graders")
+    static let graders = package.appending(path: "Sources/Graders")
 
     /// Of an exercise: `Exercise05.swift`.
     public func file(_ exercise: Exercise) -> URL {

@@ -1,0 +1,24 @@
+import Foundation
+import Graders
+import StageTesting
+import Testing
+
+/// What the two manifests say of a student's files.
+@Suite("The manifests")
+struct ManifestTests {
+    @Test("no target of the root package compiles a file from Exercises")
+    func root() throws {
+        let paths = try Commands.targets(ofPackageIn: ".").map { $0.path ?? "Sources/\($0.name)" }
+        #expect(paths.contains("Sources/Stage1Naive"))
+        #expect(!paths.contains { $0.hasPrefix("Exercises") })
+    }
+
+    @Test("in Exercises each file of the workbook is a module of its own")
+    func workbook() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Workbook.own.folder.path)
+        let targets = try Commands.targets(ofPackageIn: "Exercises")
+        #expect(targets.allSatisfy { $0.path == "Workbook" && $0.sources == ["\($0.name).swift"] })
+        #expect(targets.compactMap(\.sources).joined().sorted() == files.sorted())
+        #expect(files.count == Exercise.all.count)
+    }
+}
