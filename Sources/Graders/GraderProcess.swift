@@ -7,7 +7,7 @@ public struct GraderProcess {
     /// One line of what it writes.
     enum Line: Codable {
         case begins(String)
-        case ends(String, Examination)
+        case ends(String, Requirement.Verdict)
         case replayed(String)
         case misfit(String)
         case unavailable(String)
@@ -31,14 +31,14 @@ public struct GraderProcess {
     /// - Parameters:
     ///   - only: the id of the one requirement to try.
     ///   - isolated: whether a crash in a scenario is to be contained and told like other failures.
-    public func examine(_ limits: Limits, only: String? = nil, isolated: Bool = false) {
+    public func run(_ limits: Limits, only: String? = nil, isolated: Bool = false) {
         impose(limits)
         guard let answer = load() else { return }
         for requirement in exercise.requirements where only == nil || only == requirement.id {
             write(.begins(requirement.id))
-            let examination = requirement.examine(answer, isolated: isolated)
-            write(.ends(requirement.id, examination))
-            if case .fails = examination { return }
+            let verdict = requirement.run(on: answer, isolated: isolated)
+            write(.ends(requirement.id, verdict))
+            if case .fails = verdict { return }
         }
     }
 

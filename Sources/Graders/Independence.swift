@@ -15,7 +15,7 @@ struct Independence {
         self.describe = describe
     }
 
-    func examination() -> Examination {
+    func verdict() -> Requirement.Verdict {
         var options = Options()
         options.maximumInterleavings = 1
         let report = explore(options: options, describe)

@@ -83,12 +83,12 @@ func expectGone(_ object: AnyObject?, _ what: String) throws {
     if object != nil { throw Fault("kept alive", what) }
 }
 
-/// Plays, and tells whoever has fallen silent because his handlers went to the default dispatcher.
-func withoutDefaultDispatcher(_ play: () throws -> Void) throws {
+/// Runs, and reports an answer that is silent because its handlers went to the default dispatcher.
+func withoutDefaultDispatcher(_ run: () throws -> Void) throws {
     let elsewhere = Elsewhere()
     DefaultDispatcher.current = elsewhere
     do {
-        try play()
+        try run()
     } catch let fault as Fault where elsewhere.log.entries.isEmpty {
         throw fault
     } catch is Fault {

@@ -12,11 +12,11 @@ public struct Requirement: Sendable {
     /// Asked when it fails. Leads on, and does not say the answer.
     public let question: String
     /// What is run, given the answer: the object that its adapter hands out.
-    let trial: @Sendable (AnyObject) -> Trial
+    let body: @Sendable (AnyObject) -> Body
 
-    enum Trial {
+    enum Body {
         /// One thread does something, and throws a ``Fault`` if it went wrong.
-        case play(() throws -> Void)
+        case oneThread(() throws -> Void)
         /// The same, without the lab: for what takes more steps than the lab would count.
         case unwatched(() throws -> Void)
         /// Every interleaving of a scenario.
@@ -64,7 +64,9 @@ extension Requirement {
             id: hazard.id, name: hazard.name, story: hazard.story, question: question
         ) { answer in
             let promise = (answer as! any PromiseAnswer).promise
-            guard let race = hazard as? any Race else { return .play { try play(hazard, promise) } }
+            guard let race = hazard as? any Race else {
+                return .oneThread { try run(hazard, promise) }
+            }
             var options = race.options
             options.judging.formUnion([.dataRace, .crash])
             options.maximumInterleavings = maximumInterleavings
@@ -72,38 +74,38 @@ extension Requirement {
         }
     }
 
-    private static func play(_ hazard: any Hazard, _ promise: any PromiseUnderTest.Type) throws {
-        switch hazard.play(onType: promise) {
+    private static func run(_ hazard: any Hazard, _ promise: any PromiseUnderTest.Type) throws {
+        switch hazard.runOnThisThread(onType: promise) {
         case .survives: break
         case .fails(let reasons, _, _, let detail):
             throw Fault(reasons[0].rawValue, detail.description)
         case .cannotExpress(let why), .unknown(let why): throw Fault("not explored", why)
         case nil:
-            throw Fault("not explored", "\(hazard.id) is tried on the stages and designs only")
+            throw Fault("not explored", "\(hazard.id) runs on the subjects of the catalogue only")
         }
     }
 
     /// Something that one thread does with an answer of the given type. It throws a ``Fault``, or
     /// what the checks of the suite throw.
-    static func play<Answer>(
+    static func oneThread<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void
+        with type: Answer.Type, _ run: @escaping @Sendable (Answer) throws -> Void
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .play { try play(answer) }
+            return .oneThread { try run(answer) }
         }
     }
 
-    /// As a play, but on a thread of its own with a small stack, and not watched by the lab: for
+    /// As `oneThread`, but on a thread of its own with a small stack, and not watched by the lab: for
     /// what goes on for long. It must not be able to wait.
     static func unwatched<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ play: @escaping @Sendable (Answer) throws -> Void
+        with type: Answer.Type, _ run: @escaping @Sendable (Answer) throws -> Void
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .unwatched { try play(answer) }
+            return .unwatched { try run(answer) }
         }
     }
 

@@ -11,7 +11,7 @@ struct Scheduled {
     /// Whether a mere data race is enough.
     var countsDataRaces = false
 
-    func examination() -> Examination {
+    func verdict() -> Requirement.Verdict {
         do {
             let carried = try carried(schedule)
             let trace = carried.trace

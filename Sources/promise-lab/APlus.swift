@@ -5,9 +5,10 @@ import SharedSuite
 enum APlusCommand {
     private struct Row {
         let clause: APlusClause
-        let results: [Stage: [APlusResult]]
+        let results: [Subject: [APlusResult]]
     }
 
+    private static let stages = Subject.all(.stage)
     private static let nameWidth = 32
     private static let columnWidth = 22
 
@@ -16,10 +17,10 @@ enum APlusCommand {
             Row(
                 clause: clause,
                 results: Dictionary(
-                    uniqueKeysWithValues: Stage.allCases.map { ($0, clause.results(on: $0)) }))
+                    uniqueKeysWithValues: stages.map { ($0, clause.results(on: $0)) }))
         }
         let differences = rows.flatMap(differences)
-        print(Terminal.painted(line("Promises/A+", Stage.allCases.map { "\($0)" }), .bold))
+        print(Terminal.painted(line("Promises/A+", stages.map { "\($0)" }), .bold))
         for row in rows { print(line(row)) }
         print("\n\(notExpressible)\n\n\(legend)\n\n\(summary(rows, differences.count))")
         guard differences.isEmpty else {
@@ -33,7 +34,7 @@ enum APlusCommand {
     // MARK: Writing
 
     private static func line(_ row: Row) -> String {
-        let cells = Stage.allCases.map { cell(row.results[$0]!) }
+        let cells = stages.map { cell(row.results[$0]!) }
         var text = row.clause.rawValue.padded(to: 7) + row.clause.title.padded(to: nameWidth)
         for (cell, colour) in cells.dropLast() {
             text += Terminal.painted(cell.padded(to: columnWidth), colour)
@@ -74,7 +75,7 @@ enum APlusCommand {
         """
 
     private static func summary(_ rows: [Row], _ differing: Int) -> String {
-        let counts = Stage.allCases.map { stage in
+        let counts = stages.map { stage in
             let results = rows.flatMap { $0.results[stage]! }
             return "\(stage) passes \(results.count { $0.passed }) of \(results.count)"
         }
@@ -84,7 +85,7 @@ enum APlusCommand {
     }
 
     private static func differences(_ row: Row) -> [String] {
-        Stage.allCases.flatMap { stage in
+        stages.flatMap { stage in
             row.results[stage]!.compactMap(\.difference).map {
                 "promise-lab: \(row.clause.rawValue) on \(stage): \($0)"
             }

@@ -51,7 +51,9 @@ struct Arguments {
     }
 
     /// Of these options at most one may be there: each says something else to do.
-    func atMostOne(of names: String...) throws {
+    func atMostOne(of names: String...) throws { try atMostOne(of: names) }
+
+    func atMostOne(of names: [String]) throws {
         let present = names.filter(has)
         if present.count < 2 { return }
         throw Mistake("\(present[0]) and \(present[1]) exclude one another: nothing was done")
@@ -93,5 +95,13 @@ struct Arguments {
             word.hasPrefix("-")
                 ? "there is no option '\(word)' here (see promise-lab --help)"
                 : "'\(word)' is one word too many (see promise-lab --help)")
+    }
+}
+
+extension [String] {
+    /// `1, 2 and 3`.
+    func joined(separator: String, last: String) -> String {
+        guard let end = self.last, count > 1 else { return joined(separator: separator) }
+        return dropLast().joined(separator: separator) + last + end
     }
 }

@@ -10,10 +10,10 @@ enum BenchCommand {
     static func run() throws {
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         print("interleavings a second, in this debug build, on one processor\n")
-        print("      " + Stage.allCases.map { "\($0)".padded(to: 12) }.joined())
+        print("      " + Subject.all(.stage).map { "\($0)".padded(to: 12) }.joined())
         for id in races {
             guard let race = Catalogue.hazard(id) as? any Race else { continue }
-            let rates = Stage.allCases.map { Rate(of: race, on: $0) }
+            let rates = Subject.all(.stage).map { Rate(of: race, on: $0) }
             print(id.padded(to: 6) + rates.map { $0.aSecond.grouped.padded(to: 12) }.joined())
             print("      " + rates.map { $0.handOvers.padded(to: 12) }.joined())
         }
@@ -31,10 +31,10 @@ enum BenchCommand {
         let aSecond: Int
         let handOvers: String
 
-        init(of race: any Race, on stage: Stage) {
+        init(of race: any Race, on subject: Subject) {
             var options = race.options
             options.reduction = false
-            let scenario = race.scenario(on: stage)
+            let scenario = race.scenario(on: subject)
             _ = explore(options: options, scenario)
             let clock = ContinuousClock()
             let (start, before) = (clock.now, Usage())

@@ -197,7 +197,7 @@ enum TryAnswerCommand {
         if let only, let schedule {
             process.replay(only, schedule, limits)
         } else {
-            process.examine(limits, only: only, isolated: isIsolated)
+            process.run(limits, only: only, isolated: isIsolated)
         }
     }
 }

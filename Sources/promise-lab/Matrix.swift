@@ -16,21 +16,19 @@ struct Matrix {
 
     struct Column {
         let subject: Subject
-        let title: String
         let width: Int
+        var title: String { subject.title }
     }
 
-    static let stages: [Column] = [
-        Column(subject: .stage(.naive), title: "Stage 1", width: 21),
-        Column(subject: .stage(.handlers), title: "Stage 2", width: 26),
-        Column(subject: .stage(.threadSafe), title: "Stage 3", width: 16),
+    static let stages = [
+        Column(subject: .naive, width: 21), Column(subject: .handlers, width: 26),
+        Column(subject: .threadSafe, width: 16),
     ]
 
     /// The designs, and beside them the stage to which they are to be compared.
-    static let designs: [Column] =
-        Design.allCases.map { Column(subject: .design($0), title: $0.library, width: 18) } + [
-            Column(subject: .stage(.threadSafe), title: "Stage 3", width: 9)
-        ]
+    static let designs =
+        Subject.all(.design).map { Column(subject: $0, width: 18) }
+        + [Column(subject: .threadSafe, width: 9)]
 
     private var subjects: [Subject] { columns.map(\.subject) }
 
@@ -197,7 +195,7 @@ struct Matrix {
     }
 
     private var proposal: String {
-        subjects.contains(.design(.promiseKit))
+        subjects.contains(.promiseKit)
             ? "compare PromiseKitStyle Stage3ThreadSafe R06" : "show R01 --stage 1"
     }
 

@@ -251,7 +251,7 @@ enum MutantsCommand {
         Mutant(
             name: "`wait` waits wherever it is told to", file: "\(operators)/Waiting.swift",
             edits: [("if SerialQueue.isCurrent { throw OperatorError.wouldWaitForItself }", "")],
-            noticedBy: [("R13 on Stage 3", "on its own queue it waits")]),
+            noticedBy: [("H18 on Stage 3", "on its own queue it waits")]),
         Mutant(
             name: "Stage 2 without settle-once", file: stage2,
             edits: [("guard case .pending = state else { return }", "")],

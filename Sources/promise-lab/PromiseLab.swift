@@ -7,10 +7,10 @@ import SharedSuite
 enum PromiseLab {
     static func main() {
         if let executable = Bundle.main.executableURL {
-            Trial.command = (
+            ChildRun.command = (
                 executable,
                 { part, subject in
-                    ["trial", part] + subject.option.split(separator: " ").map(String.init)
+                    ["run-part", part] + subject.option.split(separator: " ").map(String.init)
                 }
             )
         }
@@ -101,13 +101,13 @@ enum PromiseLab {
         case "try-answer":
             let exercise = try exercise(&arguments)
             try TryAnswerCommand.run(&arguments, exercise)
-        case "trial":
+        case "run-part":
             let subject = try subject(&arguments)
-            let part = try arguments.word("what to try: \(Trial.parts.joined(separator: ", "))")
+            let parts = ChildRun.parts.joined(separator: ", ")
+            let part = try arguments.word("a part of H12: \(parts)")
             try arguments.end()
-            _ = Trial.runInThisProcess(part, on: subject)
-            throw Mistake(
-                "there is no trial '\(part)'; there are \(Trial.parts.joined(separator: ", "))")
+            _ = ChildRun.runInThisProcess(part, on: subject)
+            throw Mistake("there is no part '\(part)'; there are \(parts)")
         default:
             throw Mistake(
                 "there is no command '\(name)'; there are matrix, show, replay, compare, list, "
@@ -148,21 +148,23 @@ enum PromiseLab {
         return hazard
     }
 
-    /// A stage or, with another option, a design.
+    /// A stage or, with another option, a subject of another kind.
     private static func subject(_ arguments: inout Arguments) throws -> Subject {
-        try arguments.atMostOne(of: "--stage", "--design")
-        guard arguments.has("--design") else { return .stage(try stage(&arguments)) }
-        let designs = Design.allCases.map(\.rawValue).joined(separator: ", ")
-        let word = try arguments.option("--design", for: "a design: \(designs)")
-        guard let design = Design(rawValue: word) else {
-            throw Mistake("there is no design '\(word)'; there are \(designs)")
+        try arguments.atMostOne(of: Subject.Kind.allCases.map(\.option))
+        let kind = Subject.Kind.allCases.first { arguments.has($0.option) } ?? .stage
+        let words = Subject.all(kind).map(\.word)
+        let wanted = "a \(kind): \(words.joined(separator: ", ", last: " or "))"
+        let word = try arguments.option(kind.option, for: wanted)
+        guard let subject = Subject(kind, word) else {
+            let list = words.joined(separator: ", ", last: " and ")
+            throw Mistake("there is no \(kind) '\(word)'; there are \(list)")
         }
-        return .design(design)
+        return subject
     }
 
     /// By the name of its class or module.
     private static func namedSubject(_ arguments: inout Arguments) throws -> Subject {
-        let names = (Subject.designs + Subject.stages).map(\.name).joined(separator: ", ")
+        let names = (Subject.all(.design) + Subject.all(.stage)).map(\.name).joined(separator: ", ")
         let word = try arguments.word("what to compare: \(names)")
         guard let subject = Subject(named: word) else {
             throw Mistake("there is no '\(word)' to compare; there are \(names)")
@@ -178,13 +180,5 @@ enum PromiseLab {
             throw Mistake("there is no format '\(word)'; there are text, markdown and json")
         }
         return format
-    }
-
-    private static func stage(_ arguments: inout Arguments) throws -> Stage {
-        let word = try arguments.option("--stage", for: "a stage: 1, 2 or 3")
-        guard let number = Int(word), let stage = Stage(rawValue: number) else {
-            throw Mistake("there is no stage '\(word)'; there are 1, 2 and 3")
-        }
-        return stage
     }
 }

@@ -33,8 +33,8 @@ enum TourCommand {
         return readLine() != nil
     }
 
-    private static func show(_ id: String, _ stage: Stage) throws {
-        try ShowCommand.run(Catalogue.hazard(id)!, on: .stage(stage), everyOrder: false, .text)
+    private static func show(_ id: String, _ stage: Subject) throws {
+        try ShowCommand.run(Catalogue.hazard(id)!, on: stage, everyOrder: false, .text)
     }
 
     private static let stops = [
@@ -61,7 +61,7 @@ enum TourCommand {
                 + "handler?",
             command: "swift run promise-lab replay R01 --stage 1 --schedule RRRS6",
             run: {
-                try ReplayCommand.run(Catalogue.hazard("R01")!, on: .stage(.naive), "RRRS6", .text)
+                try ReplayCommand.run(Catalogue.hazard("R01")!, on: .naive, "RRRS6", .text)
             }),
         Stop(
             text: "Stage 3 has a lock. A step that takes it is marked with ╶, and nobody can be in "

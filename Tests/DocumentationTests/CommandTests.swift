@@ -58,7 +58,7 @@ struct CommandTests {
             ("grade 5 --replay R01", "--schedule is missing"),
             ("grade --replay R01 --schedule S", "a word is missing: the number of an exercise"),
             ("grade --file Package.swift", "a word is missing: the number of an exercise"),
-            ("trial juggled --stage 1", "there is no trial 'juggled'"),
+            ("run-part juggled --stage 1", "there is no part 'juggled'"),
         ])
     func mistakes(command: String, complaint: String) throws {
         let result = try Commands.promiseLab(command.split(separator: " ").map(String.init))

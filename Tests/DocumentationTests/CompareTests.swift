@@ -14,7 +14,7 @@ struct CompareTests {
         arguments: ["R01", "R05", "R06", "R09", "R10"])
     func everyPair(_ id: String) throws {
         let race = try #require(Catalogue.hazard(id) as? any Race)
-        let sides = try (Subject.designs + Subject.stages).filter { race.canRun(on: $0) }
+        let sides = try (Subject.all(.design) + Subject.all(.stage)).filter { race.canRun(on: $0) }
             .map { try CompareCommand.side(race, $0) }
         #expect(sides.count >= 5)
         for (index, left) in sides.enumerated() {

@@ -27,14 +27,10 @@ struct ConsoleBlock: Sendable, CustomStringConvertible {
     }
 
     /// What of the output a document shows. Of the report of a stage's tests these are the results
-    /// of the rows, which come in the order of the catalogue.
+    /// of the rows.
     func excerpt(_ lines: [String]) -> [String] {
         guard command.hasPrefix("swift test") else { return lines }
-        return lines.filter { line in
-            let isResult = ["✔", "━", "✘"].contains { line.hasPrefix($0) }
-            let isOfARow = line.contains(" · ") || line.contains(" Test run ")
-            return isResult && isOfARow && !line.contains("recorded a known issue")
-        }
+        return lines.filter { line in ["✔ ", "━ ", "➜ ", "✘ "].contains { line.hasPrefix($0) } }
     }
 
     /// The text with the output of each block replaced by what `print` says it prints now; where

@@ -56,7 +56,7 @@ struct TutorialFigures {
 
     private func interleavings(_ words: [String]) -> String? {
         guard words.count == 3, let race = Catalogue.hazard(words[1]) as? any Race,
-            let stage = Int(words[2]).flatMap(Stage.init(rawValue:))
+            let stage = Subject(.stage, words[2])
         else { return nil }
         var options = race.options
         options.reduction = !words[0].hasPrefix("every")

@@ -1,12 +1,12 @@
 /// Every hazard, in the order of the matrix.
 public enum Catalogue {
-    /// Those that one thread is enough for.
+    /// The hazards that need one thread.
     public static let oneThread: [any Hazard] = [
         H01(), H02(), H03(), H04(), H05(), H06(), H07(), H08(), H09(), H10(), H11(), H12(), H13(),
-        H14(), H15(), H16(), H17(), R13(),
+        H14(), H15(), H16(), H17(), H18(),
     ]
 
-    /// Those that need several threads, and are run under every interleaving.
+    /// The hazards that need several threads, and run under every interleaving.
     public static let races: [any Race] = [
         R01(), R02(), R03(), R04(), R05(), R06(), R07(), R08(), R09(), R10(), R11(), R12(), R14(),
         R15(), R16(), R17(), R18(), R19(),

@@ -1,6 +1,6 @@
 import RaceLab
 
-/// How a stage fails: the word that stands in the matrix.
+/// How a subject fails: the word in its cell of the matrix.
 public enum Reason: String, Sendable, Hashable {
     case replaced = "replaced"
     case linkLost = "link lost"
@@ -46,12 +46,12 @@ public enum Reason: String, Sendable, Hashable {
     }
 }
 
-/// What the catalogue says about a hazard on a stage.
+/// What the catalogue says about a hazard on a subject.
 public enum Expectation: Sendable, Equatable {
     case survives
     /// Fails, and for exactly these reasons; the matrix shows the first.
     case fails(Reason, and: Set<Reason> = [])
-    /// The stage has no way to say it.
+    /// The subject has no way to say it.
     case cannotExpress(String)
 
     public var reasons: Set<Reason> {
@@ -80,7 +80,7 @@ public struct Detail: Sendable, Equatable, CustomStringConvertible, ExpressibleB
     }
 }
 
-/// What running a hazard on a stage has shown.
+/// What running a hazard on a subject has shown.
 public enum Verdict: Sendable, Equatable {
     /// `explored`: how many interleavings, for a race.
     case survives(explored: Int?, detail: Detail)
@@ -122,10 +122,29 @@ public protocol Hazard: Sendable {
     var name: String { get }
     /// For people: what is done, and what ought to come of it.
     var story: String { get }
-    func expectation(on stage: Stage) -> Expectation
 
-    /// Finds out how a stage fares.
-    func run(on stage: Stage) -> Verdict
+    /// What a subject lacks to express the hazard; `nil` if it lacks nothing.
+    func whatIsMissing(from subject: Subject) -> String?
+
+    /// Runs the hazard on a subject that can express it; see ``run(on:)``.
+    func runExpressible(on subject: Subject) -> Verdict
+}
+
+extension Hazard {
+    public func whatIsMissing(from subject: Subject) -> String? { nil }
+
+    /// What the catalogue says of the hazard on a subject.
+    public func expectation(on subject: Subject) -> Expectation {
+        if let missing = whatIsMissing(from: subject) { return .cannotExpress(missing) }
+        return subject.documented[id] ?? .survives
+    }
+
+    /// Finds out how a subject fares.
+    public func run(on subject: Subject) -> Verdict {
+        if case .cannotExpress(let why) = expectation(on: subject) { return .cannotExpress(why) }
+        DesignQueue.useCaller()
+        return runExpressible(on: subject)
+    }
 }
 
 /// Thrown by a scenario when the promise has failed.
@@ -152,58 +171,58 @@ public struct Sent: Error, Equatable, CustomStringConvertible {
 
 /// A hazard that needs one thread only, and no more of a promise than every stage has.
 protocol OneThreadHazard: Hazard {
-    /// Tries it. Throws ``Failed`` if the promise fails; else says what was seen.
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String
+    /// Runs it on a type of promise. Throws ``Failed`` if the promise fails; else says what was seen.
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String
 }
 
 extension OneThreadHazard {
-    public func run(on stage: Stage) -> Verdict {
-        if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
-        return verdictOfOneThread {
-            switch stage {
-            case .naive: try play(Naive.self)
-            case .handlers: try play(Handlers.self)
-            case .threadSafe: try play(ThreadSafe.self)
-            }
-        }
+    public func runExpressible(on subject: Subject) -> Verdict {
+        verdictOfOneThread { try run(subject.type) }
     }
 }
 
 /// A hazard that needs a `then` which flattens.
 protocol FlatteningHazard: Hazard {
-    func play<P: FlatteningPromise>(_ promise: P.Type) throws -> String
+    func run<P: FlatteningPromise>(_ promise: P.Type) throws -> String
 }
 
 extension FlatteningHazard {
-    public func run(on stage: Stage) -> Verdict {
-        switch stage {
-        case .naive: .cannotExpress("its `then` yields a promise of a promise")
-        case .handlers: verdictOfOneThread { try play(Handlers.self) }
-        case .threadSafe: verdictOfOneThread { try play(ThreadSafe.self) }
-        }
+    public func whatIsMissing(from subject: Subject) -> String? {
+        subject.flatteningType == nil ? withoutFlattening : nil
+    }
+
+    public func runExpressible(on subject: Subject) -> Verdict {
+        guard let type = subject.flatteningType else { return .cannotExpress(withoutFlattening) }
+        return verdictOfOneThread { try run(type) }
     }
 }
 
-/// Plays on a thread of the lab, if it can work here: a promise that locks itself out then fails
-/// with a deadlock, where it would have taken the whole run with it.
-func verdictOfOneThread(_ play: @escaping () throws -> String) -> Verdict {
-    guard unavailable == nil else { return verdict(play) }
-    var played: Verdict?
+let withoutFlattening = "its `then` yields a promise of a promise"
+
+extension Subject {
+    var flatteningType: (any FlatteningPromise.Type)? { type as? any FlatteningPromise.Type }
+}
+
+/// Runs on a thread of the lab, if it can work here: a promise that locks itself out then fails with
+/// a deadlock, instead of blocking the whole process.
+func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
+    guard unavailable == nil else { return verdict(run) }
+    var found: Verdict?
     var options = Options()
     options.judging = [.deadlock]
     let report = explore(options: options) { scenario in
-        scenario.thread("main") { played = verdict(play) }
+        scenario.thread("main") { found = verdict(run) }
     }
     if let finding = report.findings.first {
         return .fails(
             [.deadlock], failing: nil, explored: nil, detail: Detail { finding.description })
     }
-    return played ?? .unknown(report.summary)
+    return found ?? .unknown(report.summary)
 }
 
-func verdict(_ play: () throws -> String) -> Verdict {
+func verdict(_ run: () throws -> String) -> Verdict {
     do {
-        return .survives(explored: nil, detail: "\(try play())")
+        return .survives(explored: nil, detail: "\(try run())")
     } catch let failed as Failed {
         return .fails([failed.reason], failing: nil, explored: nil, detail: "\(failed.detail)")
     } catch {

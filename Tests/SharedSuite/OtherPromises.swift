@@ -3,37 +3,32 @@ import RaceLab
 // The catalogue, for promises that are no part of it: a student's, or your own.
 
 extension Hazard {
-    /// Plays a hazard of one thread on any type of promise, then and there: whoever calls it
-    /// decides on which thread. `nil` if it is none, or needs more than the type has.
-    public func play<P: PromiseUnderTest>(onType promise: P.Type) -> Verdict? {
+    /// Runs a hazard of one thread on any type of promise, on the calling thread. `nil` if it is
+    /// none, or needs more than the type has.
+    public func runOnThisThread<P: PromiseUnderTest>(onType promise: P.Type) -> Verdict? {
+        oneThread(promise).map(verdict)
+    }
+
+    /// Runs the hazard on any type of promise. A hazard that needs more than the type has, or that
+    /// is about Stage 3's own operators, cannot be expressed.
+    public func run<P: PromiseUnderTest>(onType promise: P.Type) -> Verdict {
+        if let run = oneThread(promise) { return verdictOfOneThread(run) }
         switch self {
-        case let hazard as any OneThreadHazard:
-            return verdict { try hazard.play(promise) }
-        case let hazard as any FlatteningHazard:
-            guard let flattening = promise as? any FlatteningPromise.Type else { return nil }
-            return verdict { try hazard.play(flattening) }
-        default:
-            return nil
+        case is any FlatteningHazard: return .cannotExpress(withoutFlattening)
+        case is any OperatorRace: return .cannotExpress("it has no such operator")
+        case let race as any Race:
+            return race.verdict([explore(options: race.options, race.scenario(onType: promise))])
+        default: return .cannotExpress("\(id) runs on the subjects of the catalogue only")
         }
     }
 
-    /// Finds out how any type of promise fares. A hazard that needs more than the type has, or that
-    /// is about Stage 3's own operators, cannot be expressed.
-    public func run<P: PromiseUnderTest>(onType promise: P.Type) -> Verdict {
+    /// What a hazard of one thread does with a type of promise.
+    private func oneThread<P: PromiseUnderTest>(_ promise: P.Type) -> (() throws -> String)? {
         switch self {
-        case let hazard as any OneThreadHazard:
-            return verdictOfOneThread { try hazard.play(promise) }
+        case let hazard as any OneThreadHazard: { try hazard.run(promise) }
         case let hazard as any FlatteningHazard:
-            guard let flattening = promise as? any FlatteningPromise.Type else {
-                return .cannotExpress("its `then` yields a promise of a promise")
-            }
-            return verdictOfOneThread { try hazard.play(flattening) }
-        case is any OperatorRace:
-            return .cannotExpress("it has no such operator")
-        case let race as any Race:
-            return race.verdict([explore(options: race.options, race.scenario(onType: promise))])
-        default:
-            return .cannotExpress("\(id) is tried on the stages and designs only")
+            (promise as? any FlatteningPromise.Type).map { type in { try hazard.run(type) } }
+        default: nil
         }
     }
 }
@@ -41,7 +36,7 @@ extension Hazard {
 extension Race {
     /// The scenario, for any type of promise.
     public func scenario<P: PromiseUnderTest>(onType promise: P.Type) -> (Scenario) -> Void {
-        { describe($0, promise) }
+        { setUp($0, promise) }
     }
 }
 

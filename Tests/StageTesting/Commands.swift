@@ -73,11 +73,23 @@ package enum Commands {
     ) throws -> String {
         let modules = products.appending(path: "Modules").path
         let name = module.map { ["-module-name", $0] } ?? []
-        let result = try run(
-            URL(filePath: "/usr/bin/env"),
-            ["swiftc", "-typecheck", "-swift-version", mode, "-I", modules] + name
-                + files.map(\.path))
+        let result = try compiler(
+            ["-typecheck", "-swift-version", mode, "-I", modules] + name + files.map(\.path))
         return result.status == 0 ? "" : result.output + result.errors
+    }
+
+    package static func compiler(_ words: [String]) throws -> Result {
+        try run(URL(filePath: "/usr/bin/env"), ["swiftc"] + words)
+    }
+
+    /// The source files of a target.
+    package static func sources(of target: String) throws -> [URL] {
+        let folders = ["Sources/\(target)", "Sources/Steps/\(target)"].map {
+            package.appending(path: $0)
+        }
+        let folder = folders.first { FileManager.default.fileExists(atPath: $0.path) } ?? folders[0]
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") }.map { folder.appending(path: $0) }
     }
 
     /// A target as its manifest declares it.
@@ -102,7 +114,7 @@ package enum Commands {
         return try JSONDecoder().decode(Manifest.self, from: Data(result.output.utf8)).targets
     }
 
-    private static func run(_ executable: URL, _ words: [String]) throws -> Result {
+    package static func run(_ executable: URL, _ words: [String]) throws -> Result {
         let process = Process()
         process.executableURL = executable
         process.arguments = words

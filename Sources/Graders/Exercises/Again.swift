@@ -33,7 +33,7 @@ private enum RetryRequirements {
     typealias Answer = any RetryAnswer
 
     static let all: [Requirement] = [
-        .play(
+        .oneThread(
             "E10.1", "no attempt after success",
             "The first attempt is fulfilled, or one after some failures. The whole has to be "
                 + "fulfilled with that value, and nothing is attempted any more, however late it "
@@ -41,7 +41,7 @@ private enum RetryRequirements {
             asking: "Who could still begin an attempt when one has been fulfilled?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try successes(answer) } },
-        .play(
+        .oneThread(
             "E10.2", "as many attempts as allowed",
             "All attempts fail, some at once and some later. There have to be exactly as many as "
                 + "allowed, but one at least, and the error of the last one is told.",
@@ -50,21 +50,21 @@ private enum RetryRequirements {
                 + "and what do they say?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try failures(answer) } },
-        .play(
+        .oneThread(
             "E10.3", "after the delay",
             "Before each further attempt the delay for the failed one has to pass, from its "
                 + "failure on: not a millisecond less, and not more.",
             asking: "Which number is handed to `delay`, and when does the clock begin to count?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try delays(answer) } },
-        .play(
+        .oneThread(
             "E10.4", "errors that are not worth it",
             "Attempts fail, the third with an error for which `isWorthwhile` is false. There is no "
                 + "fourth, and this error is told at once.",
             asking: "What is known after a failure, and which of it decides whether to go on?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try notWorthwhile(answer) } },
-        .play(
+        .oneThread(
             "E10.5", "work that throws",
             "Some attempts throw instead of returning a promise. That is a failure like any other.",
             asking: "In which two ways does work say that it has failed, and where do they meet?",
@@ -78,7 +78,7 @@ private enum RetryRequirements {
             asking: "When the second attempt begins, which calls have not returned yet?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try manyFailures(answer) } },
-        .play(
+        .oneThread(
             "E10.7", "nothing is kept",
             "It is over, and its promise lives on. What the work, the delay and the condition have "
                 + "captured must be freed.",

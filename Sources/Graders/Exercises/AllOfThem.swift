@@ -32,7 +32,7 @@ private enum AllRequirements {
     typealias Answer = any AllAnswer
 
     static let all: [Requirement] = [
-        .play(
+        .oneThread(
             "E08.1", "values in the order of the list",
             "Some promises are fulfilled one after the other, in this order and that. The whole "
                 + "has to be fulfilled with the last of them and not before, with the values as "
@@ -40,14 +40,14 @@ private enum AllRequirements {
             asking: "A value arrives. How is it known where in the list its promise stands?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try orders(answer) } },
-        .play(
+        .oneThread(
             "E08.2", "settled before",
             "All promises of the list, or some, are fulfilled before anybody waits for them.",
             asking:
                 "When does an observer of a settled promise run, and what has been set up by then?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try settledBefore(answer) } },
-        .play(
+        .oneThread(
             "E08.3", "an empty list",
             "Nothing is waited for. The whole has to be fulfilled with an empty array, at once.",
             asking: "Which of your lines runs if there is nobody to observe?",
@@ -59,14 +59,14 @@ private enum AllRequirements {
                     "fulfilled []", "at once")
             }
         },
-        .play(
+        .oneThread(
             "E08.4", "one promise, several places",
             "The same promise stands in the list twice, beside another one. Its value has to stand "
                 + "in the array twice.",
             asking: "By what do you tell the places in the list apart?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try severalPlaces(answer) } },
-        .play(
+        .oneThread(
             "E08.5", "an error is told at once",
             "One promise of the list is rejected while others are pending, or two are. The whole "
                 + "has to be rejected at once, with the first error, and stay so.",
@@ -75,7 +75,7 @@ private enum AllRequirements {
                 + "wait for on its way?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try errors(answer) } },
-        .play(
+        .oneThread(
             "E08.6", "settled inside",
             "An observer of the whole settles promises that the whole has been waiting for.",
             asking:

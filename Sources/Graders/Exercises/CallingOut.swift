@@ -7,7 +7,7 @@ import SharedSuite
 
 extension Requirement {
     static func usesItsOwnPromise(_ id: String) -> Requirement {
-        .play(
+        .oneThread(
             id, "a handler that uses its promise",
             "A handler looks at the result of its own promise, settles it once more, and "
                 + "registers two others on it, one for a value and one for an error: early, and "
@@ -68,7 +68,7 @@ extension Requirement {
 extension Requirement {
     /// For every exercise with a class of promise that others hold on to, or do not.
     static func isHeardThoughDropped(_ id: String) -> Requirement {
-        .play(
+        .oneThread(
             id, "nobody keeps the promise",
             "Nobody keeps the promise, nor what `then` has returned; only the functions that settle "
                 + "it are kept. When one of them is called, all handlers have to be called.",

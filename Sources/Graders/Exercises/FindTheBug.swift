@@ -57,7 +57,7 @@ extension Exercise {
         let answer = answer as! any BugHuntAnswer
         guard let race = Catalogue.races.first(where: { $0.id == answer.hazard.uppercased() })
         else {
-            return .play {
+            return .oneThread {
                 let ids = Catalogue.races.prefix(10).map(\.id).joined(separator: ", ")
                 throw Fault(
                     "no report",

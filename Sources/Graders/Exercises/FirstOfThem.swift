@@ -34,14 +34,14 @@ private enum RaceRequirements {
     typealias Answer = any RaceAnswer
 
     static let all: [Requirement] = [
-        .play(
+        .oneThread(
             "E09.1", "the first one wins",
             "Each promise of a list is the first in turn, once with a value and once with an "
                 + "error. The others follow, and change nothing.",
             asking: "What do you hear of a promise that is rejected, and where do you hear it?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try oneWins(answer) } },
-        .play(
+        .oneThread(
             "E09.2", "settled before",
             "Promises of the list are settled already. The first of those wins, at once.",
             asking:
@@ -49,7 +49,7 @@ private enum RaceRequirements {
                 + "settled?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try settledBefore(answer) } },
-        .play(
+        .oneThread(
             "E09.3", "an empty list",
             "Nobody takes part. It has to be rejected with noPromises, at once.",
             asking: "Which of your lines runs if there is nobody to observe?",
@@ -60,21 +60,21 @@ private enum RaceRequirements {
                 try ear.expect("rejected \(OperatorError.noPromises)", "at once")
             }
         },
-        .play(
+        .oneThread(
             "E09.4", "within the limit",
             "A promise is settled before its time is up, with a value or an error, or was before. "
                 + "That has to be passed on at once.",
             asking: "When the promise ends, who passes that on, and in both cases?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try inTime(answer) } },
-        .play(
+        .oneThread(
             "E09.5", "after the limit",
             "The time is up: not a millisecond before the limit, and not later. The promise is "
                 + "settled afterwards, and that changes nothing.",
             asking: "What does the clock call, when, and what does it do then?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try tooLate(answer) } },
-        .play(
+        .oneThread(
             "E09.6", "no alarm is left",
             "A promise with two time limits is settled, this way and that. Then no call may be "
                 + "waiting on the clock.",
@@ -83,7 +83,7 @@ private enum RaceRequirements {
                 + "them lead past the line that cancels it?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try noAlarmIsLeft(answer) } },
-        .play(
+        .oneThread(
             "E09.7", "the loser is let go",
             "A race is over, while another of its promises is pending and lives on. The promise "
                 + "that was handed out is dropped, and must be freed; and so must the one that has "
@@ -91,7 +91,7 @@ private enum RaceRequirements {
             asking: "What does the handler hold that still waits on the promise that has lost?",
             with: Answer.self
         ) { answer in try withoutDefaultDispatcher { try loserIsLetGo(answer) } },
-        .play(
+        .oneThread(
             "E09.8", "settled inside",
             "An observer of the outcome settles the others that took part, and turns the clock.",
             asking:

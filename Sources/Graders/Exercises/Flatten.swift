@@ -31,14 +31,14 @@ extension Exercise {
                 "H07",
                 asking: "When the function has returned, what is known of its promise, and what is "
                     + "still to come? Of how many kinds can that be?"),
-            .play(
+            .oneThread(
                 "E04.1", "the inner promise is settled already",
                 "The function returns a promise that was fulfilled, or rejected, before. The chain "
                     + "goes on with that, at once.",
                 asking: "Who is on a list of which nobody will ever think again?",
                 with: (any PromiseAnswer).self
             ) { try returnSettled($0.flatteningPromise) },
-            .play(
+            .oneThread(
                 "E04.2", "both kinds of `then` in a chain",
                 "Functions that return values and functions that return promises take turns, "
                     + "three times, with several values. Each is called once, with what the one "
@@ -48,21 +48,21 @@ extension Exercise {
             ) { answer in
                 for value in [3, 0, -5] { try takeTurns(answer.flatteningPromise, value) }
             },
-            .play(
+            .oneThread(
                 "E04.3", "an error from above",
                 "The promise is rejected. The function must not be called, and the end of the "
                     + "chain has to hear of the error, once.",
                 asking: "Which way does an error take that nobody in the middle has asked for?",
                 with: (any PromiseAnswer).self
             ) { try rejectAbove($0.flatteningPromise) },
-            .play(
+            .oneThread(
                 "E04.4", "the function throws",
                 "The function throws in place of returning a promise. The end of the chain has to "
                     + "hear of that error, once.",
                 asking: "If there is no inner promise, who settles the next one?",
                 with: (any PromiseAnswer).self
             ) { try throwInside($0.flatteningPromise) },
-            .play(
+            .oneThread(
                 "E04.5", "settled before `then` is called",
                 "The promise on which `then` is called has been settled for long: with a value, "
                     + "or with an error. The chain behind it hears what it would have heard "
@@ -70,7 +70,7 @@ extension Exercise {
                 asking: "What is different when `then` comes late, and who takes care of it?",
                 with: (any PromiseAnswer).self
             ) { try attachLate($0.flatteningPromise) },
-            .play(
+            .oneThread(
                 "E04.6", "an inner promise that others use",
                 "Two functions return the same pending promise, which has a handler of its own "
                     + "before that, and gets another one after. When it is settled, all of them "
@@ -83,7 +83,7 @@ extension Exercise {
                 try share(answer.flatteningPromise, rejecting: false)
                 try share(answer.flatteningPromise, rejecting: true)
             },
-            .play(
+            .oneThread(
                 "E04.7", "the promise above, returned",
                 "The function returns the promise on which its `then` was called. That one is "
                     + "fulfilled by then, so the chain goes on with its value.",
@@ -94,7 +94,7 @@ extension Exercise {
                 "H11",
                 asking: "Whom does the next promise wait for, if the function returns it? How can "
                     + "you tell?"),
-            .play(
+            .oneThread(
                 "E04.8", "an inner promise that is dropped",
                 "The inner promise is never settled, and everybody lets go of it and of the chain. "
                     + "All of it has to be freed.",

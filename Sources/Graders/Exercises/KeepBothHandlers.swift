@@ -41,7 +41,7 @@ extension Exercise {
                 asking: "In which order do the waiting handlers come off the place where they are "
                     + "kept? And who is called when somebody comes late?"),
             .isHeardThoughDropped("E02.5"),
-            .play(
+            .oneThread(
                 "E02.1", "`then`s and `error`s, mixed",
                 "Several `then`s, with `error` at the end of each chain, and several `error`s are "
                     + "registered on one promise in turns. When it is rejected, all have to hear "
@@ -49,7 +49,7 @@ extension Exercise {
                 asking: "Write down what each of the calls adds, and what it takes away.",
                 with: (any PromiseAnswer).self
             ) { try rejectMixture($0.promise).requireAll() },
-            .play(
+            .oneThread(
                 "E02.2", "in the order of the calls",
                 "The same once more. Whoever was registered first has to hear of it first, "
                     + "wherever in a chain.",
@@ -57,7 +57,7 @@ extension Exercise {
                     "Of two functions that wait for an error, where is it kept which was first?",
                 with: (any PromiseAnswer).self
             ) { try rejectMixture($0.promise).requireOrder() },
-            .play(
+            .oneThread(
                 "E02.3", "fulfilled, with several values",
                 "Three promises are fulfilled, with 4, 0 and -7. Two handlers hear the value, and "
                     + "the chains behind them what the handlers have made of it. Nobody hears of "
@@ -67,7 +67,7 @@ extension Exercise {
             ) { answer in
                 for value in [4, 0, -7] { try fulfilMixture(answer.promise, value) }
             },
-            .play(
+            .oneThread(
                 "E02.4", "registering inside a handler",
                 "A handler registers another one on the same promise, with `then` or with `error`. "
                     + "That one has to be called as well, and nobody twice.",

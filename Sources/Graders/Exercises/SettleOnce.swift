@@ -35,7 +35,7 @@ extension Exercise {
             .catalogue("H16", asking: "What does each link of the chain hand on to the next?"),
             .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
-            .play(
+            .oneThread(
                 "E03.1", "the first call decides",
                 "Four promises are each settled three times: fulfilled or rejected first, and "
                     + "then otherwise. The first call decides, for all who waited and for all who "
@@ -45,7 +45,7 @@ extension Exercise {
                 with: (any PromiseAnswer).self
             ) { try settleInEveryWay($0.promise) },
             .isHeardThoughDropped("E03.5"),
-            .play(
+            .oneThread(
                 "E03.2", "settling inside a handler",
                 "A handler settles the promise once more, with another value and with an error, "
                     + "and looks at its result. Nothing may come of the one, and the other is the "
@@ -59,7 +59,7 @@ extension Exercise {
                     + "at that time?"),
             .registersInside("E03.3"),
             .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
-            .play(
+            .oneThread(
                 "E03.4", "nobody stays on the list",
                 "Handlers for a value and for an error, early, late, or registered inside another "
                     + "one, have each captured an object. When all is done, none of them lives on.",
@@ -74,7 +74,7 @@ extension Exercise {
 
 extension Requirement {
     static func registersInside(_ id: String) -> Requirement {
-        .play(
+        .oneThread(
             id, "registering inside, and inside of that",
             "A handler settles the promise once more and registers two others, one of these two "
                 + "more, and one of those another. Each is called, once, in the order of "

@@ -30,7 +30,7 @@ private enum CancellationRequirements {
     typealias Answer = any CancellationAnswer
 
     static let all: [Requirement] = [
-        .play(
+        .oneThread(
             "E11.1", "observers are called",
             "Some observers are registered, or none, and then it is cancelled. Each is called "
                 + "once, and not before; and whoever asks is told no before, and yes after.",
@@ -38,23 +38,23 @@ private enum CancellationRequirements {
                 "What has `onCancel` left for `cancel` to find, and what does `cancel` leave "
                 + "behind for those who ask?",
             with: Answer.self, { try called($0) }),
-        .play(
+        .oneThread(
             "E11.2", "too late",
             "An observer is registered when it has been cancelled. It has to be called at once.",
             asking: "Who calls an observer that comes after all others have been called?",
             with: Answer.self, { try late($0) }),
-        .play(
+        .oneThread(
             "E11.3", "cancelled twice",
             "It is cancelled three times, with observers registered in between.",
             asking: "What does the second call of `cancel` find, and what should it?",
             with: Answer.self, { try cancelledAgain($0) }),
-        .play(
+        .oneThread(
             "E11.4", "withdrawn",
             "Some of several observers are withdrawn, in this order and that, and one of them "
                 + "twice. Those are not called, and the others are.",
             asking: "How does a registration find its own observer, after others have gone?",
             with: Answer.self, { try withdrawn($0) }),
-        .play(
+        .oneThread(
             "E11.5", "an observer that comes back",
             "An observer asks, registers another one, cancels again, and withdraws itself. It is "
                 + "told yes, and the other one is called.",
@@ -62,14 +62,14 @@ private enum CancellationRequirements {
                 "Observers are called in the middle of something. What do you hold in that moment, "
                 + "and what is still to be done?",
             with: Answer.self, { try comesBack($0) }),
-        .play(
+        .oneThread(
             "E11.6", "nothing is kept",
             "Observers are called, withdrawn, or dropped together with the source. What they have "
                 + "captured must be freed, even if somebody keeps the registrations.",
             asking: "Who still holds an observer when it has been called? And who holds whom, when "
                 + "nothing has happened at all?",
             with: Answer.self, { try nothingIsKept($0) }),
-        .play(
+        .oneThread(
             "E11.7", "who lives on",
             "The source is dropped, cancelled or not, and the token lives on; then the token is "
                 + "dropped, and a registration lives on. What was true remains true, observers "
@@ -396,7 +396,7 @@ private enum CancellationRequirements {
 
         func expectFreed(
             _ what: String,
-            _ play: (any CancellationPair, () -> () -> Void) -> () -> Void
+            _ register: (any CancellationPair, () -> () -> Void) -> () -> Void
         ) throws {
             weak var captured: Captured?
             let pair = answer.pair()
@@ -404,7 +404,7 @@ private enum CancellationRequirements {
             do {
                 let object = Captured()
                 captured = object
-                withdraw = play(pair) { pair.onCancel { withExtendedLifetime(object) {} } }
+                withdraw = register(pair) { pair.onCancel { withExtendedLifetime(object) {} } }
             }
             try expectGone(captured, what)
             withExtendedLifetime((pair, withdraw)) {}

@@ -1,6 +1,3 @@
-import Stage1Naive
-import Stage2Handlers
-
 /// The clauses of Promises/A+ 1.1 (promisesaplus.com) that have a meaning in typed Swift, by their
 /// numbers there. The cases are written from its text.
 public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible {
@@ -33,17 +30,35 @@ public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible
 
     public var description: String { "\(rawValue) \(title)" }
 
-    /// Tries all cases of the clause that a stage can express, none of which may be left out.
-    public func results(on stage: Stage) -> [APlusResult] {
-        switch stage {
-        case .naive:
-            cases(Stage1Naive.AWPromise<Int>.self).map { $0.result(on: stage) }
-        case .handlers:
-            (cases(Handlers.self) + flatteningCases(Handlers.self)).map { $0.result(on: stage) }
-        case .threadSafe:
-            (cases(QueuedPromise.self) + flatteningCases(QueuedPromise.self)
-                + recoveringCases(QueuedPromise.self)).map { $0.result(on: stage) }
+    /// Runs all cases of the clause that a subject can express; empty if it is not tried on them.
+    public func results(on subject: Subject) -> [APlusResult] {
+        guard let type = subject.typeForAPlus else { return [] }
+        return results(type, on: subject)
+    }
+
+    private func results<P: PromiseUnderTest>(
+        _ promise: P.Type, on subject: Subject
+    ) -> [APlusResult] {
+        var results = cases(promise).map { $0.result(on: subject) }
+        if let type = promise as? any FlatteningPromise.Type {
+            results += flattening(type, on: subject)
         }
+        if let type = promise as? any RecoveringPromise.Type {
+            results += recovering(type, on: subject)
+        }
+        return results
+    }
+
+    private func flattening<P: FlatteningPromise>(
+        _ promise: P.Type, on subject: Subject
+    ) -> [APlusResult] {
+        flatteningCases(promise).map { $0.result(on: subject) }
+    }
+
+    private func recovering<P: RecoveringPromise>(
+        _ promise: P.Type, on subject: Subject
+    ) -> [APlusResult] {
+        recoveringCases(promise).map { $0.result(on: subject) }
     }
 
     private func cases<P: PromiseUnderTest>(_ promise: P.Type) -> [APlusCase<P>] {
@@ -116,30 +131,30 @@ struct APlusCases<P: PromiseUnderTest> {
     typealias Case = APlusCase<P>
 }
 
-/// One thing to try, and on which stages it is documented to fail.
+/// One thing to try, and the subjects on which it is documented to fail.
 struct APlusCase<P: PromiseUnderTest> {
     let name: String
-    let failing: [Stage: Reason]
-    let play: (Bench<P>) throws -> Void
+    let failing: [Subject: Reason]
+    let run: (Bench<P>) throws -> Void
 
     init(
-        _ name: String, failing: [Stage: Reason] = [:], _ play: @escaping (Bench<P>) throws -> Void
+        _ name: String, failing: [Subject: Reason] = [:], _ run: @escaping (Bench<P>) throws -> Void
     ) {
         self.name = name
         self.failing = failing
-        self.play = play
+        self.run = run
     }
 
-    func result(on stage: Stage) -> APlusResult {
+    func result(on subject: Subject) -> APlusResult {
         let verdict = SharedSuite.verdict {
-            try play(Bench<P>())
+            try run(Bench<P>())
             return "as the specification says"
         }
-        return APlusResult(name: name, documented: failing[stage], verdict: verdict)
+        return APlusResult(name: name, documented: failing[subject], verdict: verdict)
     }
 }
 
-/// What came of one case.
+/// The result of one case.
 public struct APlusResult: Sendable {
     public let name: String
     /// The reason for which it is documented to fail; `nil` if it is to pass.

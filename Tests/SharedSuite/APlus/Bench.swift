@@ -55,7 +55,7 @@ final class Bench<P: PromiseUnderTest> {
 
     /// Makes a promise, registers with it in `use`, and settles it: before, in the same turn, or
     /// in a later one.
-    func play(
+    func run(
         _ when: When, settle: (Pending<P>) -> Void, _ use: (Pending<P>) -> Void
     ) {
         let pending = turn { Pending<P>() }
@@ -78,11 +78,11 @@ final class Bench<P: PromiseUnderTest> {
         letOthersHaveTheirTurns()
     }
 
-    func play(
+    func run(
         _ when: When, _ ending: Ending = .fulfilled, _ value: Int = 1,
         _ use: (Pending<P>) -> Void
     ) {
-        play(when, settle: { $0.settle(ending, value) }, use)
+        run(when, settle: { $0.settle(ending, value) }, use)
     }
 
     // MARK: What is written down

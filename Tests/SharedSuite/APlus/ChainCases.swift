@@ -6,7 +6,7 @@ extension APlusCases {
         for when in When.allCases {
             cases.append(
                 Case("a value returned, \(when.rawValue)") { bench in
-                    bench.play(when) { bench.listen($0.promise.mapping { $0 + 1 }) }
+                    bench.run(when) { bench.listen($0.promise.mapping { $0 + 1 }) }
                     try bench.expect("value 2", or: .wrongValue)
                 })
             for failure in Failure.all {
@@ -42,7 +42,7 @@ extension APlusCases {
 
     private func throwingInTheMiddle(_ when: When) -> Case {
         Case("an error thrown in the middle, \(when.rawValue)") { bench in
-            bench.play(when) { pending in
+            bench.run(when) { pending in
                 let thrown = pending.promise.mapping { $0 }.mapping { _ in throw Sent("thrown") }
                 bench.listen(thrown.mapping { $0 }.mapping { $0 })
             }
@@ -55,7 +55,7 @@ extension APlusCases {
         _ next: @escaping (P) -> P
     ) -> Case {
         Case("\(failure.name) is thrown, \(ending), \(when.rawValue)") { bench in
-            bench.play(when, ending) { bench.listen(next($0.promise)) }
+            bench.run(when, ending) { bench.listen(next($0.promise)) }
             try bench.expect("error \(failure.error)", or: .wrongValue)
         }
     }
@@ -66,7 +66,7 @@ extension APlusCases {
         _ link: @escaping (P, _ hear: @escaping () -> Void) -> P
     ) -> Case {
         Case("\(ending), passing \(length) links, \(when.rawValue)") { bench in
-            bench.play(when, ending) { pending in
+            bench.run(when, ending) { pending in
                 var last = pending.promise
                 for _ in 1...length {
                     last = link(last) { bench.hear("a function that it was not for") }
@@ -100,7 +100,7 @@ extension APlusCases where P: RecoveringPromise {
         for when in When.allCases {
             cases.append(
                 Case("a value in the place of an error, \(when.rawValue)") { bench in
-                    bench.play(when, .rejected) {
+                    bench.run(when, .rejected) {
                         bench.listen($0.promise.recovering { _ in 7 })
                     }
                     try bench.expect("value 7", or: .wrongValue)

@@ -9,13 +9,13 @@ extension APlusCases {
             for value in [1, 0, -1] {
                 cases.append(
                     Case("the value \(value) arrives, \(when.rawValue)") { bench in
-                        bench.play(when, .fulfilled, value) { self.onValue($0, bench) }
+                        bench.run(when, .fulfilled, value) { self.onValue($0, bench) }
                         try bench.expect("value \(value)", or: .wrongValue)
                     })
             }
             cases.append(
                 Case("not called when rejected, \(when.rawValue)") { bench in
-                    bench.play(when, .rejected) { self.onValue($0, bench) }
+                    bench.run(when, .rejected) { self.onValue($0, bench) }
                     try bench.expect([], or: .bothKinds)
                 })
         }
@@ -37,7 +37,7 @@ extension APlusCases {
             for error in Failure.all {
                 cases.append(
                     Case("\(error.name) arrives, \(when.rawValue)") { bench in
-                        bench.play(when) {
+                        bench.run(when) {
                             $0.reject(error.error)
                         } _: {
                             self.onError($0, bench)
@@ -47,7 +47,7 @@ extension APlusCases {
             }
             cases.append(
                 Case("not called when fulfilled, \(when.rawValue)") { bench in
-                    bench.play(when, .fulfilled) { self.onError($0, bench) }
+                    bench.run(when, .fulfilled) { self.onError($0, bench) }
                     try bench.expect([], or: .bothKinds)
                 })
         }
@@ -80,10 +80,10 @@ extension APlusCases {
         When.allCases.map { when in
             // Stage 1 does as it is told, and calls again; but whoever registers after both is
             // called only once.
-            let failing: [Stage: Reason] = when == .already ? [:] : [.naive: .twice]
+            let failing: [Subject: Reason] = when == .already ? [:] : [.naive: .twice]
             return Case("once, though \(ending) twice, \(when.rawValue)", failing: failing) {
                 bench in
-                bench.play(when) {
+                bench.run(when) {
                     $0.settle(ending)
                     $0.settle(ending)
                 } _: {
@@ -136,7 +136,7 @@ extension APlusCases {
             "\(what), \(ending), \(when.rawValue)",
             failing: [.naive: .tooEarly, .handlers: .tooEarly]
         ) { bench in
-            bench.play(when, ending) { use(bench, $0) }
+            bench.run(when, ending) { use(bench, $0) }
             try bench.expect("handler", or: .lost)
             try require(
                 bench.calledTooEarly.isEmpty, or: .tooEarly,

@@ -16,7 +16,7 @@ extension APlusCases {
             Self.values.map { value in
                 Case("\(value) \(how), \(when.rawValue)") { bench in
                     var last: P!
-                    bench.play(when, ending) {
+                    bench.run(when, ending) {
                         last = next($0.promise, value)
                         bench.listen(last)
                     }
@@ -36,7 +36,7 @@ extension APlusCases where P: FlatteningPromise {
         When.allCases.flatMap { when in
             // Where the handler runs before `then` has returned, there is nothing yet that it
             // could return.
-            let failing: [Stage: Reason] = when == .already ? [.handlers: .tooEarly] : [:]
+            let failing: [Subject: Reason] = when == .already ? [.handlers: .tooEarly] : [:]
             return [
                 itself("`then` returns itself", when, .fulfilled, failing) { promise, itself in
                     promise.flatMapping { _ in try itself() }
@@ -50,13 +50,13 @@ extension APlusCases where P: FlatteningPromise {
     }
 
     private func itself(
-        _ what: String, _ when: When, _ ending: Ending, _ failing: [Stage: Reason],
+        _ what: String, _ when: When, _ ending: Ending, _ failing: [Subject: Reason],
         _ next: @escaping (P, _ itself: @escaping () throws -> P) -> P
     ) -> Case {
         Case("\(what), \(when.rawValue)", failing: failing) { bench in
             var successor: P?
             var isTooEarly = false
-            bench.play(when, ending) { pending in
+            bench.run(when, ending) { pending in
                 successor = next(pending.promise) {
                     isTooEarly = successor == nil
                     guard let successor else { throw Sent("too early") }
@@ -96,7 +96,7 @@ extension APlusCases where P: FlatteningPromise {
                             bench in
                             let promise = bench.turn { Pending<P>() }
                             if inner == .already { bench.turn { promise.settle(ending, 2) } }
-                            bench.play(outer) {
+                            bench.run(outer) {
                                 $0.settle(outerEnding)
                                 if inner == .atOnce { promise.settle(ending, 2) }
                             } _: {
@@ -121,7 +121,7 @@ extension APlusCases where P: FlatteningPromise {
         Case("pending as long as what is returned, \(when.rawValue)") { bench in
             let inner = bench.turn { Pending<P>() }
             var next: P!
-            bench.play(when) {
+            bench.run(when) {
                 next = $0.promise.flatMapping { _ in inner.promise }
                 bench.listen(next)
             }
@@ -136,7 +136,7 @@ extension APlusCases where P: FlatteningPromise {
     private func adoptedTwice(_ when: When) -> Case {
         Case("adopted by two promises, \(when.rawValue)") { bench in
             let inner = bench.turn { Pending<P>() }
-            bench.play(when) {
+            bench.run(when) {
                 bench.listen($0.promise.flatMapping { _ in inner.promise }, "first: ")
                 bench.listen($0.promise.flatMapping { _ in inner.promise }, "second: ")
             }
@@ -150,7 +150,7 @@ extension APlusCases where P: FlatteningPromise {
     private func nested(_ when: When, _ ending: Ending) -> Case {
         Case("\(ending), two promises deep, \(when.rawValue)") { bench in
             let (middle, inner) = bench.turn { (Pending<P>(), Pending<P>()) }
-            bench.play(when) {
+            bench.run(when) {
                 bench.listen(
                     $0.promise.flatMapping { _ in
                         middle.promise.flatMapping { _ in inner.promise }

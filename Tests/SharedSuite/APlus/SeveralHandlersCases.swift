@@ -20,7 +20,7 @@ extension APlusCases {
 
     /// Stage 1 has one slot: whoever registers while the promise is pending takes the place of who
     /// was there before. Once it is settled, handlers are called at once and need no slot.
-    private func failing(_ when: When) -> [Stage: Reason] {
+    private func failing(_ when: When) -> [Subject: Reason] {
         when == .already ? [:] : [.naive: .replaced]
     }
 
@@ -28,7 +28,7 @@ extension APlusCases {
         Case(
             "\(names.count) handlers in order, \(ending), \(when.rawValue)", failing: failing(when)
         ) { bench in
-            bench.play(when, ending) { pending in
+            bench.run(when, ending) { pending in
                 for name in names {
                     bench.register(pending.promise, ending) { bench.hear(name) }
                 }
@@ -65,7 +65,7 @@ extension APlusCases {
             "a handler registered in one, \(ending), \(when.rawValue)", failing: failing(when)
         ) { bench in
             var calls: [String] = []
-            bench.play(when, ending) { pending in
+            bench.run(when, ending) { pending in
                 calls.append("outer")
                 bench.register(pending.promise, ending) {
                     bench.hear("outer")
@@ -82,7 +82,7 @@ extension APlusCases {
     /// Each `then` begins a chain of its own.
     private func branches(_ when: When, _ ending: Ending) -> Case {
         Case("independent chains, \(ending), \(when.rawValue)", failing: failing(when)) { bench in
-            bench.play(when, ending) { pending in
+            bench.run(when, ending) { pending in
                 bench.listen(pending.promise.mapping { $0 + 1 }, "first: ")
                 bench.listen(pending.promise.mapping { $0 + 2 }, "second: ")
             }
@@ -97,7 +97,7 @@ extension APlusCases {
     /// The others are called all the same.
     private func oneThrows(_ when: When) -> Case {
         Case("the first of three throws, \(when.rawValue)", failing: failing(when)) { bench in
-            bench.play(when) { pending in
+            bench.run(when) { pending in
                 bench.register(pending.promise, .fulfilled) {
                     bench.hear("first")
                     throw Sent("thrown")

@@ -33,7 +33,7 @@ extension APlusCases {
             }
         }
         var pending: Pending<P>!
-        bench.play(when) {
+        bench.run(when) {
             $0.settle(ending)
             if inSameTurn { settleAgain($0) }
         } _: {

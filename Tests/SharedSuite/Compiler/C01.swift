@@ -8,10 +8,6 @@ struct C01: Hazard {
         "A promise is used by two threads. In the Swift 6 language mode the compiler lets "
         + "that pass only if it has checked that the class can be shared."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .fails(.refused)
-    }
-
     private static func source(_ module: String, _ type: String) -> String {
         """
         import \(module)
@@ -26,14 +22,12 @@ struct C01: Hazard {
         """
     }
 
-    func run(on stage: Stage) -> Verdict { run(stage.module, "AWPromise<Int>") }
-
-    func run(_ module: String, _ type: String) -> Verdict {
+    func runExpressible(on subject: Subject) -> Verdict {
         let file = FileManager.default.temporaryDirectory
             .appending(path: "C01-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         do {
-            try C01.source(module, type).write(to: file, atomically: true, encoding: .utf8)
+            try C01.source(subject.module, "\(subject.type)").write(to: file, atomically: true, encoding: .utf8)
             return try verdict(file)
         } catch {
             return .unknown("the compiler could not be asked: \(error)")

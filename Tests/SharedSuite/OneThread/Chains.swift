@@ -7,9 +7,7 @@ struct H06: OneThreadHazard {
         "A function in the middle of a chain throws. The functions after it must not run, "
         + "and `error` at the end has to hear of it, once."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let (promise, resolve, _) = P.pending()
         promise
@@ -32,11 +30,7 @@ struct H07: FlatteningHazard {
         "A function passed to `then` returns a promise that is settled later. The chain "
         + "has to wait for it, and go on with its value, or with its error."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .cannotExpress("its `then` yields a promise of a promise") : .survives
-    }
-
-    func play<P: FlatteningPromise>(_ promise: P.Type) throws -> String {
+    func run<P: FlatteningPromise>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let (outer, resolveOuter, _) = P.pending()
         let (inner, resolveInner, _) = P.pending()
@@ -65,11 +59,7 @@ struct H11: FlatteningHazard {
         "A function passed to `then` returns the promise that this very `then` has "
         + "returned. It would wait for itself; it has to be rejected instead."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .cannotExpress("its `then` yields a promise of a promise") : .survives
-    }
-
-    func play<P: FlatteningPromise>(_ promise: P.Type) throws -> String {
+    func run<P: FlatteningPromise>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let (promise, resolve, _) = P.pending()
         var successor: P!
@@ -89,9 +79,7 @@ struct H16: OneThreadHazard {
         "Only the first promise of a chain is kept by anybody. The end of the chain has to "
         + "hear the value all the same."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [Int] = []
         let (promise, resolve, _) = P.pending()
         promise.mapping { $0 + 1 }.mapping { $0 + 1 }.mapping {
@@ -112,9 +100,7 @@ struct H17: OneThreadHazard {
         "A promise is rejected before anybody calls `error`, and the one who does stands "
         + "behind three `then`s. The error has to arrive there, untouched."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let (promise, _, reject) = P.pending()
         let end = promise.mapping { $0 }.mapping { $0 }.mapping {

@@ -4,7 +4,7 @@ struct H12: Hazard {
     /// As many links as a chain has to have.
     static let links = 1_000_000
 
-    /// What can be done with such a chain, each tried on its own.
+    /// What can be done with such a chain, each run on its own.
     enum Part: String, CaseIterable, Sendable {
         case fulfilled
         case rejected
@@ -17,26 +17,17 @@ struct H12: Hazard {
         "A chain of 1,000,000 links is fulfilled, another one is rejected, and a third one "
         + "is dropped while it is pending. None of that may exhaust the stack (of 8 MB)."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .fails(.stackOverflow)
+    /// It can end the process, so each part runs in a process of its own.
+    func runExpressible(on subject: Subject) -> Verdict {
+        ChildRun.run(ChildRun.parts, on: subject)
     }
-
-    /// It can end the process, so each part is tried out in a process of its own.
-    func run(on stage: Stage) -> Verdict { Trial.run(Trial.parts, on: .stage(stage)) }
 
     /// To be called in a process that may be lost.
-    func play(_ part: Part, on subject: Subject) throws -> String {
-        switch subject {
-        case .stage(.naive): try play(part, Naive.self)
-        case .stage(.handlers): try play(part, Handlers.self)
-        case .stage(.threadSafe): try play(part, ThreadSafe.self)
-        case .design(.bolts): try play(part, Bolts.self)
-        case .design(.promiseKit): try play(part, PromiseKit.self)
-        case .design(.google): try play(part, Google.self)
-        }
+    func run(_ part: Part, on subject: Subject) throws -> String {
+        try run(part, subject.type)
     }
 
-    private func play<P: PromiseUnderTest>(_ part: Part, _ promise: P.Type) throws -> String {
+    private func run<P: PromiseUnderTest>(_ part: Part, _ promise: P.Type) throws -> String {
         var heard: [String] = []
         do {
             let (first, resolve, reject) = P.pending()
@@ -70,11 +61,7 @@ struct H13: OneThreadHazard {
         "A handler has captured an object. Once the promise is settled nobody will call "
         + "the handler again, so the object must not live on, even if the promise does."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .fails(.keptAlive) : .survives
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         let (promise, resolve, _) = P.pending()
         weak var captured: Captured?
         do {
@@ -97,9 +84,7 @@ struct H14: OneThreadHazard {
         "A pending promise with a chain behind it is dropped, together with the functions "
         + "that could settle it. All of it has to be freed."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         weak var first: P?
         weak var second: P?
         weak var captured: Captured?

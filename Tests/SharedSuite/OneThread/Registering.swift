@@ -1,18 +1,13 @@
 // What registering several handlers, early, late or inside one another, does to a promise.
 
 import Dispatch
-import Stage3ThreadSafe
 
 struct H02: OneThreadHazard {
     let id = "H02"
     let name = "two `then`s on one promise"
     let story = "Two handlers are registered on one promise. Both have to hear the value."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .fails(.replaced) : .survives
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         let heard = try listen(P.self, to: ["first", "second"])
         try require(
             Set(heard) == ["first", "second"], or: .replaced,
@@ -28,11 +23,7 @@ struct H03: OneThreadHazard {
         "A chain is attached with `then`, and `error` is called on the same promise. When "
         + "it is rejected, the end of the chain has to hear of it as well."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .fails(.linkLost) : .survives
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let (promise, _, reject) = P.pending()
         promise.mapping { $0 }.ending { _ in heard.append("end of the chain") }
@@ -52,11 +43,7 @@ struct H08: OneThreadHazard {
         "Two handlers are registered, and the first one, when called, registers a third on "
         + "the same promise. The third has to be called after the second, which came before it."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .cannotExpress("has room for one handler") : .survives
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let (promise, resolve, _) = P.pending()
         promise.mapping { value in
@@ -84,11 +71,7 @@ struct H09: OneThreadHazard {
         "Five handlers are registered, three before the promise is fulfilled and two "
         + "after. They have to be called in the order of registration."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .cannotExpress("has room for one handler") : .survives
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         let names = ["first", "second", "third", "fourth", "fifth"]
         let heard = try listen(P.self, to: names, early: 3)
         try requireOrder(heard, names)
@@ -103,19 +86,14 @@ struct H10: Hazard {
         "`then` is called on a promise that is fulfilled already. Whether its handler runs "
         + "before or after the next line must not depend on how fast the work was."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .fails(.tooEarly)
-    }
-
-    func run(on stage: Stage) -> Verdict {
-        switch stage {
-        case .naive: verdict { try play(Naive.self) }
-        case .handlers: verdict { try play(Handlers.self) }
-        case .threadSafe: verdict { try judge(playOnQueue(playStage3)) }
+    func runExpressible(on subject: Subject) -> Verdict {
+        verdict {
+            guard let register = subject.registerOnQueue else { return try run(subject.type) }
+            return try judge(runOnQueue(register))
         }
     }
 
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    private func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var seen: [String] = []
         let promise = P.working { resolve, _ in resolve(1) }
         promise.mapping {
@@ -128,22 +106,19 @@ struct H10: Hazard {
 
     /// With a queue, from a piece of work on that very queue: so nothing but the promise can
     /// decide who comes first, and the queue's next piece of work comes after both.
-    func playOnQueue(_ registering: (DispatchQueue, Seen) -> Void) -> [String] {
+    private func runOnQueue(
+        _ register: (DispatchQueue, @escaping @Sendable () -> Void) -> Void
+    ) -> [String] {
         let queue = DispatchQueue(label: "H10")
         let seen = Seen()
         queue.sync {
-            registering(queue, seen)
+            register(queue) { seen.append("handler") }
             seen.append("next line")
         }
         return queue.sync { seen.entries }
     }
 
-    private func playStage3(_ queue: DispatchQueue, _ seen: Seen) {
-        let promise = AWPromise<Int> { resolve, _ in resolve(1) }
-        promise.then(on: queue) { _ in seen.append("handler") }
-    }
-
-    func judge(_ seen: [String]) throws -> String {
+    private func judge(_ seen: [String]) throws -> String {
         try require(seen.count == 2, or: .lost, "seen: \(seen.joined(separator: ", "))")
         try require(
             seen == ["next line", "handler"], or: .tooEarly, "the handler ran before the next line")
@@ -151,7 +126,7 @@ struct H10: Hazard {
     }
 
     /// Touched from one queue only.
-    final class Seen: @unchecked Sendable {
+    private final class Seen: @unchecked Sendable {
         private(set) var entries: [String] = []
         func append(_ entry: String) { entries.append(entry) }
     }

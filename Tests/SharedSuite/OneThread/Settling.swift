@@ -7,9 +7,7 @@ struct H01: OneThreadHazard {
         "The work is done at once, so the promise is settled when `then` is called. "
         + "The handler still has to hear the value, once."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [Int] = []
         let promise = P.working { resolve, _ in resolve(1) }
         promise.mapping {
@@ -29,11 +27,7 @@ struct H04: OneThreadHazard {
         "resolve(1), then resolve(2). The first call settles the promise; the second "
         + "must change nothing and call nobody."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .fails(.settledTwice) : .survives
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [Int] = []
         let (promise, resolve, _) = P.pending()
         promise.mapping {
@@ -56,11 +50,7 @@ struct H05: OneThreadHazard {
         "resolve(1), then reject('late'). The promise is fulfilled and must stay so; "
         + "nobody must hear of the error."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .naive ? .fails(.settledTwice) : .survives
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let (promise, resolve, reject) = P.pending()
         promise.mapping {
@@ -85,11 +75,7 @@ struct H15: OneThreadHazard {
         "Both functions that settle the promise are dropped, and neither was called. "
         + "Whoever waits at the end of the chain has to learn that the promise is abandoned."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .fails(.silence)
-    }
-
-    func play<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let promise = P.working { _, _ in }
         promise.mapping { $0 }.ending { heard.append("\($0)") }

@@ -57,16 +57,16 @@ struct R15: OperatorRace {
     var scenarios: [@Sendable (Scenario) -> Void] { [plain, limited] }
 
     private func plain(_ scenario: Scenario) {
-        describe(scenario) { AWPromise.all($0) }
+        setUp(scenario) { AWPromise.all($0) }
     }
 
     private func limited(_ scenario: Scenario) {
-        describe(scenario) { work in
+        setUp(scenario) { work in
             AWPromise.all([0, 1], limit: 2, on: ImmediateDispatcher()) { work[$0] }
         }
     }
 
-    private func describe(
+    private func setUp(
         _ scenario: Scenario, _ together: ([AWPromise<Int>]) -> AWPromise<[Int]>
     ) {
         let (first, firstResolver) = AWPromise<Int>.pending()

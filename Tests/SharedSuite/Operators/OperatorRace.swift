@@ -8,19 +8,16 @@ protocol OperatorRace: Race {
 }
 
 extension OperatorRace {
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .cannotExpress("it has no such operator")
-    }
+    func whatIsMissing(from subject: Subject) -> String? { withoutOperators(subject) }
 
     var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
 
     /// The first of them, to have one to show.
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         scenarios[0](scenario)
     }
 
-    func run(on stage: Stage) -> Verdict {
-        if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
+    func runExpressible(on subject: Subject) -> Verdict {
         let reports = scenarios.map { Explored.report(options, $0) }
         // What has failed says why by itself, and may well be the reason that some end is missing.
         guard reports.allSatisfy(\.survives) else { return verdict(reports) }
@@ -32,6 +29,14 @@ extension OperatorRace {
             return .unknown("there are more interleavings than the lab has explored")
         }
         return verdict(reports)
+    }
+}
+
+/// Why a hazard of the operators cannot run on a subject; `nil` on Stage 3, which alone has them.
+func withoutOperators(_ subject: Subject) -> String? {
+    switch subject.kind {
+    case .design: "it is about operators, which the miniature leaves out"
+    case .stage, .step: subject == .threadSafe ? nil : "it has no such operator"
     }
 }
 

@@ -2,27 +2,22 @@ import Dispatch
 import Foundation
 import Stage3ThreadSafe
 
-struct R13: Hazard {
-    let id = "R13"
+struct H18: Hazard {
+    let id = "H18"
     let name = "a wait for one's own queue"
     let story =
         "Work on a serial queue blocks until a promise is settled whose handler is queued right "
         + "behind it. It must be refused with an error, where it would wait for ever."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .cannotExpress("it has no such operator")
-    }
+    func whatIsMissing(from subject: Subject) -> String? { withoutOperators(subject) }
 
-    func run(on stage: Stage) -> Verdict {
-        if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
-        return SharedSuite.verdict { try play() }
-    }
+    func runExpressible(on subject: Subject) -> Verdict { verdict { try run() } }
 
     /// Serial queues that the promise can recognise: one of ours, one that has been marked, and an
     /// operation queue that runs one at a time.
-    private func play() throws -> String {
-        let queue = SerialQueue(label: "R13")
-        let marked = DispatchQueue(label: "R13, marked")
+    private func run() throws -> String {
+        let queue = SerialQueue(label: "H18")
+        let marked = DispatchQueue(label: "H18, marked")
         _ = SerialQueue(marked)
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1

@@ -8,11 +8,9 @@ struct R09: Race {
         "A handler waits until another thread has registered a handler on the same promise. "
         + "A promise that calls handlers under its lock would keep that thread out for ever."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
     var judging: Set<Finding.Kind> { [.deadlock, .uncaughtError] }
 
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
         let registered = DispatchSemaphore(value: 0)
         promise.mapping {
@@ -35,11 +33,9 @@ struct R10: Race {
         "Each of two promises is fulfilled inside a handler of the other, on two threads. If "
         + "handlers ran under a lock, each thread would hold one lock and wait for the other."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
     var judging: Set<Finding.Kind> { [.deadlock, .uncaughtError] }
 
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (left, resolveLeft, _) = P.pending()
         let (right, resolveRight, _) = P.pending()
         left.mapping {

@@ -7,15 +7,9 @@ struct R08: Race {
         "One thread looks at the result, twice, while another one fulfils the promise. It "
         + "may see nothing yet, or the value; never anything else, and never the value first."
 
-    func expectation(on stage: Stage) -> Expectation {
-        // Looked at line by line the answers are right; but nothing orders looking and writing,
-        // and a value of several words can be seen half written.
-        stage == .threadSafe ? .survives : .fails(.dataRace)
-    }
-
     var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
 
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
         let log = Log<Call>()
         scenario.thread("reader") {
@@ -42,13 +36,11 @@ struct R11: Race {
         "One thread lets go of the last reference to a promise while another one, which can "
         + "still settle it, does so. The handler has to be called, and everything freed."
 
-    func expectation(on stage: Stage) -> Expectation { .survives }
-
     /// To let go of something touches nothing that the lab could see, but when it is done decides
     /// on which thread the promise is freed. So every order counts.
     var reduces: Bool { false }
 
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let log = Log<Call>()
         let owner = Owner<P>()
         weak var freed: P?

@@ -7,15 +7,7 @@ struct R06: Race {
         "A handler is registered; then one thread fulfils the promise while another one "
         + "registers a second handler. The second must not be called before the first."
 
-    func expectation(on stage: Stage) -> Expectation {
-        switch stage {
-        case .naive: .cannotExpress("has room for one handler")
-        case .handlers: .fails(.outOfOrder, and: [.lost, .overlap])
-        case .threadSafe: .survives
-        }
-    }
-
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
         let log = Log<Call>()
         promise.listen("first handler", log)
@@ -37,16 +29,7 @@ struct R07: Race {
         "One thread attaches a chain with `then`, and next calls `error` on the same "
         + "promise, while another one rejects it. Both have to hear of the error, once."
 
-    func expectation(on stage: Stage) -> Expectation {
-        switch stage {
-        // `error` takes the slot of the link, whether the threads meet or not.
-        case .naive: .fails(.lost)
-        case .handlers: .fails(.lost, and: [.overlap])
-        case .threadSafe: .survives
-        }
-    }
-
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, _, reject) = P.pending()
         let log = Log<Call>()
         scenario.thread("subscriber") {
@@ -66,20 +49,16 @@ struct R12: Race {
         "A function passed to `then` returns a promise. While the chain adopts it, another "
         + "thread fulfils it. The chain has to go on with its value, once."
 
-    func expectation(on stage: Stage) -> Expectation {
-        switch stage {
-        case .naive: .cannotExpress("its `then` yields a promise of a promise")
-        case .handlers: .fails(.lost, and: [.overlap])
-        case .threadSafe: .survives
-        }
+    func whatIsMissing(from subject: Subject) -> String? {
+        subject.flatteningType == nil ? withoutFlattening : nil
     }
 
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         guard let flattening = promise as? any FlatteningPromise.Type else { return }
-        describe(scenario, flattening: flattening)
+        setUp(scenario, flattening: flattening)
     }
 
-    private func describe<P: FlatteningPromise>(_ scenario: Scenario, flattening: P.Type) {
+    private func setUp<P: FlatteningPromise>(_ scenario: Scenario, flattening: P.Type) {
         let (outer, resolveOuter, _) = P.pending()
         let (inner, resolveInner, _) = P.pending()
         let log = Log<Call>()

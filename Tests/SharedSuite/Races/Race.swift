@@ -9,8 +9,8 @@ public protocol Race: Hazard {
     /// Whether steps that do not touch the same thing need not be explored in every order.
     var reduces: Bool { get }
 
-    /// The scenario, for one type of promise.
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type)
+    /// Sets up the scenario for one type of promise.
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type)
 }
 
 extension Race {
@@ -25,22 +25,27 @@ extension Race {
         return options
     }
 
-    /// The scenario on one stage.
-    public func scenario(on stage: Stage) -> (Scenario) -> Void {
-        switch stage {
-        case .naive: { describe($0, Naive.self) }
-        case .handlers: { describe($0, Handlers.self) }
-        case .threadSafe: { describe($0, ThreadSafe.self) }
+    /// The scenario on a subject.
+    public func scenario(on subject: Subject) -> (Scenario) -> Void {
+        { scenario in
+            if subject.usesDesignQueue {
+                // Work that is sent to the queue is one more thread of the interleaving. When the
+                // checks begin, that thread has come to its end.
+                DesignQueue.use(scenario.queue("queue"))
+                scenario.check { DesignQueue.useCaller() }
+            } else {
+                DesignQueue.useCaller()
+            }
+            setUp(scenario, subject.type)
         }
     }
 
-    public func report(on stage: Stage) -> Report {
-        explore(options: options, scenario(on: stage))
+    public func report(on subject: Subject) -> Report {
+        explore(options: options, scenario(on: subject))
     }
 
-    public func run(on stage: Stage) -> Verdict {
-        if case .cannotExpress(let why) = expectation(on: stage) { return .cannotExpress(why) }
-        return verdict([Explored.report(of: self, on: .stage(stage))])
+    public func runExpressible(on subject: Subject) -> Verdict {
+        verdict([Explored.report(of: self, on: subject)])
     }
 
     func verdict(_ reports: [Report]) -> Verdict {
@@ -89,8 +94,8 @@ public enum Explored {
 
 extension Race {
     /// What was found, beginning with what is documented first.
-    public func findings(of report: Report, on stage: Stage) -> [Finding] {
-        guard case .fails(let first, _) = expectation(on: stage) else { return report.findings }
+    public func findings(of report: Report, on subject: Subject) -> [Finding] {
+        guard case .fails(let first, _) = expectation(on: subject) else { return report.findings }
         let isFirst = { (finding: Finding) in Reason(finding) == first }
         return report.findings.filter(isFirst) + report.findings.filter { !isFirst($0) }
     }

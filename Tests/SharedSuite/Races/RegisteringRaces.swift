@@ -7,18 +7,7 @@ struct R04: Race {
         "Two threads each register a handler; then the promise is fulfilled. Both handlers "
         + "have to be called, once."
 
-    func expectation(on stage: Stage) -> Expectation {
-        switch stage {
-        // The slot is taken twice, whether the threads meet or not.
-        case .naive: .fails(.lost, and: [.overlap])
-        // Each step on its own keeps both handlers. But appending to an array is no single step
-        // of the machine, and nothing keeps the two threads from being in the middle of it.
-        case .handlers: .fails(.overlap)
-        case .threadSafe: .survives
-        }
-    }
-
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
         let log = Log<Call>()
         scenario.thread("first") { promise.listen("first handler", log) }
@@ -38,11 +27,7 @@ struct R05: Race {
         "Two threads each register a handler while a third one fulfils the promise. Both "
         + "handlers have to be called, once."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .fails(.lost, and: [.overlap])
-    }
-
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
         let log = Log<Call>()
         scenario.thread("first") { promise.listen("first handler", log) }
@@ -61,22 +46,14 @@ struct R18: Race {
         "Two accesses to the same memory, at least one of them a modification, with "
         + "nothing to order them: in any of the scenarios above, whatever came of it."
 
-    func expectation(on stage: Stage) -> Expectation {
-        stage == .threadSafe ? .survives : .fails(.dataRace, and: [.overlap])
-    }
-
     var judging: Set<Finding.Kind> { [.dataRace, .overlap] }
 
     /// The first of them, to have one to show.
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
-        R01().describe(scenario, promise)
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+        R01().setUp(scenario, promise)
     }
 
-    func run(on stage: Stage) -> Verdict {
-        verdict(on: .stage(stage))
-    }
-
-    func verdict(on subject: Subject) -> Verdict {
+    func runExpressible(on subject: Subject) -> Verdict {
         let races: [any Race] = [R01(), R02(), R03(), R04(), R05()]
         return verdict(
             races.map { Explored.report(of: $0, on: subject).judged(by: judging) })

@@ -7,17 +7,7 @@ struct R01: Race {
         "One thread registers a handler while another one fulfils the promise. Whoever "
         + "comes first, the handler has to be called, once."
 
-    func expectation(on stage: Stage) -> Expectation {
-        switch stage {
-        case .naive: .fails(.lost)
-        // Where the handler is not lost, one thread may append to the list while the other one
-        // empties it.
-        case .handlers: .fails(.lost, and: [.overlap])
-        case .threadSafe: .survives
-        }
-    }
-
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
         let log = Log<Call>()
         scenario.thread("subscriber") { promise.listen("handler", log) }
@@ -34,17 +24,7 @@ struct R02: Race {
         "Two threads fulfil the promise, with 1 and with 2. One of them wins: the handler "
         + "hears one value, once, and that is the value the promise keeps."
 
-    func expectation(on stage: Stage) -> Expectation {
-        switch stage {
-        // Without settle-once it happens even if the two threads never meet.
-        case .naive: .fails(.twice, and: [.overlap])
-        // Or the handler hears one value, and the promise keeps the other.
-        case .handlers: .fails(.twice, and: [.disagrees, .overlap])
-        case .threadSafe: .survives
-        }
-    }
-
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
         let log = Log<Call>()
         promise.listen("handler", log)
@@ -66,16 +46,7 @@ struct R03: Race {
         "One thread fulfils the promise while another one rejects it. One of them wins: "
         + "the chain hears the value or the error, not both, and the promise keeps that."
 
-    func expectation(on stage: Stage) -> Expectation {
-        switch stage {
-        case .naive: .fails(.bothKinds, and: [.overlap])
-        // Or the chain hears one thing, and the promise keeps the other.
-        case .handlers: .fails(.bothKinds, and: [.disagrees, .overlap])
-        case .threadSafe: .survives
-        }
-    }
-
-    func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, reject) = P.pending()
         let log = Log<Call>()
         promise.mapping {

@@ -3,13 +3,15 @@ import RaceLab
 import SharedSuite
 import Synchronization
 
-/// What came of one requirement.
-public enum Examination: Sendable, Equatable, Codable {
-    /// `explored`: how many interleavings, if there are several threads.
-    case holds(explored: Int?)
-    /// In each of the interleavings that were tried, and there are more: it would take too long.
-    case holdsSoFar(explored: Int)
-    case fails(Failure)
+extension Requirement {
+    /// Whether an answer meets a requirement.
+    public enum Verdict: Sendable, Equatable, Codable {
+        /// `explored`: how many interleavings, if there are several threads.
+        case holds(explored: Int?)
+        /// In each of the interleavings that were tried, and there are more: it would take too long.
+        case holdsSoFar(explored: Int)
+        case fails(Failure)
+    }
 }
 
 /// How a requirement is not met.
@@ -26,24 +28,24 @@ public struct Failure: Sendable, Equatable, Codable {
 }
 
 extension Requirement {
-    /// Tries it on an answer, in this process.
+    /// Runs the requirement on an answer, in this process.
     ///
     /// - Parameter isolated: in a child process, so that a crash in a scenario has an interleaving.
-    func examine(_ answer: AnyObject, isolated: Bool = false) -> Examination {
-        switch trial(answer) {
-        case .play(let play): examinationOfOneThread(play)
-        case .unwatched(let play): examinationUnwatched(play)
+    func run(on answer: AnyObject, isolated: Bool = false) -> Verdict {
+        switch body(answer) {
+        case .oneThread(let run): verdictOfOneThread(run)
+        case .unwatched(let run): verdictUnwatched(run)
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
-        case .independence(let describe): Independence(describe).examination()
-        case .scheduled(let scheduled): scheduled.examination()
+        case .independence(let describe): Independence(describe).verdict()
+        case .scheduled(let scheduled): scheduled.verdict()
         }
     }
 
     /// Runs one interleaving of the user's choice, and says what the grader says of it, in lines.
     func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, verdict: [String]) {
-        switch trial(answer) {
-        case .play, .unwatched:
+        switch body(answer) {
+        case .oneThread, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(let options, let describe):
             let trace = try replay(schedule, options: options, describe)
@@ -63,7 +65,7 @@ extension Requirement {
     /// every way fails. `nil` if it is not the one that the grader shows. To know that, all are
     /// explored; a crash in one of them ends this process.
     func marked(_ trace: Trace, _ answer: AnyObject) throws -> Trace? {
-        guard !trace.findings.isEmpty, case .scenario(let options, let describe) = trial(answer)
+        guard !trace.findings.isEmpty, case .scenario(let options, let describe) = body(answer)
         else { return nil }
         let report = explore(options: options, describe)
         let shown = try report.counterexample(options: options, describe)
@@ -81,12 +83,12 @@ extension Requirement {
     // MARK: One thread
 
     /// On a thread of the lab, where a deadlock and an endless loop come to light.
-    private func examinationOfOneThread(_ play: @escaping () throws -> Void) -> Examination {
+    private func verdictOfOneThread(_ run: @escaping () throws -> Void) -> Verdict {
         var fault: Fault?
         let report = explore(options: Options()) { scenario in
             scenario.thread("main") {
                 do {
-                    try play()
+                    try run()
                 } catch let thrown as Fault {
                     fault = thrown
                 } catch let failed as Failed {
@@ -105,13 +107,13 @@ extension Requirement {
     }
 
     /// On a thread with half a megabyte of stack. It may end the process: see ``GraderProcess``.
-    private func examinationUnwatched(_ play: @escaping () throws -> Void) -> Examination {
+    private func verdictUnwatched(_ run: @escaping () throws -> Void) -> Verdict {
         let outcome = Mutex<Result<Void, any Error>?>(nil)
-        nonisolated(unsafe) let play = play
+        nonisolated(unsafe) let run = run
         let ended = DispatchSemaphore(value: 0)
         let thread = Thread {
-            let played = Result { try play() }
-            outcome.withLock { $0 = played }
+            let result = Result { try run() }
+            outcome.withLock { $0 = result }
             ended.signal()
         }
         thread.stackSize = 512 << 10
@@ -131,7 +133,7 @@ extension Requirement {
 
     private func explored(
         _ options: inout Options, isolated: Bool, _ describe: @escaping (Scenario) -> Void
-    ) -> Examination {
+    ) -> Verdict {
         if isolated { options.isolation = .childProcess }
         let report = explore(options: options, describe)
         if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }

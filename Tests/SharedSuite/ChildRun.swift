@@ -2,10 +2,10 @@ import Foundation
 import RaceLab
 import Synchronization
 
-/// A hazard that can end the process is tried out in a process of its own.
-public enum Trial {
-    /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. To be set by
-    /// whoever knows, before such a hazard is run.
+/// Runs a hazard that can end its process in a process of its own.
+public enum ChildRun {
+    /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. Set it before
+    /// such a hazard runs.
     public static var command:
         (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
     {
@@ -17,12 +17,12 @@ public enum Trial {
         (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
     >(nil)
 
-    private static let marker = "verdict of the trial: "
+    private static let marker = "verdict of this part: "
 
     /// Starts a process for each part, all at the same time.
     static func run(_ parts: [String], on subject: Subject) -> Verdict {
         guard let command else {
-            return .unknown("it takes another process, and nobody said how to start one")
+            return .unknown("it needs another process, and `ChildRun.command` is not set")
         }
         let started = parts.map { part -> (Process, Pipe)? in
             let process = Process()
@@ -80,7 +80,7 @@ public enum Trial {
         let detail = parts.count > 1 ? parts[1].trimmingCharacters(in: .whitespaces) : ""
         if parts.first == "survives" { return .survives(explored: nil, detail: "\(detail)") }
         guard let word = parts.first, let reason = Reason(rawValue: word) else {
-            return .unknown("the process for this trial said: \(line)")
+            return .unknown("the process for this part said: \(line)")
         }
         return .fails([reason], failing: nil, explored: nil, detail: "\(detail)")
     }
@@ -88,14 +88,14 @@ public enum Trial {
     /// The parts of H12, by name.
     public static let parts = H12.Part.allCases.map(\.rawValue)
 
-    /// Tries out a part of H12 here, on a thread with a stack of 8 MB, says on standard error what
-    /// came of it and ends the process. `nil` if there is no such part.
+    /// Runs a part of H12 here, on a thread with a stack of 8 MB, writes the verdict to standard
+    /// error and ends the process. `nil` if there is no such part.
     public static func runInThisProcess(_ name: String, on subject: Subject) -> Never? {
         guard let part = H12.Part(rawValue: name) else { return nil }
         let thread = Thread {
             reportStackOverflow(
                 "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
-            switch SharedSuite.verdict({ try H12().play(part, on: subject) }) {
+            switch SharedSuite.verdict({ try H12().run(part, on: subject) }) {
             case .survives(_, let detail): write("survives: \(detail)")
             case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")
             case .cannotExpress(let why), .unknown(let why): write("unknown: \(why)")

@@ -1,0 +1,60 @@
+import Dispatch
+import FieldGuide
+
+// The designs, and the rows that each fails; the reasons are in `Sources/FieldGuide/README.md`. A
+// handler of H10 runs where its library sends it if nothing is said; where that is the main queue, on
+// a serial queue instead.
+
+extension Subject {
+    public static let bolts = Subject(
+        .design, "BoltsStyle", module: "FieldGuide", title: "Bolts", Bolts.self,
+        documented: [
+            // A handler registered within a callback finds the task completed, and runs at once.
+            "H08": .fails(.outOfOrder),
+            "H10": .fails(.tooEarly),
+            "H11": .fails(.waitsForEver),
+            // Each callback holds the task that holds it, until the task is completed. That is
+            // also why a pending chain survives H12 when it is dropped: it is never freed.
+            "H14": .fails(.keptAlive),
+            "H15": .fails(.silence),
+            "R09": .fails(.deadlock),
+            "R10": .fails(.deadlock),
+            "C01": .fails(.refused),
+        ])
+
+    public static let promiseKit = Subject(
+        .design, "PromiseKitStyle", module: "FieldGuide", title: "PromiseKit", PromiseKit.self,
+        registerOnQueue: { queue, handler in
+            PromiseKit { seal in seal(.success(1)) }
+                .map(on: { work in queue.send(work) }) { _ in handler() }
+        },
+        documented: [
+            "H08": .fails(.outOfOrder),
+            "H12": .fails(.stackOverflow),
+            "H15": .fails(.silence),
+            "R06": .fails(.outOfOrder),
+            "C01": .fails(.refused),
+        ])
+
+    public static let google = Subject(
+        .design, "GooglePromisesStyle", module: "FieldGuide", title: "Google", Google.self,
+        registerOnQueue: { queue, handler in
+            let promise = Google.pending()
+            promise.fulfill(1)
+            promise.then(on: { work in queue.send(work) }) { _ in handler() }
+        },
+        usesDesignQueue: true,
+        documented: [
+            "H11": .fails(.waitsForEver),
+            "H12": .fails(.stackOverflow),
+            "H15": .fails(.silence),
+            "C01": .fails(.refused),
+        ])
+}
+
+extension DispatchQueue {
+    fileprivate func send(_ work: @escaping () -> Void) {
+        nonisolated(unsafe) let work = work
+        async { work() }
+    }
+}

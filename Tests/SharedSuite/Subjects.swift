@@ -1,0 +1,71 @@
+import Stage3ThreadSafe
+
+extension Subject {
+    /// Every subject, in the order of the columns: the stages, the steps, the designs.
+    public static let all: [Subject] = [naive, handlers, threadSafe, bolts, promiseKit, google]
+
+    public static let naive = Subject(
+        .stage, "1", module: "Stage1Naive", title: "Stage 1", Naive.self, typeForAPlus: Naive.self,
+        documented: [
+            "H02": .fails(.replaced),
+            "H03": .fails(.linkLost),
+            "H04": .fails(.settledTwice),
+            "H05": .fails(.settledTwice),
+            "H08": .cannotExpress("has room for one handler"),
+            "H09": .cannotExpress("has room for one handler"),
+            "H10": .fails(.tooEarly),
+            "H12": .fails(.stackOverflow),
+            "H13": .fails(.keptAlive),
+            "H15": .fails(.silence),
+            "R01": .fails(.lost),
+            // Without settle-once it happens even if the two threads never meet.
+            "R02": .fails(.twice, and: [.overlap]),
+            "R03": .fails(.bothKinds, and: [.overlap]),
+            // The slot is taken twice, whether the threads meet or not.
+            "R04": .fails(.lost, and: [.overlap]),
+            "R05": .fails(.lost, and: [.overlap]),
+            "R06": .cannotExpress("has room for one handler"),
+            // `error` takes the slot of the link, whether the threads meet or not.
+            "R07": .fails(.lost),
+            // Looked at line by line the answers are right; but nothing orders looking and writing,
+            // and a value of several words can be seen half written.
+            "R08": .fails(.dataRace),
+            "R18": .fails(.dataRace, and: [.overlap]),
+            "C01": .fails(.refused),
+        ])
+
+    public static let handlers = Subject(
+        .stage, "2", module: "Stage2Handlers", title: "Stage 2", Handlers.self,
+        typeForAPlus: Handlers.self,
+        documented: [
+            "H10": .fails(.tooEarly),
+            "H12": .fails(.stackOverflow),
+            "H15": .fails(.silence),
+            // Where the handler is not lost, one thread may append to the list while the other one
+            // empties it.
+            "R01": .fails(.lost, and: [.overlap]),
+            // Or the handler receives one value, and the promise keeps the other.
+            "R02": .fails(.twice, and: [.disagrees, .overlap]),
+            // Or the chain receives one outcome, and the promise keeps the other.
+            "R03": .fails(.bothKinds, and: [.disagrees, .overlap]),
+            // Each step on its own keeps both handlers. But appending to an array is no single step
+            // of the machine, and nothing keeps the two threads from being in the middle of it.
+            "R04": .fails(.overlap),
+            "R05": .fails(.lost, and: [.overlap]),
+            "R06": .fails(.outOfOrder, and: [.lost, .overlap]),
+            "R07": .fails(.lost, and: [.overlap]),
+            "R08": .fails(.dataRace),
+            "R12": .fails(.lost, and: [.overlap]),
+            "R18": .fails(.dataRace, and: [.overlap]),
+            "C01": .fails(.refused),
+        ])
+
+    public static let threadSafe = Subject(
+        .stage, "3", module: "Stage3ThreadSafe", title: "Stage 3", ThreadSafe.self,
+        typeForAPlus: QueuedPromise.self,
+        registerOnQueue: { queue, handler in
+            let promise = ThreadSafe { resolve, _ in resolve(1) }
+            promise.then(on: queue) { _ in handler() }
+        },
+        documented: [:])
+}

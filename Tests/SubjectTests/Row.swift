@@ -1,0 +1,121 @@
+import RaceLab
+import SharedSuite
+import Testing
+
+/// A row of the matrix, or a clause of Promises/A+, on one subject.
+struct Row: Sendable, CustomTestStringConvertible {
+    enum Check: Sendable {
+        case hazard(any Hazard)
+        case clause(APlusClause)
+    }
+
+    let check: Check
+    let subject: Subject
+
+    /// The whole catalogue, then the clauses if the subject is tried on them.
+    static func all(on subject: Subject) -> [Row] {
+        let clauses = subject.isTriedOnAPlus ? APlusClause.allCases : []
+        let checks = Catalogue.all.map(Check.hazard) + clauses.map(Check.clause)
+        return checks.map { Row(check: $0, subject: subject) }
+    }
+
+    /// By the name of a row in the matrix or of a clause: `R01 · then ∥ resolve`.
+    var testDescription: String {
+        switch check {
+        case .hazard(let hazard): "\(hazard.id) · \(hazard.name)"
+        case .clause(let clause): "\(clause.rawValue) · \(clause.title)"
+        }
+    }
+
+    /// Why the row is skipped; `nil` if it runs.
+    var reasonToSkip: String? {
+        switch check {
+        case .hazard(let hazard):
+            if case .cannotExpress(let why) = hazard.expectation(on: subject) { return why }
+            return hazard.canRunHere ? nil : unavailable
+        case .clause(let clause):
+            return clause.results(on: subject).isEmpty ? "\(subject) has no case for it" : nil
+        }
+    }
+}
+
+extension Hazard {
+    /// A race needs the lab. The chain of H12 may overflow its stack, after which a program under
+    /// ThreadSanitizer does not end.
+    fileprivate var canRunHere: Bool {
+        if self is any Race { return unavailable == nil }
+        return id != "H12" || unavailable?.contains("ThreadSanitizer") != true
+    }
+}
+
+// MARK: - Running
+
+extension Row {
+    /// Runs the row, compares the verdict with the documented one in both directions, and prints a
+    /// line; above the first row it prints the subject. A subject that survives what it is documented to fail fails the test, and so does one
+    /// that fails for another reason.
+    func test(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        if case .hazard(let hazard) = check, hazard.id == Catalogue.all[0].id { print(subject) }
+        if let reasonToSkip {
+            print("➜ \(testDescription): skipped: \(reasonToSkip)")
+            try Test.cancel(Comment(rawValue: reasonToSkip))
+        }
+        let (known, differences) =
+            switch check {
+            case .hazard(let hazard): await run(hazard, sourceLocation)
+            case .clause(let clause): run(clause)
+            }
+        let mark = differences.isEmpty ? known.isEmpty ? "✔" : "━" : "✘"
+        print("\(mark) \(([testDescription] + differences + known).joined(separator: ": "))")
+        if !known.isEmpty {
+            withKnownIssue("documented for \(subject)", sourceLocation: sourceLocation) {
+                for failure in known { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+            }
+        }
+        for difference in differences {
+            Issue.record("\(self) on \(subject): \(difference)", sourceLocation: sourceLocation)
+        }
+    }
+
+    private func run(
+        _ hazard: any Hazard, _ sourceLocation: SourceLocation
+    ) async -> (known: [String], differences: [String]) {
+        let verdict =
+            hazard.id == "H12"
+            ? await verdictOfChain(sourceLocation) : hazard.run(on: subject)
+        let expectation = hazard.expectation(on: subject)
+        if let difference = verdict.difference(from: expectation) { return ([], [difference]) }
+        guard case .fails(let reasons, _, _, _) = verdict else { return ([], []) }
+        return (reasons.map(\.rawValue), [])
+    }
+
+    /// Each part of the chain of a million links runs in a process that may be lost.
+    private func verdictOfChain(_ sourceLocation: SourceLocation) async -> Verdict {
+        let said = await withTaskGroup(of: (String, String).self) { group in
+            for part in ChildRun.parts {
+                group.addTask {
+                    let result = await #expect(
+                        processExitsWith: .success, observing: [\.standardErrorContent],
+                        sourceLocation: sourceLocation
+                    ) { [part = part as String, name = subject.name as String] in
+                        let subject = try #require(Subject(named: name))
+                        _ = ChildRun.runInThisProcess(part, on: subject)
+                        Issue.record("there is no part '\(part)'")
+                    }
+                    let said = result?.standardErrorContent ?? []
+                    return (part, String(decoding: said, as: UTF8.self))
+                }
+            }
+            return await group.reduce(into: [String: String]()) { $0[$1.0] = $1.1 }
+        }
+        return ChildRun.verdict(of: ChildRun.parts.map { (name: $0, said: said[$0] ?? "") })
+    }
+
+    private func run(_ clause: APlusClause) -> (known: [String], differences: [String]) {
+        let results = clause.results(on: subject)
+        let differences = results.compactMap(\.difference)
+        let failed = results.filter { !$0.passed && $0.difference == nil }
+        let known = "fails in \(failed.count) of \(results.count) cases"
+        return (failed.isEmpty ? [] : [known], differences)
+    }
+}
