@@ -25,6 +25,12 @@ struct Arguments {
         return words.remove(at: index)
     }
 
+    /// The first of the words that is one of these options, by its name.
+    func first(of names: [String]) -> String? {
+        words.lazy.compactMap { word in names.first { word == $0 || word.hasPrefix("\($0)=") } }
+            .first
+    }
+
     func has(_ name: String) -> Bool {
         words.contains { $0 == name || $0.hasPrefix("\(name)=") }
     }

@@ -22,6 +22,7 @@ enum Help {
         unmodified sources, on one thread or under every interleaving of several.
 
         usage: promise-lab [matrix]                         the matrix: every hazard on every stage
+               promise-lab --steps                          the same for the steps to Stage 3
                promise-lab --designs                        the same for the designs of libraries
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
@@ -54,7 +55,7 @@ enum Help {
 
     private static let texts = [
         "matrix": """
-        usage: promise-lab [matrix] [--designs] [--only IDS]
+        usage: promise-lab [matrix] [--steps | --designs] [--only IDS]
 
         Runs every hazard of the catalogue on every stage and prints what came of it:
 
@@ -63,13 +64,15 @@ enum Help {
           –            cannot be expressed on this stage
 
         Each verdict is compared with the documented one: the exit status is 0 if all are as
-        documented, those that fail included, and 1 if one is not. With --designs the columns are
-        the designs of Bolts, PromiseKit and Google Promises in miniature (Sources/FieldGuide), and
-        Stage 3 beside them. With --only the rows named alone, such as --only R01,R05.
+        documented, those that fail included, and 1 if one is not. With --steps the columns are the
+        steps from Stage 2 to Stage 3 (Sources/Steps), and each line ends with what a step changes.
+        With --designs they are the designs of Bolts, PromiseKit and Google Promises in miniature
+        (Sources/FieldGuide), and Stage 3. With --only the rows named alone: --only R01,R05.
 
         """,
         "show": """
         usage: promise-lab show ID --stage N [--every] [--format text|markdown|json]
+               promise-lab show ID --step A …
                promise-lab show ID --design NAME …
 
         Tells the story of a hazard and shows what happens on a stage. For a race that fails:
@@ -89,6 +92,7 @@ enum Help {
         """,
         "replay": """
         usage: promise-lab replay ID --stage N --schedule S [--format text|markdown|json]
+               promise-lab replay ID --step A --schedule S …
                promise-lab replay ID --design NAME --schedule S …
 
         Runs a race under one interleaving. The schedule has a letter for each step: the first
@@ -105,14 +109,16 @@ enum Help {
         """,
         "compare": """
         usage: promise-lab compare A B ID
+               promise-lab compare --step A --step B ID, and so on with --stage and --design
 
         Shows a race on two subjects side by side: of each the interleaving that show would show,
         a row for each step with the letter of its thread, as schedules have it, the number of the
         line, and the line. A bar stands where a thread holds a lock, → before the state where it
-        changes, ← before a remark. A and B are any of BoltsStyle, PromiseKitStyle,
-        GooglePromisesStyle, Stage1Naive, Stage2Handlers and Stage3ThreadSafe.
+        changes, ← before a remark. A and B are modules of stages and steps, or the designs
+        BoltsStyle, PromiseKitStyle and GooglePromisesStyle.
 
           promise-lab compare PromiseKitStyle Stage3ThreadSafe R06
+          promise-lab compare --step A --step B R09
 
         Exit status 0, whether they survive or fail.
 

@@ -3,7 +3,7 @@ import RaceLab
 import SharedSuite
 import Synchronization
 
-/// Every hazard on every stage, or on every design.
+/// Every hazard on every stage, on every step, or on every design.
 struct Matrix {
     private struct Row {
         let hazard: any Hazard
@@ -13,6 +13,10 @@ struct Matrix {
     private static let nameWidth = 32
     private let columns: [Column]
     private let hazards: [any Hazard]
+
+    /// Whether the columns follow from one another. A cell is a mark only, and the end of the line
+    /// says what each column changes.
+    private var showsChanges: Bool { subjects.contains { $0.kind == .step } }
 
     struct Column {
         let subject: Subject
@@ -28,6 +32,12 @@ struct Matrix {
     /// The designs, and beside them the stage to which they are to be compared.
     static let designs =
         Subject.all(.design).map { Column(subject: $0, width: 18) }
+        + [Column(subject: .threadSafe, width: 9)]
+
+    /// The way from Stage 2 to Stage 3.
+    static let steps =
+        [Column(subject: .handlers, width: 9)]
+        + Subject.all(.step).map { Column(subject: $0, width: 3) }
         + [Column(subject: .threadSafe, width: 9)]
 
     private var subjects: [Subject] { columns.map(\.subject) }
@@ -60,21 +70,21 @@ struct Matrix {
                 hazard: hazard,
                 verdicts: Dictionary(
                     uniqueKeysWithValues: subjects.map { subject in
-                        guard hazard.id != "H12" else { return (subject, .unknown("")) }
+                        guard !(hazard is any LongChainHazard) else {
+                            return (subject, .unknown(""))
+                        }
                         progress.now("\(hazard.id) \(hazard.name), \(subject)")
                         return (subject, hazard.run(on: subject))
                     }))
         }
-        guard hazards.contains(where: { $0.id == "H12" }) else { return rows }
         // The million links take the longest, in processes of their own. They come last, because
         // the lab is quicker when it has a processor to itself.
-        let inOtherProcesses = Background(subjects) { subject in
-            Catalogue.hazard("H12")!.run(on: subject)
-        }
-        progress.now("H12 \(Catalogue.hazard("H12")!.name): still linking")
-        let awaited = inOtherProcesses.verdicts
-        return rows.map {
-            $0.hazard.id == "H12" ? Row(hazard: $0.hazard, verdicts: awaited) : $0
+        return rows.map { row in
+            guard row.hazard is any LongChainHazard else { return row }
+            progress.now("\(row.hazard.id) \(row.hazard.name)")
+            let hazard = row.hazard
+            let inOtherProcesses = Background(subjects) { hazard.run(on: $0) }
+            return Row(hazard: hazard, verdicts: inOtherProcesses.verdicts)
         }
     }
 
@@ -111,16 +121,51 @@ struct Matrix {
             for row in group { text += line(row) + "\n" }
             text += "\n"
         }
-        return text + Matrix.legend + "\n\n" + summary(rows) + "\n"
+        let legend = showsChanges ? Matrix.legendOfChanges : Matrix.legend
+        return text + legend + "\n\n" + summary(rows) + "\n"
     }
 
     private func header(_ title: String) -> String {
-        let titles = columns.map { $0.title.padded(to: $0.width) }.joined()
+        let titles =
+            columns.map { $0.title.padded(to: $0.width) }.joined()
+            + (showsChanges ? "What each changes" : "")
         return Terminal.painted(
             Matrix.trimmed("\(title)".padded(to: Matrix.nameWidth + 5) + titles), .bold)
     }
 
     private func line(_ row: Row) -> String {
+        showsChanges ? lineOfChanges(row) : lineOfCells(row)
+    }
+
+    private func lineOfChanges(_ row: Row) -> String {
+        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
+        var changes: [String] = []
+        var before: String?
+        for column in columns {
+            let expectation = row.hazard.expectation(on: column.subject)
+            let verdict = row.verdicts[column.subject]!
+            let (cell, colour) = Matrix.cell(verdict, expectation)
+            let mark = String(cell.prefix(1))
+            let padding = String(repeating: " ", count: column.width - 1)
+            text += Terminal.painted(mark, colour) + padding
+            let now = Matrix.words(verdict, expectation)
+            if let before, before != now { changes.append("\(column.subject.word) \(now)") }
+            before = now
+        }
+        return Matrix.trimmed(text + changes.joined(separator: ", "))
+    }
+
+    /// A verdict without its counts.
+    private static func words(_ verdict: Verdict, _ expectation: Expectation) -> String {
+        switch verdict {
+        case .survives: "✓"
+        case .fails(let reasons, _, _, _): Matrix.word(reasons, expectation)
+        case .cannotExpress: "–"
+        case .unknown: "unknown"
+        }
+    }
+
+    private func lineOfCells(_ row: Row) -> String {
         var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
         var width = text.count
         for (index, column) in columns.enumerated() {
@@ -175,12 +220,19 @@ struct Matrix {
         that do not touch the same thing are explored once
         """
 
+    private static let legendOfChanges =
+        """
+        ✓ survives   ✗ fails   – cannot be expressed   … and for other reasons
+        A one lock   B call outside   C a third phase   D a queue of callbacks   E dispatchers
+        At the end of a line: the columns in which the verdict changes, and what it is from there on
+        """
+
     private func summary(_ rows: [Row]) -> String {
         let counts = columns.map { column in
             let verdicts = rows.map { $0.verdicts[column.subject]! }
             let expressed = verdicts.count { if case .cannotExpress = $0 { false } else { true } }
             let survived = verdicts.count { if case .survives = $0 { true } else { false } }
-            return "\(column.title) survives \(survived) of \(expressed)"
+            return "\(column.subject) survives \(survived) of \(expressed)"
         }
         let differing = rows.reduce(0) { $0 + differences($1).count }
         let agreement =
@@ -195,8 +247,10 @@ struct Matrix {
     }
 
     private var proposal: String {
-        subjects.contains(.promiseKit)
-            ? "compare PromiseKitStyle Stage3ThreadSafe R06" : "show R01 --stage 1"
+        if subjects.contains(.promiseKit) {
+            return "compare PromiseKitStyle Stage3ThreadSafe R06"
+        }
+        return showsChanges ? "show R09 --step A" : "show R01 --stage 1"
     }
 
     private func differences(_ row: Row) -> [String] {

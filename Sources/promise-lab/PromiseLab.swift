@@ -33,7 +33,8 @@ enum PromiseLab {
             let subject = words.first { !$0.hasPrefix("-") && $0 != "help" }
             return print(try Help.text(about: subject), terminator: "")
         }
-        guard let name, !["--designs", "--only"].contains(where: words[0].hasPrefix) else {
+        let ofMatrix = ["--designs", "--only", "--steps"]
+        guard let name, !ofMatrix.contains(where: words[0].hasPrefix) else {
             var arguments = Arguments(words)
             try arguments.check(against: Help.options(of: "matrix") ?? [], of: "matrix")
             return try matrix(&arguments)
@@ -64,7 +65,7 @@ enum PromiseLab {
             try arguments.end()
             try ReplayCommand.run(hazard, on: subject, schedule, format)
         case "compare":
-            let subjects = [try namedSubject(&arguments), try namedSubject(&arguments)]
+            let subjects = [try comparedSubject(&arguments), try comparedSubject(&arguments)]
             let hazard = try hazard(&arguments)
             try arguments.end()
             try CompareCommand.run(hazard, on: subjects)
@@ -103,8 +104,8 @@ enum PromiseLab {
             try TryAnswerCommand.run(&arguments, exercise)
         case "run-part":
             let subject = try subject(&arguments)
-            let parts = ChildRun.parts.joined(separator: ", ")
-            let part = try arguments.word("a part of H12: \(parts)")
+            let parts = LongChain.allCases.map(\.rawValue).joined(separator: ", ")
+            let part = try arguments.word("what happens to a long chain: \(parts)")
             try arguments.end()
             _ = ChildRun.runInThisProcess(part, on: subject)
             throw Mistake("there is no part '\(part)'; there are \(parts)")
@@ -117,7 +118,10 @@ enum PromiseLab {
     }
 
     private static func matrix(_ arguments: inout Arguments) throws {
-        let subjects = arguments.flag("--designs") ? Matrix.designs : Matrix.stages
+        try arguments.atMostOne(of: ["--designs", "--steps"])
+        let subjects =
+            arguments.flag("--designs")
+            ? Matrix.designs : arguments.flag("--steps") ? Matrix.steps : Matrix.stages
         let ids = try arguments.optional("--only", for: "ids of hazards, such as R01,R05")
         try arguments.end()
         guard let ids else { return try Matrix.command(subjects) }
@@ -152,6 +156,12 @@ enum PromiseLab {
     private static func subject(_ arguments: inout Arguments) throws -> Subject {
         try arguments.atMostOne(of: Subject.Kind.allCases.map(\.option))
         let kind = Subject.Kind.allCases.first { arguments.has($0.option) } ?? .stage
+        return try subject(kind, &arguments)
+    }
+
+    private static func subject(
+        _ kind: Subject.Kind, _ arguments: inout Arguments
+    ) throws -> Subject {
         let words = Subject.all(kind).map(\.word)
         let wanted = "a \(kind): \(words.joined(separator: ", ", last: " or "))"
         let word = try arguments.option(kind.option, for: wanted)
@@ -162,9 +172,14 @@ enum PromiseLab {
         return subject
     }
 
-    /// By the name of its class or module.
-    private static func namedSubject(_ arguments: inout Arguments) throws -> Subject {
-        let names = (Subject.all(.design) + Subject.all(.stage)).map(\.name).joined(separator: ", ")
+    /// The next subject to compare: by an option, or by the name of its class or module.
+    private static func comparedSubject(_ arguments: inout Arguments) throws -> Subject {
+        if let option = arguments.first(of: Subject.Kind.allCases.map(\.option)),
+            let kind = Subject.Kind.allCases.first(where: { $0.option == option })
+        {
+            return try subject(kind, &arguments)
+        }
+        let names = Subject.all.map(\.name).joined(separator: ", ")
         let word = try arguments.word("what to compare: \(names)")
         guard let subject = Subject(named: word) else {
             throw Mistake("there is no '\(word)' to compare; there are \(names)")

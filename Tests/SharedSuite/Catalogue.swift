@@ -3,7 +3,7 @@ public enum Catalogue {
     /// The hazards that need one thread.
     public static let oneThread: [any Hazard] = [
         H01(), H02(), H03(), H04(), H05(), H06(), H07(), H08(), H09(), H10(), H11(), H12(), H13(),
-        H14(), H15(), H16(), H17(), H18(),
+        H14(), H15(), H16(), H17(), H18(), H19(),
     ]
 
     /// The hazards that need several threads, and run under every interleaving.

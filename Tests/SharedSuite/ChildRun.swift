@@ -20,14 +20,14 @@ public enum ChildRun {
     private static let marker = "verdict of this part: "
 
     /// Starts a process for each part, all at the same time.
-    static func run(_ parts: [String], on subject: Subject) -> Verdict {
+    static func run(_ parts: [LongChain], on subject: Subject) -> Verdict {
         guard let command else {
             return .unknown("it needs another process, and `ChildRun.command` is not set")
         }
         let started = parts.map { part -> (Process, Pipe)? in
             let process = Process()
             process.executableURL = command.executable
-            process.arguments = command.arguments(part, subject)
+            process.arguments = command.arguments(part.rawValue, subject)
             // A stack overflow is what we came for: nobody needs a report of it.
             process.environment = ProcessInfo.processInfo.environment
                 .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
@@ -39,25 +39,25 @@ public enum ChildRun {
         }
         let said = zip(parts, started).map { part, started in
             guard let (process, pipe) = started else {
-                return (name: part, said: "could not start \(command.executable.path)")
+                return (part: part, said: "could not start \(command.executable.path)")
             }
             let data = pipe.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
-            return (name: part, said: String(decoding: data, as: UTF8.self))
+            return (part: part, said: String(decoding: data, as: UTF8.self))
         }
         return verdict(of: said)
     }
 
     /// What the parts together have shown, from what each process wrote to standard error.
-    public static func verdict(of parts: [(name: String, said: String)]) -> Verdict {
+    public static func verdict(of parts: [(part: LongChain, said: String)]) -> Verdict {
         var lost: [String] = []
         var reasons: [Reason] = []
         for part in parts {
             switch verdict(from: part.said) {
             case .survives, .cannotExpress: break
-            case .unknown(let why): return .unknown("\(part.name): \(why)")
+            case .unknown(let why): return .unknown("\(part.part.rawValue): \(why)")
             case .fails(let found, _, _, _):
-                lost.append(part.name)
+                lost.append(part.part.rawValue)
                 reasons += found.filter { !reasons.contains($0) }
             }
         }
@@ -66,8 +66,8 @@ public enum ChildRun {
                 reasons, failing: nil, explored: nil,
                 detail: "the process was lost when the chain was \(lost.joined(separator: ", "))")
         }
-        return .survives(
-            explored: nil, detail: "fulfilled, rejected and dropped, with all its links")
+        let names = parts.map(\.part.rawValue).joined(separator: " and ")
+        return .survives(explored: nil, detail: "\(names), with all its links")
     }
 
     /// What a process that called ``runInThisProcess(_:on:)`` has found out.
@@ -85,17 +85,14 @@ public enum ChildRun {
         return .fails([reason], failing: nil, explored: nil, detail: "\(detail)")
     }
 
-    /// The parts of H12, by name.
-    public static let parts = H12.Part.allCases.map(\.rawValue)
-
-    /// Runs a part of H12 here, on a thread with a stack of 8 MB, writes the verdict to standard
+    /// Runs a part of H12 or H19 here, on a thread with a stack of 8 MB, writes the verdict to standard
     /// error and ends the process. `nil` if there is no such part.
     public static func runInThisProcess(_ name: String, on subject: Subject) -> Never? {
-        guard let part = H12.Part(rawValue: name) else { return nil }
+        guard let part = LongChain(rawValue: name) else { return nil }
         let thread = Thread {
             reportStackOverflow(
                 "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
-            switch SharedSuite.verdict({ try H12().run(part, on: subject) }) {
+            switch SharedSuite.verdict({ try part.run(on: subject) }) {
             case .survives(_, let detail): write("survives: \(detail)")
             case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")
             case .cannotExpress(let why), .unknown(let why): write("unknown: \(why)")

@@ -2,7 +2,10 @@ import Stage3ThreadSafe
 
 extension Subject {
     /// Every subject, in the order of the columns: the stages, the steps, the designs.
-    public static let all: [Subject] = [naive, handlers, threadSafe, bolts, promiseKit, google]
+    public static let all: [Subject] = [
+        naive, handlers, threadSafe, oneLock, callOutside, thirdPhase, callbackQueue, dispatchers,
+        bolts, promiseKit, google,
+    ]
 
     public static let naive = Subject(
         .stage, "1", module: "Stage1Naive", title: "Stage 1", Naive.self, typeForAPlus: Naive.self,
@@ -17,6 +20,7 @@ extension Subject {
             "H12": .fails(.stackOverflow),
             "H13": .fails(.keptAlive),
             "H15": .fails(.silence),
+            "H19": .fails(.stackOverflow),
             "R01": .fails(.lost),
             // Without settle-once it happens even if the two threads never meet.
             "R02": .fails(.twice, and: [.overlap]),
@@ -41,6 +45,7 @@ extension Subject {
             "H10": .fails(.tooEarly),
             "H12": .fails(.stackOverflow),
             "H15": .fails(.silence),
+            "H19": .fails(.stackOverflow),
             // Where the handler is not lost, one thread may append to the list while the other one
             // empties it.
             "R01": .fails(.lost, and: [.overlap]),

@@ -40,11 +40,12 @@ struct Row: Sendable, CustomTestStringConvertible {
 }
 
 extension Hazard {
-    /// A race needs the lab. The chain of H12 may overflow its stack, after which a program under
+    /// A race needs the lab. A long chain may overflow its stack, after which a program under
     /// ThreadSanitizer does not end.
     fileprivate var canRunHere: Bool {
         if self is any Race { return unavailable == nil }
-        return id != "H12" || unavailable?.contains("ThreadSanitizer") != true
+        return !(self is any LongChainHazard)
+            || unavailable?.contains("ThreadSanitizer") != true
     }
 }
 
@@ -80,19 +81,23 @@ extension Row {
     private func run(
         _ hazard: any Hazard, _ sourceLocation: SourceLocation
     ) async -> (known: [String], differences: [String]) {
+        let chain = hazard as? any LongChainHazard
         let verdict =
-            hazard.id == "H12"
-            ? await verdictOfChain(sourceLocation) : hazard.run(on: subject)
+            if let chain { await self.verdict(of: chain, sourceLocation) } else {
+                hazard.run(on: subject)
+            }
         let expectation = hazard.expectation(on: subject)
         if let difference = verdict.difference(from: expectation) { return ([], [difference]) }
         guard case .fails(let reasons, _, _, _) = verdict else { return ([], []) }
         return (reasons.map(\.rawValue), [])
     }
 
-    /// Each part of the chain of a million links runs in a process that may be lost.
-    private func verdictOfChain(_ sourceLocation: SourceLocation) async -> Verdict {
+    /// Each part of a chain of a million links runs in a process that may be lost.
+    private func verdict(
+        of hazard: any LongChainHazard, _ sourceLocation: SourceLocation
+    ) async -> Verdict {
         let said = await withTaskGroup(of: (String, String).self) { group in
-            for part in ChildRun.parts {
+            for part in hazard.parts.map(\.rawValue) {
                 group.addTask {
                     let result = await #expect(
                         processExitsWith: .success, observing: [\.standardErrorContent],
@@ -108,7 +113,8 @@ extension Row {
             }
             return await group.reduce(into: [String: String]()) { $0[$1.0] = $1.1 }
         }
-        return ChildRun.verdict(of: ChildRun.parts.map { (name: $0, said: said[$0] ?? "") })
+        return ChildRun.verdict(
+            of: hazard.parts.map { (part: $0, said: said[$0.rawValue] ?? "") })
     }
 
     private func run(_ clause: APlusClause) -> (known: [String], differences: [String]) {

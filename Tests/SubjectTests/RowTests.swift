@@ -23,7 +23,7 @@ struct RowTests {
         for subject in Subject.all {
             for row in Row.all(on: subject) {
                 guard case .hazard(let hazard) = row.check, !(hazard is any Race),
-                    hazard.id != "H12"
+                    !(hazard is any LongChainHazard)
                 else { continue }
                 let verdict = hazard.run(on: subject)
                 let isSkipped = row.reasonToSkip != nil

@@ -15,6 +15,21 @@ struct SubjectTests {
     @Test("Stage 3 · thread-safe", arguments: Row.all(on: .threadSafe))
     func Stage3ThreadSafe(_ row: Row) async throws { try await row.test() }
 
+    @Test("Step A · one lock", arguments: Row.all(on: .oneLock))
+    func StepAOneLock(_ row: Row) async throws { try await row.test() }
+
+    @Test("Step B · call outside", arguments: Row.all(on: .callOutside))
+    func StepBCallOutside(_ row: Row) async throws { try await row.test() }
+
+    @Test("Step C · a third phase", arguments: Row.all(on: .thirdPhase))
+    func StepCThirdPhase(_ row: Row) async throws { try await row.test() }
+
+    @Test("Step D · a queue of callbacks", arguments: Row.all(on: .callbackQueue))
+    func StepDCallbackQueue(_ row: Row) async throws { try await row.test() }
+
+    @Test("Step E · dispatchers", arguments: Row.all(on: .dispatchers))
+    func StepEDispatchers(_ row: Row) async throws { try await row.test() }
+
     @Test("Design · Bolts", arguments: Row.all(on: .bolts))
     func BoltsStyle(_ row: Row) async throws { try await row.test() }
 

@@ -14,7 +14,7 @@ extension Subject {
             "H10": .fails(.tooEarly),
             "H11": .fails(.waitsForEver),
             // Each callback holds the task that holds it, until the task is completed. That is
-            // also why a pending chain survives H12 when it is dropped: it is never freed.
+            // also why a pending chain survives H19: it is never freed.
             "H14": .fails(.keptAlive),
             "H15": .fails(.silence),
             "R09": .fails(.deadlock),
@@ -32,6 +32,7 @@ extension Subject {
             "H08": .fails(.outOfOrder),
             "H12": .fails(.stackOverflow),
             "H15": .fails(.silence),
+            "H19": .fails(.stackOverflow),
             "R06": .fails(.outOfOrder),
             "C01": .fails(.refused),
         ])
@@ -48,6 +49,7 @@ extension Subject {
             "H11": .fails(.waitsForEver),
             "H12": .fails(.stackOverflow),
             "H15": .fails(.silence),
+            "H19": .fails(.stackOverflow),
             "C01": .fails(.refused),
         ])
 }

@@ -1,56 +1,70 @@
 // What a promise costs, and what it keeps alive.
 
-struct H12: Hazard {
-    /// As many links as a chain has to have.
+/// What can happen to a chain of a million links. A stack overflow ends the process, so each part
+/// runs in a process of its own.
+public enum LongChain: String, CaseIterable, Sendable {
+    case fulfilled
+    case rejected
+    case released
+
     static let links = 1_000_000
+}
 
-    /// What can be done with such a chain, each run on its own.
-    enum Part: String, CaseIterable, Sendable {
-        case fulfilled
-        case rejected
-        case dropped
-    }
+/// A hazard about a long chain.
+public protocol LongChainHazard: Hazard {
+    var parts: [LongChain] { get }
+}
 
+extension LongChainHazard {
+    public func runExpressible(on subject: Subject) -> Verdict { ChildRun.run(parts, on: subject) }
+}
+
+struct H12: LongChainHazard {
     let id = "H12"
-    let name = "a chain of a million links"
+    let name = "a million links settle"
     let story =
-        "A chain of 1,000,000 links is fulfilled, another one is rejected, and a third one "
-        + "is dropped while it is pending. None of that may exhaust the stack (of 8 MB)."
+        "A chain of 1,000,000 links is fulfilled, and another one is rejected. Neither may exhaust "
+        + "the stack (of 8 MB)."
+    let parts = [LongChain.fulfilled, .rejected]
+}
 
-    /// It can end the process, so each part runs in a process of its own.
-    func runExpressible(on subject: Subject) -> Verdict {
-        ChildRun.run(ChildRun.parts, on: subject)
-    }
+struct H19: LongChainHazard {
+    let id = "H19"
+    let name = "a million links are released"
+    let story =
+        "A pending chain of 1,000,000 links is released, together with the functions that could "
+        + "settle it. Freeing one link after the other must not exhaust the stack (of 8 MB)."
+    let parts = [LongChain.released]
+}
 
-    /// To be called in a process that may be lost.
-    func run(_ part: Part, on subject: Subject) throws -> String {
-        try run(part, subject.type)
-    }
+extension LongChain {
+    /// Call this in a process that may be lost.
+    func run(on subject: Subject) throws -> String { try run(subject.type) }
 
-    private func run<P: PromiseUnderTest>(_ part: Part, _ promise: P.Type) throws -> String {
+    private func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         do {
             let (first, resolve, reject) = P.pending()
             var last = first
-            for _ in 0..<H12.links { last = last.mapping { $0 + 1 } }
+            for _ in 0..<LongChain.links { last = last.mapping { $0 + 1 } }
             last.mapping {
                 heard.append("\($0)")
                 return $0
             }
             .ending { heard.append("\($0)") }
             last = first
-            switch part {
+            switch self {
             case .fulfilled: resolve(0)
             case .rejected: reject(Sent("error"))
-            case .dropped: break
+            case .released: break
             }
         }
-        switch part {
-        case .fulfilled: try requireOrder(heard, ["\(H12.links)"])
+        switch self {
+        case .fulfilled: try requireOrder(heard, ["\(LongChain.links)"])
         case .rejected: try requireOrder(heard, ["'error'"])
-        case .dropped: break
+        case .released: break
         }
-        return "\(part.rawValue), with \(H12.links) links"
+        return "\(rawValue), with \(LongChain.links) links"
     }
 }
 
