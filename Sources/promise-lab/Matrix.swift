@@ -65,48 +65,27 @@ struct Matrix {
     private func run() -> [Row] {
         let progress = Progress()
         defer { progress.end() }
-        let rows = hazards.map { hazard in
-            Row(
-                hazard: hazard,
-                verdicts: Dictionary(
-                    uniqueKeysWithValues: subjects.map { subject in
-                        guard !(hazard is any LongChainHazard) else {
-                            return (subject, .unknown(""))
-                        }
-                        progress.now("\(hazard.id) \(hazard.name), \(subject)")
-                        return (subject, hazard.run(on: subject))
-                    }))
-        }
-        // The million links take the longest, in processes of their own. They come last, because
-        // the lab is quicker when it has a processor to itself.
-        return rows.map { row in
-            guard row.hazard is any LongChainHazard else { return row }
-            progress.now("\(row.hazard.id) \(row.hazard.name)")
-            let hazard = row.hazard
-            let inOtherProcesses = Background(subjects) { hazard.run(on: $0) }
-            return Row(hazard: hazard, verdicts: inOtherProcesses.verdicts)
-        }
-    }
-
-    /// Work on all subjects at a time, each on a thread of its own.
-    private final class Background: Sendable {
-        private let found = Mutex<[Subject: Verdict]>([:])
-        private let group = DispatchGroup()
-
-        init(_ subjects: [Subject], _ work: @escaping @Sendable (Subject) -> Verdict) {
+        var verdicts: [String: [Subject: Verdict]] = [:]
+        for hazard in hazards where !(hazard is any LongChainHazard) {
             for subject in subjects {
-                group.enter()
-                Thread { [self] in
-                    let verdict = work(subject)
-                    found.withLock { $0[subject] = verdict }
-                    group.leave()
-                }.start()
+                progress.now("\(hazard.id) \(hazard.name), \(subject)")
+                verdicts[hazard.id, default: [:]][subject] = hazard.run(on: subject)
             }
         }
-
-        var verdicts: [Subject: Verdict] {
-            group.wait()
-            return found.withLock { $0 }
+        // A long chain runs in a process of its own, and so several run side by side. They come
+        // last, because the lab is quicker when it has a processor to itself.
+        let chains = hazards.filter { $0 is any LongChainHazard }
+        let names = chains.map(\.id).joined(separator: " and ")
+        if !chains.isEmpty { progress.now("\(names): chains of a million links") }
+        let runs = chains.flatMap { hazard in subjects.map { (hazard: hazard, subject: $0) } }
+        let found = Mutex(verdicts)
+        DispatchQueue.concurrentPerform(iterations: runs.count) { index in
+            let (hazard, subject) = runs[index]
+            let verdict = hazard.run(on: subject)
+            found.withLock { $0[hazard.id, default: [:]][subject] = verdict }
+        }
+        return found.withLock { found in
+            hazards.map { Row(hazard: $0, verdicts: found[$0.id]!) }
         }
     }
 

@@ -92,7 +92,8 @@ enum MutantsCommand {
     private static func commands(for mutant: Mutant) -> [[String]] {
         let ids = mutant.noticedBy.map { $0.row.prefix { $0 != " " } }.map(String.init)
         let hazards = ids.filter { Catalogue.hazard($0) != nil }
-        let matrix = ["matrix", "--only", hazards.joined(separator: ",")]
+        let columns = mutant.file.contains("/Steps/") ? ["--steps"] : []
+        let matrix = ["matrix", "--only", hazards.joined(separator: ",")] + columns
         return hazards.count < ids.count ? [matrix, ["aplus"]] : [matrix]
     }
 
@@ -115,28 +116,35 @@ enum MutantsCommand {
     private static let stage1 = "Sources/Stage1Naive/AWPromise.swift"
     private static let stage2 = "Sources/Stage2Handlers/AWPromise.swift"
     private static let stage3 = "Sources/Stage3ThreadSafe/AWPromise.swift"
-    private static let operators = "Sources/Stage3ThreadSafe/Operators"
+    private static let observing = "Sources/Stage3ThreadSafe/Observing.swift"
+    private static let operators = "Sources/PromiseOperators"
+
+    private static func step(_ module: String) -> String {
+        "Sources/Steps/\(module)/AWPromise.swift"
+    }
+
+    /// Puts in the place of the lock something that looks like one.
+    private static let withoutLock = [
+        ("private let state = Mutex(State())", "private let state = Unlocked(State())"),
+        (
+            "/// The errors of the promise itself.",
+            """
+            private final class Unlocked<Value>: @unchecked Sendable {
+                var value: Value
+                init(_ value: Value) { self.value = value }
+                func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+                    body(&value)
+                }
+            }
+
+            /// The errors of the promise itself.
+            """
+        ),
+    ]
 
     private static let mutants = [
         Mutant(
-            name: "Stage 3 without its lock", file: stage3,
-            edits: [
-                ("private let state = Mutex(State())", "private let state = Unlocked(State())"),
-                (
-                    "/// What a promise itself can have to complain of.",
-                    """
-                    private final class Unlocked<Value>: @unchecked Sendable {
-                        var value: Value
-                        init(_ value: Value) { self.value = value }
-                        func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
-                            body(&value)
-                        }
-                    }
-
-                    /// What a promise itself can have to complain of.
-                    """
-                ),
-            ],
+            name: "Stage 3 without its lock", file: stage3, edits: withoutLock,
             noticedBy: ["R01", "R02", "R03", "R04", "R05", "R18"].map {
                 ("\($0) on Stage 3", "overlapping modification")
             }),
@@ -144,58 +152,90 @@ enum MutantsCommand {
             name: "Stage 3 calls handlers under its lock", file: stage3,
             edits: [
                 (
-                    "while let turn = state.withLock({ $0.nextTurn() }) {",
-                    "state.withLock { state in while let turn = state.nextTurn() {"
-                ),
-                (
+                    "return state.entries\n            }",
                     """
-                                    place.handler?(turn.outcome, &agenda)
+                    for entry in state.entries { entry.call(outcome, callbacks) }
+                                    return state.entries
                                 }
-                            }
-                    """,
-                    """
-                                    place.handler?(turn.outcome, &agenda)
-                                }
-                            }}
                     """
                 ),
+                ("for entry in batch { entry.call(outcome, callbacks) }", ""),
             ],
             noticedBy: [("H08 on Stage 3", "deadlock")]),
         Mutant(
             name: "Stage 3 calls handlers in the wrong order", file: stage3,
-            edits: [
-                (
-                    "return (outcome, waiting.takeAll())",
-                    "return (outcome, waiting.takeAll().reversed())"
-                )
-            ],
+            edits: [("return state.entries", "return state.entries.reversed()")],
             noticedBy: [("H08 on Stage 3", "order"), ("H09 on Stage 3", "order")]),
         Mutant(
             name: "Stage 3 settles more than once", file: stage3,
             edits: [
                 (
-                    "guard case .pending = phase else { return .tooLate }",
-                    "if case .calling = phase { return .tooLate }"
+                    "guard case .pending = state.phase else { return (false, false) }",
+                    "if case .draining = state.phase { return (false, false) }"
                 )
             ],
             noticedBy: [("H04 on Stage 3", "documented to survive"), ("R03 on Stage 3", "survive")]),
         Mutant(
-            name: "Stage 3 lets go of a promise in silence",
-            file: "Sources/Stage3ThreadSafe/Resolver.swift",
-            edits: [("promise.settle(.failure(PromiseError.abandoned))", "promise.result == nil")],
-            noticedBy: [("H15 on Stage 3", "hears nothing at all")]),
+            name: "Stage 3 abandons a promise without a word", file: stage3,
+            edits: [
+                (
+                    "deinit { settle(.failure(PromiseError.abandoned)) }",
+                    "deinit { _ = promise.result }"
+                )
+            ],
+            noticedBy: [
+                ("H15 on Stage 3", "hears nothing at all"), ("H19 on Stage 3", "released"),
+            ]),
         Mutant(
-            name: "a promise may wait for itself",
-            file: "Sources/Stage3ThreadSafe/Chaining.swift",
-            edits: [("where inner === self:", "where inner !== inner:")],
+            name: "a promise may wait for itself", file: observing,
+            edits: [("guard inner !== next else", "guard inner !== next || true else")],
             noticedBy: [("H11 on Stage 3", "waits for itself"), ("2.3.1 on Stage 3", "itself")]),
         Mutant(
-            name: "no handler goes through its queue",
-            file: "Sources/Stage3ThreadSafe/Agenda.swift",
-            edits: [("if runsImmediately {", "if runsImmediately || true {")],
+            name: "no handler goes through its queue", file: stage3,
+            edits: [("if dispatcher.runsImmediately {", "if dispatcher.runsImmediately || true {")],
             noticedBy: [
                 ("H10 on Stage 3", "before the next line"), ("2.2.4 on Stage 3", "on the stack"),
             ]),
+        Mutant(
+            name: "Step A without its lock", file: step("StepAOneLock"), edits: withoutLock,
+            noticedBy: ["R01", "R02", "R03", "R04", "R05", "R18"].map {
+                ("\($0) on Step A", "overlapping modification")
+            }),
+        Mutant(
+            name: "Step B calls handlers under its lock", file: step("StepBCallOutside"),
+            edits: [
+                (
+                    "defer { state.handlers = [] }\n            return state.handlers",
+                    """
+                    for handler in state.handlers { handler(outcome) }
+                                state.handlers = []
+                                return []
+                    """
+                )
+            ],
+            noticedBy: ["H08", "R09", "R10"].map { ("\($0) on Step B", "deadlock") }),
+        Mutant(
+            name: "Step C skips its third phase", file: step("StepCThirdPhase"),
+            edits: [
+                (
+                    "state.phase = hasHandlers ? .draining(outcome) : .settled(outcome)",
+                    "state.phase = .settled(outcome)"
+                )
+            ],
+            noticedBy: ["H08", "R06"].map { ("\($0) on Step C", "order") }),
+        Mutant(
+            name: "Step D makes a callback inside another", file: step("StepDCallbackQueue"),
+            edits: [
+                (
+                    "if let queue { return queue.waiting.append(callback) }",
+                    "if let queue { return callback(queue) }"
+                )
+            ],
+            noticedBy: [("H12 on Step D", "the process was lost")]),
+        Mutant(
+            name: "Step E sends no handler through its queue", file: step("StepEDispatchers"),
+            edits: [("if dispatcher.runsImmediately {", "if dispatcher.runsImmediately || true {")],
+            noticedBy: [("H10 on Step E", "before the next line")]),
         Mutant(
             name: "`all` counts without an atomic", file: "\(operators)/All.swift",
             edits: [

@@ -58,6 +58,8 @@ final class Progress: Sendable {
         var label = ""
         var isOver = false
         var shown = 0
+        /// The label of the last line: where lines stay, none is written twice.
+        var written = ""
     }
 
     private let state = Mutex(State())
@@ -87,8 +89,9 @@ final class Progress: Sendable {
 
     private func show(_ label: String) {
         state.withLock { state in
-            guard !state.isOver else { return }
+            guard !state.isOver, rewrites || state.written != label else { return }
             if rewrites, state.shown > 0 { clear() }
+            state.written = label
             FileHandle.standardError.write(Data("… \(label)\(rewrites ? "" : "\n")".utf8))
             state.shown += 1
         }
