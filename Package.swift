@@ -23,7 +23,7 @@ let steps = [
 
 let package = Package(
     name: "AWPromise",
-    platforms: [.macOS("26.0")],
+    platforms: [.macOS("15.0")],
     products: [
         .library(name: "RaceLab", targets: ["RaceLab"]),
         .library(name: "Stage3ThreadSafe", targets: ["Stage3ThreadSafe"]),

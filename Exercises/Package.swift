@@ -10,7 +10,7 @@ let usingStage3 = names[7...10]
 
 let package = Package(
     name: "Exercises",
-    platforms: [.macOS("26.0")],
+    platforms: [.macOS("15.0")],
     dependencies: [.package(name: "AWPromise", path: "..")],
     targets: names.map { name in
         .target(

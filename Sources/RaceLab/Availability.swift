@@ -6,6 +6,9 @@ import CRaceLab
 public var unavailable: String? {
     #if DEBUG
         if let why = rl_unavailable() { return String(cString: why) }
+        guard Symbol.canBeFound else {
+            return "the lab needs a runtime that finds source lines: on macOS, version 26 or later"
+        }
         return hears
             ? nil
             : "the lab hears nothing: the Swift runtime's swift_beginAccess is bound elsewhere "

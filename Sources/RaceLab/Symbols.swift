@@ -1,6 +1,5 @@
 import CRaceLab
 import Foundation
-import Runtime
 import Synchronization
 
 /// A place in the source.
@@ -63,7 +62,7 @@ enum Symbols {
     /// compiler has added it.
     static func isCompilersOwn(_ address: UInt) -> Bool {
         guard let symbol = symbols(at: [address &- 1]).first ?? nil else { return false }
-        if let path = symbol.sourceLocation?.path, path.contains("<compiler-generated>") {
+        if let path = symbol.location?.path, path.contains("<compiler-generated>") {
             return true
         }
         return sites(of: [address]).isEmpty
@@ -103,7 +102,7 @@ enum Symbols {
     /// for such a declaration reads. Where it reads by key path, the instructions before have taken
     /// hold of that, and have its line.
     private static func nearestSite(
-        to address: UInt, modifies: Bool, in function: SymbolicatedBacktrace.Symbol
+        to address: UInt, modifies: Bool, in function: Symbol
     ) -> Site? {
         let distances = Array(stride(from: UInt(4), through: 480, by: 4))
         let after = firstSite(in: function, distances.map { address &+ $0 })
@@ -140,7 +139,7 @@ enum Symbols {
 
     /// The first of the addresses that has a line in this function, and which one it is.
     private static func firstSite(
-        in function: SymbolicatedBacktrace.Symbol, _ addresses: [UInt]
+        in function: Symbol, _ addresses: [UInt]
     ) -> (index: Int, site: Site)? {
         // A few at a time: each takes its time to look up, and one of the first will mostly do.
         for start in stride(from: 0, to: addresses.count, by: 4) {
@@ -153,50 +152,24 @@ enum Symbols {
         return nil
     }
 
-    private static func site(of symbol: SymbolicatedBacktrace.Symbol) -> Site? {
-        guard let location = symbol.sourceLocation, location.line > 0 else { return nil }
+    private static func site(of symbol: Symbol) -> Site? {
+        guard let location = symbol.location, location.line > 0 else { return nil }
         return Site(
             path: location.path, line: location.line, column: location.column,
             function: symbol.name)
     }
 
-    /// The program and its libraries, looked up once. To do so the runtime reads whatever is mapped
-    /// into memory, and crashes if another thread takes some of it away at that moment: files that
-    /// are read, and the symbols that are looked up here, come and go.
-    private static let images = ImageMap.capture()
     private static let oneAtATime = Guarded(())
 
-    private static func symbols(at addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
-        let symbols = oneAtATime.withLock { _ in
-            backtrace(of: addresses)?.symbolicated(
-                with: images, options: [.showSourceLocations, .useSymbolCache])
-        }
-        guard let symbols else { return [] }
-        let found = symbols.frames.map(\.symbol)
-        return found.count == addresses.count ? found : []
-    }
-
-    #if arch(x86_64)
-        private static let architecture = "x86_64"
-    #else
-        private static let architecture = "arm64"
-    #endif
-
-    /// A backtrace made of addresses of our choice. `Backtrace` can be captured or decoded, and
-    /// only decoding takes addresses: a header byte for 64-bit words, then each address behind an
-    /// instruction byte that says "an absolute program counter of eight bytes follows", then a zero.
-    private static func backtrace(of addresses: [UInt]) -> Backtrace? {
-        var bytes: [UInt8] = [0x02]
-        for address in addresses {
-            bytes.append(0x1F)
-            bytes += withUnsafeBytes(of: UInt64(address).bigEndian, Array.init)
-        }
-        bytes.append(0)
-        let json: [String: String] = [
-            "architecture": architecture, "backtrace": Data(bytes).base64EncodedString(),
-        ]
-        guard let data = try? JSONEncoder().encode(json) else { return nil }
-        return try? JSONDecoder().decode(Backtrace.self, from: data)
+    /// Empty where the runtime cannot look up symbols.
+    private static func symbols(at addresses: [UInt]) -> [Symbol?] {
+        #if canImport(Runtime)
+            guard #available(macOS 26.0, *) else { return [] }
+            let found = oneAtATime.withLock { _ in Symbolizer.symbols(at: addresses) }
+            return found.count == addresses.count ? found : []
+        #else
+            return []
+        #endif
     }
 }
 

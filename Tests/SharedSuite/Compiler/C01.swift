@@ -27,7 +27,8 @@ struct C01: Hazard {
             .appending(path: "C01-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         do {
-            try C01.source(subject.module, "\(subject.type)").write(to: file, atomically: true, encoding: .utf8)
+            try C01.source(subject.module, "\(subject.type)").write(
+                to: file, atomically: true, encoding: .utf8)
             return try verdict(file)
         } catch {
             return .unknown("the compiler could not be asked: \(error)")
