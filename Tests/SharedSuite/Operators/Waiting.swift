@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Stage3ThreadSafe
+import PromiseOperators
 
 struct R13: Hazard {
     let id = "R13"
