@@ -69,7 +69,7 @@ extension Subject {
 // MARK: - Their promises
 
 /// The interface that steps A to D share: their handlers run as early as they can.
-public protocol StepPromise: FlatteningPromise {
+public protocol StepPromise: FlatteningPromise, SendableMetatype {
     init(
         block: (
             _ resolve: @escaping @Sendable (Int) -> Void,
