@@ -55,7 +55,7 @@ extension Subject {
 
     public static let dispatchers = Subject(
         .step, "E", module: "StepEDispatchers", title: "E", StepEDispatchers.AWPromise<Int>.self,
-        typeForAPlus: StepEDispatchers.AWPromise<Int>.self,
+        typeForAPlus: QueuedStepE.self,
         registerOnQueue: { queue, handler in
             let promise = StepEDispatchers.AWPromise<Int> { resolve, _ in resolve(1) }
             promise.then(on: queue) { _ in handler() }
@@ -132,4 +132,36 @@ where Value == Int {
     public func error(_ function: @escaping @Sendable (any Error) -> Void) {
         error(on: StepEDispatchers.ImmediateDispatcher(), function)
     }
+}
+
+/// Step E with handlers on a queue, for the clauses of Promises/A+.
+final class QueuedStepE: FlatteningPromise {
+    private let promise: StepEDispatchers.AWPromise<Int>
+
+    private init(_ promise: StepEDispatchers.AWPromise<Int>) {
+        self.promise = promise
+    }
+
+    static func working(_ work: (@escaping Resolve, @escaping Reject) -> Void) -> QueuedStepE {
+        QueuedStepE(.working(work))
+    }
+
+    func mapping(_ function: @escaping (Int) throws -> Int) -> QueuedStepE {
+        nonisolated(unsafe) let function = function
+        return QueuedStepE(promise.then(on: QueuedPromise.queue) { try function($0) })
+    }
+
+    func flatMapping(_ function: @escaping (Int) throws -> QueuedStepE) -> QueuedStepE {
+        nonisolated(unsafe) let function = function
+        return QueuedStepE(promise.then(on: QueuedPromise.queue) { try function($0).promise })
+    }
+
+    func ending(_ function: @escaping Reject) {
+        nonisolated(unsafe) let function = function
+        promise.error(on: QueuedPromise.queue) { function($0) }
+    }
+
+    var outcome: Result<Int, any Error>? { promise.result }
+
+    var fields: [(title: String, value: String)] { promise.fields }
 }

@@ -131,6 +131,15 @@ struct APlusCases<P: PromiseUnderTest> {
     typealias Case = APlusCase<P>
 }
 
+extension Subject {
+    /// Subjects with a flattening `then` whose handlers run inside it, or inside the settlement.
+    static let callingEarly: [Subject] = [.handlers, .thirdPhase, .callbackQueue]
+
+    static func failing(_ reason: Reason, _ subjects: [Subject]) -> [Subject: Reason] {
+        Dictionary(uniqueKeysWithValues: subjects.map { ($0, reason) })
+    }
+}
+
 /// One thing to try, and the subjects on which it is documented to fail.
 struct APlusCase<P: PromiseUnderTest> {
     let name: String

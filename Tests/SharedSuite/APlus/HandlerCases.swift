@@ -134,7 +134,7 @@ extension APlusCases {
         // Stages 1 and 2 know of no queue: handlers run inside whatever call has the outcome.
         Case(
             "\(what), \(ending), \(when.rawValue)",
-            failing: [.naive: .tooEarly, .handlers: .tooEarly]
+            failing: Subject.failing(.tooEarly, [.naive] + Subject.callingEarly)
         ) { bench in
             bench.run(when, ending) { use(bench, $0) }
             try bench.expect("handler", or: .lost)

@@ -36,7 +36,8 @@ extension APlusCases where P: FlatteningPromise {
         When.allCases.flatMap { when in
             // Where the handler runs before `then` has returned, there is nothing yet that it
             // could return.
-            let failing: [Subject: Reason] = when == .already ? [.handlers: .tooEarly] : [:]
+            let failing = Subject.failing(
+                .tooEarly, when == .already ? Subject.callingEarly : [])
             return [
                 itself("`then` returns itself", when, .fulfilled, failing) { promise, itself in
                     promise.flatMapping { _ in try itself() }
