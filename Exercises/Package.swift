@@ -16,7 +16,7 @@ let package = Package(
         .target(
             name: name,
             dependencies: usingStage3.contains(name)
-                ? [.product(name: "Stage3ThreadSafe", package: "AWPromise")] : [],
+                ? [.product(name: "PromiseOperators", package: "AWPromise")] : [],
             path: "Workbook", exclude: names.filter { $0 != name }.map { "\($0).swift" },
             sources: ["\(name).swift"],
             swiftSettings: [.swiftLanguageMode(.v5)])

@@ -22,7 +22,7 @@
 //
 // Grade it with: swift run promise-lab grade 9
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
     let (promise, resolver) = AWPromise<Value>.pending()

@@ -20,6 +20,8 @@ void __libc_free(void *);
 static atomic_bool counting;
 static atomic_long blocks;
 static atomic_long bytes;
+static atomic_long taken_blocks;
+static atomic_long taken_bytes;
 
 static void count(void *block, long sign) {
     if (!atomic_load_explicit(&counting, memory_order_relaxed) || !block) return;
@@ -27,6 +29,9 @@ static void count(void *block, long sign) {
     // What the block really takes up, with the eight bytes in front of it.
     long size = (long)(malloc_usable_size(block) + sizeof(size_t));
     atomic_fetch_add_explicit(&bytes, sign * size, memory_order_relaxed);
+    if (sign < 0) return;
+    atomic_fetch_add_explicit(&taken_blocks, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&taken_bytes, size, memory_order_relaxed);
 }
 
 void *malloc(size_t size) {
@@ -73,15 +78,19 @@ bool promise_bench_counts_heap(void) { return true; }
 void promise_bench_start_counting(void) {
     atomic_store(&blocks, 0);
     atomic_store(&bytes, 0);
+    atomic_store(&taken_blocks, 0);
+    atomic_store(&taken_bytes, 0);
     atomic_store(&counting, true);
 }
 
 promise_bench_heap promise_bench_stop_counting(void) {
     atomic_store(&counting, false);
-    return (promise_bench_heap){atomic_load(&blocks), atomic_load(&bytes)};
+    return (promise_bench_heap){
+        atomic_load(&blocks), atomic_load(&bytes), atomic_load(&taken_blocks),
+        atomic_load(&taken_bytes)};
 }
 #else
 bool promise_bench_counts_heap(void) { return false; }
 void promise_bench_start_counting(void) {}
-promise_bench_heap promise_bench_stop_counting(void) { return (promise_bench_heap){0, 0}; }
+promise_bench_heap promise_bench_stop_counting(void) { return (promise_bench_heap){0, 0, 0, 0}; }
 #endif

@@ -1,5 +1,5 @@
+import PromiseOperators
 import SharedSuite
-import Stage3ThreadSafe
 
 // What the adapters, which are compiled together with an answer, hand to the requirements.
 

@@ -45,6 +45,9 @@ public struct Exercise: Sendable {
     /// The name of its file in a workbook, without the extension: `Exercise05`.
     public var name: String { number < 10 ? "Exercise0\(number)" : "Exercise\(number)" }
 
+    /// Whether its answers are written with the promise of Stage 3, and may import it.
+    var usesStage3: Bool { (8...11).contains(number) }
+
     public func requirement(_ id: String) -> Requirement? {
         requirements.first { $0.id.lowercased() == id.lowercased() }
     }

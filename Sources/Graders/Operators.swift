@@ -1,6 +1,7 @@
+import PromiseOperators
 import RaceLab
 import SharedSuite
-import Stage3ThreadSafe
+import Synchronization
 
 // What the exercises on operators have in common: 8 to 11.
 
@@ -83,27 +84,31 @@ func expectGone(_ object: AnyObject?, _ what: String) throws {
     if object != nil { throw Fault("kept alive", what) }
 }
 
-/// Runs, and reports an answer that is silent because its handlers went to the default dispatcher.
-func withoutDefaultDispatcher(_ run: () throws -> Void) throws {
-    let elsewhere = Elsewhere()
-    DefaultDispatcher.current = elsewhere
+/// Runs, and names the reason if a fault comes from handlers that were sent to the main queue.
+func withoutMainQueue(_ run: () throws -> Void) throws {
+    let before = MainQueueThatNeverRuns.count
     do {
         try run()
-    } catch let fault as Fault where elsewhere.log.entries.isEmpty {
+    } catch let fault as Fault where MainQueueThatNeverRuns.count == before {
         throw fault
     } catch is Fault {
         throw Fault(
             "sent away",
-            "a handler was registered without saying where it is to run, and was sent to the "
-                + "default dispatcher: the main queue, which comes to it later or not at all")
+            "a handler was registered without `on:`, and was sent to the main queue, which runs it "
+                + "later or not at all")
     }
 }
 
-/// The main queue of a process that never comes to it.
-private struct Elsewhere: Dispatcher {
-    let log = Log<String>()
+/// Replaces the main queue where an answer names no dispatcher (see `Adapters/MainQueue.swift`):
+/// counts what it receives, and runs none of it.
+public struct MainQueueThatNeverRuns: Dispatcher {
+    private static let received = Mutex(0)
 
-    func dispatch(_ work: @escaping @Sendable () -> Void) {
-        log.append("sent away")
+    static var count: Int { received.withLock { $0 } }
+
+    public init() {}
+
+    public func dispatch(_ work: @escaping @Sendable () -> Void) {
+        Self.received.withLock { $0 += 1 }
     }
 }

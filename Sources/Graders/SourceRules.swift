@@ -16,7 +16,7 @@ enum SourceRules {
     }
 
     private static let imports: Set<String> = [
-        "Dispatch", "Foundation", "Stage3ThreadSafe", "Synchronization",
+        "Dispatch", "Foundation", "PromiseOperators", "Stage3ThreadSafe", "Synchronization",
     ]
 
     private static let asksWhoIsWatching =
@@ -51,8 +51,9 @@ enum SourceRules {
     }
 
     /// For exercises in which a promise is built from scratch.
-    static let finishedThing = Forbidden(
-        "Stage3ThreadSafe", "the promise is to be built here, and not to be had from elsewhere")
+    static let finishedThing = ["PromiseOperators", "Stage3ThreadSafe"].map {
+        Forbidden($0, "the promise is to be built here, and not to be had from elsewhere")
+    }
 
     /// For exercises whose handlers run inside the call that settles or observes.
     static let sentAway: [Forbidden] =

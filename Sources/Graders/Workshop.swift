@@ -27,6 +27,8 @@ struct Workshop {
         }
         let object = folder.appending(path: "\(exercise.name).o")
         let library = folder.appending(path: "\(exercise.name).library")
+        // So that clocks and `.rejected` are known to an answer that imports Stage 3 only.
+        let operators = ["-Xfrontend", "-import-module", "-Xfrontend", "PromiseOperators"]
         let compiling = compiler(
             [
                 "-c", "-wmo", "-Onone", "-g", "-sanitize=thread", "-parse-as-library",
@@ -34,7 +36,7 @@ struct Workshop {
                 "-I", products.appending(path: "Modules").path,
                 "-Xcc", "-fmodule-map-file=\(products.path)/CRaceLab.build/module.modulemap",
                 "-o", object.path,
-            ] + sources)
+            ] + (exercise.usesStage3 ? operators : []) + sources)
         if let failure = failure(of: compiling, of: answer) { return failure }
         var linking = ["-emit-library", "-o", library.path, object.path]
         #if os(macOS)

@@ -2,16 +2,11 @@ import Synchronization
 
 extension AWPromise {
     /// Waits for all promises. Fulfilled with their values, in the order of the
-    /// promises whatever the order in which they are settled, or rejected as
-    /// soon as one of them is, with its error: the first, where several are.
-    /// The others go on, but nobody waits for them any more.
+    /// promises, or rejected with the error of the first that is rejected. The
+    /// others go on, but their outcomes are ignored.
     ///
-    /// Nothing gives an empty array, at once. One promise may be there twice.
-    ///
-    /// Google's `all`, PromiseKit's `when(fulfilled:)`, JavaScript's `all`. The
-    /// `whenAll` of Bolts waits for every task, also after a failure, and so
-    /// does ``allSettled(_:)``. In freshOS/then the values come in the order in
-    /// which they are ready, which is of no use to anybody.
+    /// An empty array fulfills it at once. A promise may occur twice. (The
+    /// `whenAll` of Bolts waits for the other promises after a failure, too.)
     public static func all<Part>(
         _ promises: [AWPromise<Part>]
     ) -> AWPromise<[Part]> where Value == [Part] {
@@ -19,22 +14,23 @@ extension AWPromise {
         let countdown = Countdown(promises.count)
         if promises.isEmpty { resolver.fulfill([]) }
         for part in promises {
-            resolver.follow(part) { outcome in
+            resolver.follow(part, until: promise) { outcome in
                 if case .failure(let error) = outcome { return .failure(error) }
                 guard countdown.reachesZero() else { return nil }
-                return Result { try promises.map { try $0.result!.get() } }
+                return Outcome { try promises.map { try $0.result!.get() } }
             }
         }
         return promise
     }
 
     /// Waits for promises of different types. Fulfilled with a tuple of their
-    /// values, or rejected as soon as one of them is. Nothing gives an empty
-    /// tuple, at once.
+    /// values, or rejected with the error of the first that is rejected.
     ///
     /// ```swift
     /// AWPromise.all(name, age).then { name, age in … }
     /// ```
+    // Swift 6.3 crashes when it optimizes this function across modules.
+    @_semantics("optimize.no.crossmodule")
     public static func all<each Part>(
         _ promises: repeat AWPromise<each Part>
     ) -> AWPromise<(repeat each Part)> where Value == (repeat each Part) {
@@ -47,7 +43,7 @@ extension AWPromise {
         }
         if count == 0 { resolver.settle(values()) }
         for part in repeat each promises {
-            resolver.follow(part) { outcome in
+            resolver.follow(part, until: promise) { outcome in
                 if case .failure(let error) = outcome { return .failure(error) }
                 return countdown.reachesZero() ? values() : nil
             }
@@ -55,11 +51,9 @@ extension AWPromise {
         return promise
     }
 
-    /// Waits for all promises, and never fails: fulfilled with the outcomes, in
-    /// the order of the promises. Nothing gives an empty array, at once.
-    ///
-    /// PromiseKit's `when(resolved:)`, JavaScript's `allSettled`. Google's
-    /// `any` does the same, but fails if every promise does.
+    /// Waits for all promises, and is never rejected: fulfilled with their
+    /// outcomes, in the order of the promises. An empty array fulfills it at
+    /// once.
     public static func allSettled<Part>(
         _ promises: [AWPromise<Part>]
     ) -> AWPromise<[Result<Part, any Error>]>
@@ -68,7 +62,7 @@ extension AWPromise {
         let countdown = Countdown(promises.count)
         if promises.isEmpty { resolver.fulfill([]) }
         for part in promises {
-            resolver.follow(part) { _ in
+            resolver.follow(part, until: promise) { _ in
                 guard countdown.reachesZero() else { return nil }
                 return .success(promises.map { $0.result! })
             }
@@ -77,16 +71,14 @@ extension AWPromise {
     }
 }
 
-/// Counts down on any number of threads, one of which reaches zero. By then
-/// each of the others has seen what it had to wait for.
+/// Counts down on any number of threads. The thread that reaches zero sees all
+/// that the others did before they counted.
 final class Countdown: Sendable {
     private let remaining: Atomic<Int>
 
-    init(_ start: Int) {
-        remaining = Atomic(start)
-    }
+    init(_ start: Int) { remaining = Atomic(start) }
 
-    /// Counts, and says whether this was the last.
+    /// Subtracts one, and returns whether zero is reached.
     func reachesZero() -> Bool {
         remaining.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }

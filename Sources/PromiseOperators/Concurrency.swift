@@ -1,19 +1,17 @@
-// From promises to Swift's tasks, and back.
+// The bridge between promises and Swift's tasks.
 
 extension AWPromise {
-    /// Waits for the promise, without blocking a thread, and returns its value
-    /// or throws its error: `try await promise.value`.
+    /// Suspends the task until the promise is settled, and returns its value or
+    /// throws its error: `try await promise.value`.
     ///
-    /// If the task is cancelled before the promise is settled, this throws a
-    /// `CancellationError` at once, and leaves nothing behind on the promise.
-    /// The promise goes on: others may be waiting for it. A promise that is
-    /// settled already gives its value to a cancelled task, too.
+    /// If the task is cancelled while the promise is pending, this throws a
+    /// `CancellationError` and leaves nothing on the promise, which goes on.
     public var value: Value {
         get async throws {
-            // Its handlers may still be having their turns.
+            // A settled promise may still be calling its handlers.
             if let result { return try result.get() }
             let (answer, resolver) = Self.pending()
-            resolver.follow(self)
+            resolver.follow(self, until: answer)
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
                     answer.observe(on: ImmediateDispatcher()) { outcome in
@@ -21,17 +19,17 @@ extension AWPromise {
                     }
                 }
             } onCancel: {
-                resolver.settle(.failure(CancellationError()))
+                resolver.reject(CancellationError())
             }
         }
     }
 
-    /// Runs an `async` function, once, in a task of its own, and returns a
-    /// promise of what it returns or throws.
+    /// Runs an `async` function, once, in a new task, and returns a promise of
+    /// what it returns or throws.
     ///
-    /// When `token` says so, the task is cancelled. As with every task, it is
-    /// for the function to notice, and the promise is settled when it returns.
-    /// Whoever does not want to wait for that adds ``cancelled(by:)``.
+    /// When `token` is cancelled, the task is cancelled. The promise is settled
+    /// when `function` returns; to stop waiting earlier, add
+    /// ``cancelled(by:)``.
     public static func task(
         priority: TaskPriority? = nil,
         cancelledBy token: CancellationToken? = nil,
@@ -40,14 +38,14 @@ extension AWPromise {
         let (promise, resolver) = pending()
         let task = Task(priority: priority) {
             do {
-                resolver.settle(.success(try await function()))
+                resolver.fulfill(try await function())
             } catch {
-                resolver.settle(.failure(error))
+                resolver.reject(error)
             }
         }
         let here = ImmediateDispatcher()
         if let observation = token?.observe(on: here, { task.cancel() }) {
-            promise.afterwards { observation.withdraw() }
+            promise.observe(on: here) { _ in observation.withdraw() }
         }
         return promise
     }

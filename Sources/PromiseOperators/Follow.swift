@@ -1,37 +1,38 @@
 extension Resolver {
-    /// Watches a promise, and settles this resolver's own with what `decide`
-    /// makes of the outcome; `nil` leaves it open for somebody else to do so.
+    /// Observes `source`, and settles `promise`, the promise of this resolver,
+    /// with what `decide` makes of the outcome. If `decide` returns `nil`,
+    /// the promise stays pending.
     ///
-    /// `decide` runs once at most, on the thread that settles `promise`, or at
-    /// once if it is settled. Several promises can be followed, and whichever
-    /// decides first wins: everything that waits for more than one promise is
-    /// made from this. If none of them decides, and nobody keeps the resolver,
-    /// its promise is abandoned.
+    /// `decide` runs at most once, on the thread that settles `source`, or
+    /// inside this call if `source` is settled. One resolver can follow several
+    /// promises: the first decision counts. If none of them decides and nothing
+    /// else holds the resolver, the promise is abandoned. Every operator that
+    /// waits for more than one event is made from this function.
     ///
-    /// As soon as this resolver's promise is settled, by whomever, it stops
-    /// following: nothing is left behind on a promise that goes on living. In
-    /// PromiseKit 100,000 races against one such promise leave 100,000 handlers
-    /// with it.
-    public func follow<Followed>(
-        _ promise: AWPromise<Followed>,
+    /// When `promise` is settled, by whatever, the observation is withdrawn:
+    /// nothing remains on a source that stays pending for long. (In PromiseKit,
+    /// 100,000 races against one such promise leave 100,000 handlers on it.)
+    public func follow<Source>(
+        _ source: AWPromise<Source>, until promise: AWPromise<Value>,
         _ decide:
-            @escaping @Sendable (AWPromise<Followed>.Outcome)
+            @escaping @Sendable (AWPromise<Source>.Outcome)
             -> AWPromise<Value>.Outcome?
     ) {
-        let ticket = promise.observe { outcome, agenda in
+        let here = ImmediateDispatcher()
+        let observation = source.observe(on: here) { outcome in
             guard let decision = decide(outcome) else { return }
-            self.promise.settle(decision, &agenda)
+            Nesting.run { self.settle(decision) }
         }
-        // Weak, for the two would otherwise keep each other alive for as long
-        // as nobody settles either.
-        self.promise.afterwards { [weak promise] in
-            promise?.withdraw(ticket)
-        }
+        // The source holds the promise, by way of this resolver. An observation
+        // holds no promise, so there is no cycle.
+        promise.observe(on: here) { _ in observation.withdraw() }
     }
 
-    /// Settles this resolver's promise as `promise` ends, unless somebody else
-    /// is first.
-    public func follow(_ promise: AWPromise<Value>) {
-        follow(promise) { $0 }
+    /// Observes `source`, and settles `promise`, the promise of this resolver,
+    /// as `source` is settled.
+    public func follow(
+        _ source: AWPromise<Value>, until promise: AWPromise<Value>
+    ) {
+        follow(source, until: promise) { $0 }
     }
 }

@@ -1,47 +1,25 @@
-// Promises that begin a chain.
-
 extension AWPromise {
     /// Makes a fulfilled promise.
-    ///
-    /// `Promise.value` in PromiseKit, `resolvedWith:` in Google's.
     public static func fulfilled(_ value: Value) -> AWPromise<Value> {
-        let promise = AWPromise<Value>()
-        promise.settle(.success(value))
-        return promise
+        settled(.success(value))
     }
 
     /// Makes a rejected promise.
     public static func rejected(_ error: any Error) -> AWPromise<Value> {
-        let promise = AWPromise<Value>()
-        promise.settle(.failure(error))
-        return promise
+        settled(.failure(error))
     }
 
-    /// Runs `block` once, where `dispatcher` wants it, and hands it the two
-    /// functions that settle the promise, as ``init(block:)`` does at once.
-    /// If both are dropped uncalled, the promise is rejected with
-    /// ``PromiseError/abandoned``.
-    ///
-    /// This is Google's `async`, there always on a queue. The article's
-    /// promise, like PromiseKit's, runs its block at once.
-    public convenience init(
-        on dispatcher: any Dispatcher,
-        block:
-            @escaping @Sendable (
-                _ resolve: @escaping ResolveFunction,
-                _ reject: @escaping RejectFunction
-            ) -> Void
-    ) {
-        self.init { resolve, reject in
-            dispatcher.dispatch { block(resolve, reject) }
-        }
+    static func settled(_ outcome: Outcome) -> AWPromise<Value> {
+        let (promise, resolver) = pending()
+        resolver.settle(outcome)
+        return promise
     }
 
     /// Calls `function`, and returns a promise of what it returns or throws.
     ///
-    /// `function` runs once: at once, inside this call, unless a dispatcher is
-    /// given. So the first step of a chain can throw as all others do. This is
-    /// PromiseKit's `firstly`, and Google's `do`, which goes through a queue.
+    /// `function` runs once: inside this call, unless you pass a dispatcher.
+    /// The first step of a chain can throw, as every other step can. (The idea
+    /// comes from PromiseKit's `firstly`.)
     public static func attempt(
         on dispatcher: any Dispatcher = ImmediateDispatcher(),
         _ function: @escaping @Sendable () throws -> Value
@@ -49,13 +27,56 @@ extension AWPromise {
         AWPromise<Void>.fulfilled(()).then(on: dispatcher, function)
     }
 
-    /// Calls `function`, and returns a promise that ends as the one ends that
-    /// `function` returns. If it throws, the promise is rejected. It runs once,
-    /// at once, unless a dispatcher is given.
+    /// Calls `function`, and returns a promise that ends as the promise ends
+    /// that `function` returns. If it throws, the promise is rejected.
     public static func attempt(
         on dispatcher: any Dispatcher = ImmediateDispatcher(),
         _ function: @escaping @Sendable () throws -> AWPromise<Value>
     ) -> AWPromise<Value> {
         AWPromise<Void>.fulfilled(()).then(on: dispatcher, function)
+    }
+
+    /// Calls a function that takes a completion handler of a value and an
+    /// error, and returns a promise of what the handler receives.
+    ///
+    /// ```swift
+    /// AWPromise<Data>.wrap { done in store.load(completion: done) }
+    /// ```
+    ///
+    /// `work` runs once, inside this call; what it throws rejects the promise.
+    /// The completion handler may be called on any thread. Its first call
+    /// settles the promise; later calls are ignored. If it is released without
+    /// a call, the promise is abandoned. With both a value and an error, the
+    /// error counts, as in Google Promises: an error should not be ignored.
+    public static func wrap(
+        _ work: (@escaping @Sendable (Value?, (any Error)?) -> Void) throws
+            -> Void
+    ) -> AWPromise<Value> {
+        wrap { (done: @escaping @Sendable (Outcome) -> Void) in
+            try work { value, error in
+                done(
+                    Outcome {
+                        if let error { throw error }
+                        if let value { return value }
+                        throw OperatorError.neitherValueNorError
+                    })
+            }
+        }
+    }
+
+    /// Calls a function that takes a completion handler of a `Result`. (For a
+    /// handler of a value, and for one without parameters,
+    /// ``AWPromise/init(block:)`` suffices.)
+    public static func wrap<Failure>(
+        _ work: (@escaping @Sendable (Result<Value, Failure>) -> Void) throws
+            -> Void
+    ) -> AWPromise<Value> {
+        let (promise, resolver) = pending()
+        do {
+            try work { resolver.settle($0.mapError { $0 }) }
+        } catch {
+            resolver.reject(error)
+        }
+        return promise
     }
 }

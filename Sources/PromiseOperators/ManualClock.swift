@@ -1,12 +1,11 @@
 import Synchronization
 
-/// A clock that stands still until somebody turns it: for tests of code that
-/// waits, which then need no waiting.
+/// A clock that moves only when it is advanced, for tests of code that waits.
 ///
 /// ```swift
 /// let clock = ManualClock()
 /// let late = promise.timeout(after: .seconds(60), clock: clock)
-/// clock.advance(by: .seconds(60))     // and it has timed out
+/// clock.advance(by: .seconds(60))     // now `late` is rejected
 /// ```
 public final class ManualClock: PromiseClock {
     private struct Call {
@@ -20,7 +19,7 @@ public final class ManualClock: PromiseClock {
         var calls: [Call] = []
         var callsSoFar = 0
 
-        /// Removes the next call to be made, and turns the clock to it.
+        /// Removes the next call that is due, and moves the clock to it.
         mutating func nextCall(until end: Duration) -> Call? {
             let next = calls.indices.min {
                 let (left, right) = (calls[$0], calls[$1])
@@ -39,32 +38,30 @@ public final class ManualClock: PromiseClock {
 
     public init() {}
 
-    /// How far the clock has been turned.
+    /// How far the clock has been advanced.
     public var now: Duration { state.withLock { $0.now } }
 
-    /// How many calls are still to be made. A test can see that nothing was
-    /// left behind.
+    /// The number of scheduled calls. A test can check that none is left.
     public var waiting: Int { state.withLock { $0.calls.count } }
 
     public func schedule(
         after delay: Duration, _ function: @escaping @Sendable () -> Void
     ) -> ClockAlarm {
         let number = state.withLock { state in
-            let number = state.callsSoFar
             state.callsSoFar += 1
             state.calls.append(
-                Call(due: state.now + delay, number: number, function: function)
-            )
-            return number
+                Call(
+                    due: state.now + delay, number: state.callsSoFar,
+                    function: function))
+            return state.callsSoFar
         }
         return ClockAlarm { self.cancel(number) }
     }
 
-    /// Makes all calls that are due until then, on this thread, in order of
-    /// time, those due at the same time in order of scheduling. Calls that are
-    /// scheduled meanwhile are made as well if they are due. One thread at a
-    /// time turns the clock: of two turns at the same moment only the longer
-    /// one may count.
+    /// Makes all calls that become due, on this thread, in order of time; those
+    /// due at the same time in order of scheduling. Calls that are scheduled
+    /// meanwhile are included. If two threads advance the clock at the same
+    /// time, only the longer duration may count.
     public func advance(by duration: Duration) {
         let end = now + duration
         while let call = state.withLock({ $0.nextCall(until: end) }) {

@@ -1,20 +1,20 @@
-/// What an operator can have to complain of.
+@_exported import Stage3ThreadSafe
+
+/// The errors of the operators.
 public enum OperatorError: Error {
-    /// ``AWPromise/validate(on:_:)``: the value was not accepted.
-    case invalidValue
-    /// ``AWPromise/compactMap(on:_:)``: the function returned `nil`.
-    case noValue
-    /// ``AWPromise/wrap(_:)-(_)``: a completion handler was called with neither
-    /// a value nor an error.
-    case neitherValueNorError
-    /// ``AWPromise/race(_:)`` or ``AWPromise/any(_:)`` of nothing.
+    /// ``AWPromise/race(_:)`` or ``AWPromise/any(_:)`` of an empty array.
     case noPromises
-    /// ``AWPromise/any(_:)``: each promise was rejected, with these errors, in
-    /// the order of the promises.
+    /// ``AWPromise/any(_:)``: each promise was rejected. These are the errors,
+    /// in the order of the promises.
     case allRejected([any Error])
     /// ``AWPromise/timeout(after:clock:)`` or ``AWPromise/wait(atMost:)``: the
-    /// time is up.
+    /// promise was not settled in time.
     case timedOut
-    /// ``AWPromise/wait()`` was called where the promise needs to go on.
+    /// ``AWPromise/validate(on:_:)``: the value was not accepted.
+    case invalidValue
+    /// ``AWPromise/wrap(_:)-(_)``: the completion handler received neither a
+    /// value nor an error.
+    case neitherValueNorError
+    /// ``AWPromise/wait()`` was called on a queue that it must not block.
     case wouldWaitForItself
 }

@@ -1,22 +1,21 @@
 import Dispatch
 import Synchronization
 
-/// Calls functions later. There is one that the system drives, and one that a
-/// test turns by hand; whatever has to do with time here takes either.
+/// Calls functions later. ``SystemClock`` is driven by the system,
+/// ``ManualClock`` by a test; every operator that needs time accepts either.
 ///
-/// (Swift's own `Clock` can only put a task to sleep, and no test could say
-/// when that task has fallen asleep, and may be woken.)
+/// (Swift's `Clock` only suspends tasks, and a test cannot know when a task has
+/// been suspended.)
 public protocol PromiseClock: Sendable {
-    /// Calls `function` once, when `delay` has passed, on a thread of the
-    /// clock's choice and never inside this call. When the returned alarm is
-    /// cancelled before, the function is freed uncalled. May be called from any
-    /// thread.
+    /// Calls `function` once, after `delay`, on a thread of the clock's choice
+    /// and never inside this call. If the returned alarm is cancelled before,
+    /// `function` is released without a call. May be called on any thread.
     func schedule(
         after delay: Duration, _ function: @escaping @Sendable () -> Void
     ) -> ClockAlarm
 }
 
-/// A call that a clock is going to make. It may be dropped: the call stands.
+/// A scheduled call of a ``PromiseClock``. Releasing it cancels nothing.
 public struct ClockAlarm: Sendable {
     private let cancellation: @Sendable () -> Void
 
@@ -24,22 +23,18 @@ public struct ClockAlarm: Sendable {
         self.cancellation = cancellation
     }
 
-    /// Does nothing if the call is being made or has been. May be called more
-    /// than once, and on any thread.
-    public func cancel() {
-        cancellation()
-    }
+    /// Cancels the call, unless it has begun. May be called more than once, and
+    /// on any thread.
+    public func cancel() { cancellation() }
 }
 
-/// The system's clock. Its time stands still while the machine sleeps.
+/// The system's clock. It stops while the machine sleeps.
 public struct SystemClock: PromiseClock {
     private let queue: DispatchQueue
 
     /// `queue` is where the functions are called: promises are settled there,
     /// and immediate handlers run there.
-    public init(queue: DispatchQueue = .global()) {
-        self.queue = queue
-    }
+    public init(queue: DispatchQueue = .global()) { self.queue = queue }
 
     public func schedule(
         after delay: Duration, _ function: @escaping @Sendable () -> Void
@@ -50,8 +45,8 @@ public struct SystemClock: PromiseClock {
     }
 }
 
-/// A timer of the system's that may be cancelled on any thread. (A work item
-/// would be simpler, but a cancelled one is kept until its time has come.)
+/// A dispatch timer that any thread may cancel. (A cancelled `DispatchWorkItem`
+/// is released only when its time has come.)
 private final class Timer: Sendable {
     private let source: Mutex<any DispatchSourceTimer>
 
@@ -62,21 +57,27 @@ private final class Timer: Sendable {
     func start(
         after delay: Duration, _ function: @escaping @Sendable () -> Void
     ) {
-        let (seconds, attoseconds) = delay.components
         source.withLock { source in
-            // It holds on to itself until it has fired, or is cancelled.
+            // The timer retains itself until it has fired or is cancelled.
             source.setEventHandler {
                 self.cancel()
                 function()
             }
-            source.schedule(
-                deadline: .now() + .seconds(Int(seconds))
-                    + .nanoseconds(Int(attoseconds / 1_000_000_000)))
+            source.schedule(deadline: .now() + delay.dispatchInterval)
             source.resume()
         }
     }
 
-    func cancel() {
-        source.withLock { $0.cancel() }
+    func cancel() { source.withLock { $0.cancel() } }
+}
+
+extension Duration {
+    /// The same duration, or the longest that a dispatch interval can express.
+    var dispatchInterval: DispatchTimeInterval {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(
+            by: 1_000_000_000)
+        if overflow { return seconds < 0 ? .nanoseconds(0) : .never }
+        return .nanoseconds(Int(product) + Int(attoseconds / 1_000_000_000))
     }
 }

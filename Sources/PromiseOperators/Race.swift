@@ -1,40 +1,32 @@
 extension AWPromise {
-    /// Ends as the first of the promises ends, whichever way. Of several that
-    /// are settled already, the first in the array wins; one that is still
-    /// calling its handlers counts as settled when it has called them.
+    /// Ends as the first of the promises ends, with a value or an error. If
+    /// several are settled already, the first in the array wins.
     ///
-    /// Nothing is rejected with ``OperatorError/noPromises``, as in PromiseKit:
-    /// JavaScript's `race` of nothing is pending for ever. Once it is decided,
-    /// nothing is left behind on the others, however long they live.
-    ///
-    /// Called `race` everywhere but in Bolts, where it is `whenAny`.
+    /// For an empty array it is rejected with ``OperatorError/noPromises``, as
+    /// in PromiseKit. (JavaScript's `race` stays pending.) When the race is
+    /// decided, nothing remains on the other promises.
     public static func race(
         _ promises: [AWPromise<Value>]
     ) -> AWPromise<Value> {
         let (promise, resolver) = pending()
         if promises.isEmpty { resolver.reject(OperatorError.noPromises) }
-        for contestant in promises {
-            resolver.follow(contestant)
-        }
+        for source in promises { resolver.follow(source, until: promise) }
         return promise
     }
 
-    /// Fulfilled with the value of the first promise that is fulfilled. If
-    /// each of them is rejected, with ``OperatorError/allRejected(_:)``
-    /// and their errors, in the order of the promises.
+    /// Fulfilled with the value of the first promise that is fulfilled. If all
+    /// are rejected, it is rejected with ``OperatorError/allRejected(_:)``.
     ///
-    /// Nothing is rejected with ``OperatorError/noPromises``.
-    ///
-    /// JavaScript's `any`, PromiseKit's `race(fulfilled:)`. Google's `any` is
-    /// another thing: it waits for every promise, as ``allSettled(_:)`` does.
+    /// For an empty array it is rejected with ``OperatorError/noPromises``.
+    /// (In Google Promises `any` waits for all promises.)
     public static func any(
         _ promises: [AWPromise<Value>]
     ) -> AWPromise<Value> {
         let (promise, resolver) = pending()
         let countdown = Countdown(promises.count)
         if promises.isEmpty { resolver.reject(OperatorError.noPromises) }
-        for contestant in promises {
-            resolver.follow(contestant) { outcome in
+        for source in promises {
+            resolver.follow(source, until: promise) { outcome in
                 if case .success = outcome { return outcome }
                 guard countdown.reachesZero() else { return nil }
                 let errors = promises.compactMap { $0.result?.error }

@@ -1,52 +1,51 @@
+import Dispatch
+
 extension AWPromise {
-    /// Starts work, and starts it again if it fails, `attempts` times in all.
-    /// Fulfilled by the first attempt that is, otherwise rejected with the
-    /// error of the last one.
+    /// Starts work, and starts it again if it fails, up to `attempts` times in
+    /// all. Fulfilled with the value of the first success, or rejected with the
+    /// last error.
     ///
-    /// Before the second attempt `delay(1)` passes, before the third `delay(2)`
-    /// and so on: see ``Backoff``. There is no further attempt if `condition`
-    /// is `false` for the error, as it is for a cancellation unless you say
-    /// otherwise.
+    /// After failed attempt number n it waits for `delay(n)`. It gives up early
+    /// if `condition` returns `false` for the error, which it does for a
+    /// cancellation by default.
     ///
-    /// `work` gets the number of the attempt, from 1. It and `condition` run
-    /// where `dispatcher` wants them, `work` up to `attempts` times, never
-    /// twice at a time; what either throws counts as the attempt's error.
-    /// `attempts` is at least 1.
+    /// `work` gets the number of the attempt, from 1. `work` and `condition`
+    /// run where `dispatcher` decides, one at a time; what they throw is the
+    /// error of the attempt. `attempts` below 1 is a programming error. To stop
+    /// it, let `work` check a ``CancellationToken``.
     ///
-    /// To stop it, let `work` look at a ``CancellationToken``.
-    ///
-    /// In Google's library the number is that of *further* attempts, and a
-    /// reader of `retry(attempts: 1)` has to know that it means two.
+    /// (In Google Promises `attempts` counts the attempts after the first.)
     public static func retry(
         attempts: Int,
-        delay: @escaping Backoff = constantBackoff(.seconds(1)),
+        delay: @escaping @Sendable (_ failedAttempt: Int) -> Duration = { _ in
+            .seconds(1)
+        },
         clock: any PromiseClock = SystemClock(),
-        on dispatcher: any Dispatcher = DefaultDispatcher.current,
+        on dispatcher: any Dispatcher = DispatchQueue.main,
         while condition: @escaping @Sendable (any Error) throws -> Bool = {
             !($0 is CancellationError)
         },
         _ work: @escaping @Sendable (Int) throws -> AWPromise<Value>
     ) -> AWPromise<Value> {
-        precondition(attempts > 0, "there has to be a first attempt")
+        precondition(attempts > 0, "there is always a first attempt")
         let (promise, resolver) = pending()
-        let here = ImmediateDispatcher()
 
         @Sendable func start(_ number: Int) {
             attempt(on: dispatcher) { try work(number) }
-                .continueAfterError(on: dispatcher) { error in
+                .recover(on: dispatcher) { error -> AWPromise<Value> in
                     let goesOn = try number < attempts && condition(error)
-                    throw goesOn ? Again() : error
+                    throw goesOn ? TryAgain() : error
                 }
-                .observe(on: here) { outcome in end(number, outcome) }
+                .observe(on: ImmediateDispatcher()) { end(number, $0) }
         }
 
         @Sendable func end(_ number: Int, _ outcome: Outcome) {
-            guard case .failure(is Again) = outcome else {
+            guard case .failure(is TryAgain) = outcome else {
                 resolver.settle(outcome)
                 return
             }
-            // Always through the clock, so that attempts which fail at once
-            // do not pile up on the stack.
+            // Through the clock even without a delay: otherwise attempts that
+            // fail at once would deepen the stack.
             _ = clock.schedule(after: delay(number)) { start(number + 1) }
         }
 
@@ -55,21 +54,14 @@ extension AWPromise {
     }
 }
 
-/// Stands for an error after which there is another attempt.
-private struct Again: Error {}
+/// Replaces an error after which there is another attempt.
+private struct TryAgain: Error {}
 
-/// How long to wait after an attempt has failed, given its number, from 1.
-public typealias Backoff = @Sendable (_ failedAttempt: Int) -> Duration
-
-/// Always the same delay.
-public func constantBackoff(_ delay: Duration) -> Backoff {
-    { _ in delay }
-}
-
-/// `first`, then twice as long each time, but never longer than `longest`.
+/// Returns a `delay` for `retry`: `first` after the first failure, then twice
+/// as long each time, up to `longest`.
 public func exponentialBackoff(
     _ first: Duration, longest: Duration
-) -> Backoff {
+) -> @Sendable (_ failedAttempt: Int) -> Duration {
     { failedAttempt in
         var delay = first
         var doublings = failedAttempt - 1

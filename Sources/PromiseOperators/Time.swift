@@ -1,9 +1,10 @@
-// What has to do with time. Promises are settled where the clock makes its
-// calls: a queue of the system's, or the thread that turns a clock by hand.
+// Operators that need a clock. Their promises are settled where the clock makes
+// its calls: on a queue of the system, or on the thread that advances a
+// `ManualClock`.
 
 extension AWPromise where Value == Void {
-    /// A promise that is fulfilled when `delay` has passed; never inside this
-    /// call, not even for no delay at all. PromiseKit's `after`.
+    /// Makes a promise that is fulfilled after `delay`, and never inside this
+    /// call.
     public static func after(
         _ delay: Duration, clock: any PromiseClock = SystemClock()
     ) -> AWPromise<Void> {
@@ -14,9 +15,9 @@ extension AWPromise where Value == Void {
 }
 
 extension AWPromise {
-    /// Passes the value on when `delay` has passed since it was there. An error
-    /// passes at once, as in Google's library: it is bad news, and has waited
-    /// long enough. The `withDelay` of Bolts delays errors too.
+    /// Passes a value on after `delay`, counted from the fulfillment. An error
+    /// is passed on at once, as in Google Promises. (The `withDelay` of Bolts
+    /// delays errors, too.)
     public func delay(
         _ delay: Duration, clock: any PromiseClock = SystemClock()
     ) -> AWPromise<Value> {
@@ -26,37 +27,21 @@ extension AWPromise {
         }
     }
 
-    /// Ends as this promise ends, if it does within `limit` from now; if not,
-    /// rejected with ``OperatorError/timedOut``. The work behind this promise
-    /// goes on: to stop it, cancel it.
+    /// Ends as this promise ends, or is rejected with
+    /// ``OperatorError/timedOut`` if that takes longer than `limit`. The work
+    /// behind this promise goes on; to stop it, cancel it.
     ///
-    /// The timer is cancelled when the promise ends, and keeps nothing alive
-    /// but itself. In Google's library, from which this is, the timer runs on.
+    /// The timer is cancelled when the promise ends, and retains no promise.
+    /// (From Google Promises, where the timer runs on.)
     public func timeout(
         after limit: Duration, clock: any PromiseClock = SystemClock()
     ) -> AWPromise<Value> {
         let (promise, resolver) = Self.pending()
-        resolver.follow(self)
+        resolver.follow(self, until: promise)
         let alarm = clock.schedule(after: limit) { [weak resolver] in
-            resolver?.settle(.failure(OperatorError.timedOut))
+            resolver?.reject(OperatorError.timedOut)
         }
-        promise.afterwards { alarm.cancel() }
+        promise.observe(on: ImmediateDispatcher()) { _ in alarm.cancel() }
         return promise
-    }
-}
-
-extension CancellationSource {
-    /// Cancels when `delay` has passed, unless the source and all who keep its
-    /// token are gone by then: the timer does not keep them alive. From Bolts.
-    ///
-    /// The timer is cancelled with the source. Called more than once, the
-    /// earliest counts.
-    public func cancel(
-        after delay: Duration, clock: any PromiseClock = SystemClock()
-    ) {
-        let alarm = clock.schedule(after: delay) { [weak token] in
-            token?.cancel()
-        }
-        token.promise.afterwards { alarm.cancel() }
     }
 }

@@ -1,5 +1,3 @@
-import Stage3Copied
-
 /// Somebody who can do the work. Every function prepares something, which is not timed, and returns
 /// what is; `nil` where it cannot be done.
 struct Contender {
@@ -30,12 +28,6 @@ struct Contender {
             name: "Stage 3", thens: Stage3Workloads.thens, fulfilling: Stage3Workloads.fulfilling,
             chain: Stage3Workloads.chain, all: Stage3Workloads.all,
             pending: Stage3Workloads.pending, links: Stage3Workloads.links),
-        Contender(
-            name: "… copied", thens: Stage3Copied.Stage3Workloads.thens,
-            fulfilling: Stage3Copied.Stage3Workloads.fulfilling,
-            chain: Stage3Copied.Stage3Workloads.chain, all: Stage3Copied.Stage3Workloads.all,
-            pending: Stage3Copied.Stage3Workloads.pending,
-            links: Stage3Copied.Stage3Workloads.links),
         Contender(
             name: "Task/await", thens: TaskWorkloads.thens, fulfilling: TaskWorkloads.fulfilling,
             chain: TaskWorkloads.chain, all: TaskWorkloads.all),

@@ -63,6 +63,21 @@ enum Measure {
         }
         return Contender.contenders.compactMap { taken("a pending promise", $0, $0.pending) }
             + Contender.contenders.compactMap { taken("a link", $0, $0.links) }
+            + [1, 2, 3].flatMap { thens in Contender.contenders.map { allocated(thens, $0) } }
+    }
+
+    /// What each iteration of W1 to W3 takes from the heap, whether it is given back or not.
+    private static func allocated(_ thens: Int, _ contender: Contender) -> Memory {
+        let count = 10_000
+        contender.thens(thens, 10)()
+        let work = contender.thens(thens, count)
+        promise_bench_start_counting()
+        work()
+        let heap = promise_bench_stop_counting()
+        return Memory(
+            thing: "allocated in W\(thens)", contender: contender.name,
+            allocations: Double(heap.taken_blocks) / Double(count),
+            bytes: Double(heap.taken_bytes) / Double(count))
     }
 
     private static func nanoseconds(_ work: () -> Void) -> Double {

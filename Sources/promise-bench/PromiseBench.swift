@@ -7,13 +7,24 @@ enum PromiseBench {
         let words = Set(CommandLine.arguments.dropFirst())
         if words.contains("--help") || words.contains("-h") { return print(help) }
         if let unknown = words.subtracting(["--json", "--quick"]).first {
-            let complaint = "promise-bench: there is no '\(unknown)' (see promise-bench --help)\n"
-            FileHandle.standardError.write(Data(complaint.utf8))
-            exit(2)
+            refuse("unknown argument '\(unknown)' (see promise-bench --help)")
         }
+        #if DEBUG
+            refuse("a debug build has nothing to measure: swift run -c release promise-bench")
+        #else
+            measure(words)
+        #endif
+    }
+
+    private static func refuse(_ why: String) -> Never {
+        FileHandle.standardError.write(Data("promise-bench: \(why)\n".utf8))
+        exit(2)
+    }
+
+    private static func measure(_ words: Set<String>) {
         // Before the first thread is started, so that all of them stay together.
         let pinned = promise_bench_use_one_processor()
-        var results = Results(optimised: isOptimised, pinned: pinned)
+        var results = Results(pinned: pinned)
         for workload in Workload.workloads {
             results.times += Measure.times(workload, quick: words.contains("--quick"))
         }
@@ -33,7 +44,8 @@ enum PromiseBench {
                      the last of them has run; 10,000 times
         W4           10,000 pending promises with one `then` each on a concurrent queue: fulfil
                      all, and wait until all have run
-        chain        settle a chain whose handlers run where the promise is settled
+        W5           settle a chain of 1,000 whose handlers run where the promise is settled
+        chain        the same with a chain of 1,000,000
         on a queue   settle a chain whose handlers run on a serial queue, each by itself
         all          fulfil 10,000 promises, until `all` of them is fulfilled
 
@@ -42,16 +54,7 @@ enum PromiseBench {
         GCD alone in the same run.
 
         Stage 1 and 2 know no queues: in W1 to W3 their whole chain is one block on the queue, so
-        they go there once. "Stage 3" is a module of its own, as in this package; "… copied" is
-        the same source, compiled together with the code that uses it. A `then` of Task/await is a
-        task that awaits the one before, on Swift's pool.
+        they go there once. A `then` of Task/await is a task that awaits the one before, on Swift's
+        pool.
         """
-
-    private static var isOptimised: Bool {
-        #if DEBUG
-            false
-        #else
-            true
-        #endif
-    }
 }

@@ -1,14 +1,9 @@
 import Dispatch
-
-// This file is compiled twice: here, where Stage 3 is another module, and in that module, together
-// with Stage 3's sources, as if they had been copied into a program that uses them.
-#if STAGE_3_IS_IMPORTED
-    import Stage3Copied
-#endif
+import PromiseOperators
 
 /// What Stage 3 has to do.
-public enum Stage3Workloads {
-    public static func thens(_ count: Int, times: Int) -> () -> Void {
+enum Stage3Workloads {
+    static func thens(_ count: Int, times: Int) -> () -> Void {
         let queue = DispatchQueue(label: "thens", qos: .userInitiated)
         let done = DispatchSemaphore(value: 0)
         return {
@@ -23,7 +18,7 @@ public enum Stage3Workloads {
         }
     }
 
-    public static func fulfilling(_ count: Int) -> () -> Void {
+    static func fulfilling(_ count: Int) -> () -> Void {
         let queue = DispatchQueue(label: "many", qos: .userInitiated, attributes: .concurrent)
         let group = DispatchGroup()
         let resolvers = (0..<count).map { _ in
@@ -38,7 +33,7 @@ public enum Stage3Workloads {
         }
     }
 
-    public static func chain(_ links: Int, immediate: Bool) -> () -> Void {
+    static func chain(_ links: Int, immediate: Bool) -> () -> Void {
         let done = DispatchSemaphore(value: 0)
         let queue = DispatchQueue(label: "chain", qos: .userInitiated)
         let dispatcher: any Dispatcher = immediate ? ImmediateDispatcher() : queue
@@ -51,7 +46,7 @@ public enum Stage3Workloads {
         }
     }
 
-    public static func all(_ count: Int) -> () -> Void {
+    static func all(_ count: Int) -> () -> Void {
         let done = DispatchSemaphore(value: 0)
         let parts = (0..<count).map { _ in AWPromise<Int>.pending() }
         AWPromise.all(parts.map(\.promise)).then(on: ImmediateDispatcher()) { _ in
@@ -65,7 +60,7 @@ public enum Stage3Workloads {
 
     // MARK: What is kept
 
-    public static func pending(_ count: Int, counted: (() -> Void) -> Void) {
+    static func pending(_ count: Int, counted: (() -> Void) -> Void) {
         var kept: [(AWPromise<Int>, Resolver<Int>)] = []
         kept.reserveCapacity(count)
         counted {
@@ -73,7 +68,7 @@ public enum Stage3Workloads {
         }
     }
 
-    public static func links(_ count: Int, counted: (() -> Void) -> Void) {
+    static func links(_ count: Int, counted: (() -> Void) -> Void) {
         var (promise, resolver) = AWPromise<Int>.pending()
         let dispatcher = ImmediateDispatcher()
         counted {

@@ -11,7 +11,7 @@ struct Workload {
 
     private static let iterations = 10_000
 
-    /// The first four are those of Google Promises, with its numbers.
+    /// W1 to W4 are those of Google Promises, with its numbers.
     static let workloads =
         [1, 2, 3].map { count in
             Workload(
@@ -34,7 +34,8 @@ struct Workload {
     private static func chain(_ links: Int, immediate: Bool) -> Workload {
         let size = links == 1_000 ? "1,000" : "1,000,000"
         return Workload(
-            id: immediate ? "chain" : "on a queue", name: size, unit: "ns a link",
+            id: !immediate ? "on a queue" : links == 1_000 ? "W5 chain" : "chain", name: size,
+            unit: "ns a link",
             divisor: Double(links), repetitions: links == 1_000 ? 25 : 3
         ) { $0.chain(links, immediate) }
     }

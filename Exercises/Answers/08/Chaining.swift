@@ -1,7 +1,7 @@
 // No lock and no counter: a chain goes from one promise to the next and picks up the values. Only
 // errors cannot wait for it; they take a shortcut.
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
     let here = ImmediateDispatcher()

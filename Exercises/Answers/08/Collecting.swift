@@ -1,7 +1,7 @@
 // The values are collected behind a lock. Who fills the last place takes them all out of it, and
 // settles when the lock is released.
 
-import Stage3ThreadSafe
+import PromiseOperators
 import Synchronization
 
 private final class Collection<Value: Sendable> {

@@ -1,7 +1,7 @@
 // An atomic counts down, and says to one observer that it was the last. The values are where they
 // always were: in the promises.
 
-import Stage3ThreadSafe
+import PromiseOperators
 import Synchronization
 
 private final class Remaining {

@@ -1,7 +1,7 @@
 // Whoever is fulfilled looks through the whole list. Several may find it complete; they say the
 // same, and the promise listens to the first.
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
     let (promise, resolver) = AWPromise<[Value]>.pending()

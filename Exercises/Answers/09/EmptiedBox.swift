@@ -1,7 +1,7 @@
 // All handlers share a box with the resolver in it. The winner takes it out; what the others are
 // left with is an empty box. The time-out is a race with a promise that the clock rejects.
 
-import Stage3ThreadSafe
+import PromiseOperators
 import Synchronization
 
 private final class Box<Value: Sendable> {

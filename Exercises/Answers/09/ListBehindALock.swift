@@ -2,7 +2,7 @@
 // What is added after that is cleared away at once.
 
 import Foundation
-import Stage3ThreadSafe
+import PromiseOperators
 
 private final class Course<Value: Sendable> {
     private let lock = NSLock()

@@ -1,7 +1,7 @@
 // The promise that is handed out is the referee, and tells everybody when it is over: also those
 // who come late.
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 extension Resolver {
     /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.

@@ -1,7 +1,7 @@
 // As long as attempts are settled when they return, a loop goes through them. Only what is pending
 // is observed, and its observer begins a loop of its own.
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 private struct Retrying<Value: Sendable>: @unchecked Sendable {
     let attempts: Int

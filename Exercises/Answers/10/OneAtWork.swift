@@ -3,7 +3,7 @@
 // one.
 
 import Foundation
-import Stage3ThreadSafe
+import PromiseOperators
 
 private final class Desk: @unchecked Sendable {
     private let lock = NSLock()

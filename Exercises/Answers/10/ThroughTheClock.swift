@@ -1,7 +1,7 @@
 // Every further attempt is begun by the clock, even if there is no delay: so it never begins inside
 // of the one before.
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 public func withRetries<Value>(
     attempts: Int, on clock: any PromiseClock,

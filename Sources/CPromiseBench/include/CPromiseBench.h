@@ -8,10 +8,12 @@
 /// thread is started.
 bool promise_bench_use_one_processor(void);
 
-/// What has been taken from the heap and not been given back.
+/// What has been allocated and not freed, and what has been allocated in all.
 typedef struct {
     long blocks;
     long bytes;
+    long taken_blocks;
+    long taken_bytes;
 } promise_bench_heap;
 
 /// Whether this build can look at the heap.

@@ -1,5 +1,5 @@
 import Graders
-import Stage3ThreadSafe
+import PromiseOperators
 
 // Compiled together with an answer to exercise 10.
 

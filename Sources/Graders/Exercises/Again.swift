@@ -1,10 +1,10 @@
+import PromiseOperators
 import RaceLab
 import SharedSuite
-import Stage3ThreadSafe
 
 extension Exercise {
     static let again = Exercise(
-        10, "Again", chapter: 6, adapter: "Retry",
+        10, "Again", chapter: 6, adapter: "Retry", "MainQueue",
         hints: [
             "One function that makes attempt n, and one that is told how attempt n has ended and "
                 + "decides what comes next, are all the parts there are. What does each of them "
@@ -24,7 +24,7 @@ extension Exercise {
             "To go through the clock each time, even for a delay of zero, is the simplest: a clock "
             + "never calls inside of `schedule`. A loop over what is settled already does "
             + "without, and so does a small machine behind a lock that says who of several is to "
-            + "go on. Stage 3 has the first: Operators/Retry.swift.",
+            + "go on. PromiseOperators has the first: Retry.swift.",
         forbidden: SourceRules.sentAway + SourceRules.finished("retry"),
         requirements: RetryRequirements.all)
 }
@@ -40,7 +40,7 @@ private enum RetryRequirements {
                 + "gets.",
             asking: "Who could still begin an attempt when one has been fulfilled?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try successes(answer) } },
+        ) { answer in try withoutMainQueue { try successes(answer) } },
         .oneThread(
             "E10.2", "as many attempts as allowed",
             "All attempts fail, some at once and some later. There have to be exactly as many as "
@@ -49,27 +49,27 @@ private enum RetryRequirements {
                 "With a single attempt allowed, or with none, which comparisons are made, when, "
                 + "and what do they say?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try failures(answer) } },
+        ) { answer in try withoutMainQueue { try failures(answer) } },
         .oneThread(
             "E10.3", "after the delay",
             "Before each further attempt the delay for the failed one has to pass, from its "
                 + "failure on: not a millisecond less, and not more.",
             asking: "Which number is handed to `delay`, and when does the clock begin to count?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try delays(answer) } },
+        ) { answer in try withoutMainQueue { try delays(answer) } },
         .oneThread(
             "E10.4", "errors that are not worth it",
             "Attempts fail, the third with an error for which `isWorthwhile` is false. There is no "
                 + "fourth, and this error is told at once.",
             asking: "What is known after a failure, and which of it decides whether to go on?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try notWorthwhile(answer) } },
+        ) { answer in try withoutMainQueue { try notWorthwhile(answer) } },
         .oneThread(
             "E10.5", "work that throws",
             "Some attempts throw instead of returning a promise. That is a failure like any other.",
             asking: "In which two ways does work say that it has failed, and where do they meet?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try throwing(answer) } },
+        ) { answer in try withoutMainQueue { try throwing(answer) } },
         .unwatched(
             "E10.6", "ten thousand failures at once",
             "Work fails before it returns, ten thousand times, with no delay and with one. It must "
@@ -77,7 +77,7 @@ private enum RetryRequirements {
                 + "stack.)",
             asking: "When the second attempt begins, which calls have not returned yet?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try manyFailures(answer) } },
+        ) { answer in try withoutMainQueue { try manyFailures(answer) } },
         .oneThread(
             "E10.7", "nothing is kept",
             "It is over, and its promise lives on. What the work, the delay and the condition have "
@@ -85,7 +85,7 @@ private enum RetryRequirements {
             asking:
                 "Which closure holds itself, by way of a variable or an object that it captured?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try nothingIsKept(answer) } },
+        ) { answer in try withoutMainQueue { try nothingIsKept(answer) } },
         .scenario(
             "E10.8", "withRetries ∥ reject",
             "One thread begins while another one rejects the promise of the first attempt. The "

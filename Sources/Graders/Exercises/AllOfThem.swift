@@ -1,11 +1,11 @@
 import Dispatch
+import PromiseOperators
 import RaceLab
 import SharedSuite
-import Stage3ThreadSafe
 
 extension Exercise {
     static let allOfThem = Exercise(
-        8, "All of them", chapter: 6, adapter: "All",
+        8, "All of them", chapter: 6, adapter: "All", "MainQueue",
         hints: [
             "Settling the whole a second time does no harm: a promise settles once, and `settle` "
                 + "does not even remark on it. So an error needs nobody's permission, and the "
@@ -22,8 +22,8 @@ extension Exercise {
             "An atomic that counts down, a Mutex around the array of values, a chain that goes "
             + "from one promise to the next with the errors taking a shortcut, even looking "
             + "through the whole list every time: all of them are right, because the promise that "
-            + "is handed out is the referee. Stage 3 counts, and asks the promises for their "
-            + "values: Operators/All.swift.",
+            + "is handed out is the referee. PromiseOperators counts, and reads the results of the "
+            + "promises: All.swift.",
         forbidden: SourceRules.sentAway + SourceRules.finished("all", "allSettled", "follow"),
         requirements: AllRequirements.all)
 }
@@ -39,21 +39,21 @@ private enum AllRequirements {
                 + "the list has the promises.",
             asking: "A value arrives. How is it known where in the list its promise stands?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try orders(answer) } },
+        ) { answer in try withoutMainQueue { try orders(answer) } },
         .oneThread(
             "E08.2", "settled before",
             "All promises of the list, or some, are fulfilled before anybody waits for them.",
             asking:
                 "When does an observer of a settled promise run, and what has been set up by then?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try settledBefore(answer) } },
+        ) { answer in try withoutMainQueue { try settledBefore(answer) } },
         .oneThread(
             "E08.3", "an empty list",
             "Nothing is waited for. The whole has to be fulfilled with an empty array, at once.",
             asking: "Which of your lines runs if there is nobody to observe?",
             with: Answer.self
         ) { answer in
-            try withoutDefaultDispatcher {
+            try withoutMainQueue {
                 try Ear(on: answer.together([AWPromise<Int>]())).expect("fulfilled []", "at once")
                 try Ear(on: answer.together([AWPromise<String>]())).expect(
                     "fulfilled []", "at once")
@@ -65,7 +65,7 @@ private enum AllRequirements {
                 + "in the array twice.",
             asking: "By what do you tell the places in the list apart?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try severalPlaces(answer) } },
+        ) { answer in try withoutMainQueue { try severalPlaces(answer) } },
         .oneThread(
             "E08.5", "an error is told at once",
             "One promise of the list is rejected while others are pending, or two are. The whole "
@@ -74,7 +74,7 @@ private enum AllRequirements {
                 "Follow an error from the promise that has it. Where does it go, and what does it "
                 + "wait for on its way?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try errors(answer) } },
+        ) { answer in try withoutMainQueue { try errors(answer) } },
         .oneThread(
             "E08.6", "settled inside",
             "An observer of the whole settles promises that the whole has been waiting for.",
@@ -82,7 +82,7 @@ private enum AllRequirements {
                 "Who is told inside of your call that settles the whole, and what do you hold in "
                 + "that moment?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try settledInside(answer) } },
+        ) { answer in try withoutMainQueue { try settledInside(answer) } },
         .scenario(
             "E08.7", "fulfil ∥ fulfil",
             "The whole waits for two promises, which two threads fulfil. It has to be fulfilled "

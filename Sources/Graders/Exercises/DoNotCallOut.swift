@@ -21,7 +21,7 @@ extension Exercise {
             + "does, and the reason why its Mutex does not have to be a recursive one. One can "
             + "even do with less: once the outcome is there, nobody adds to the list, and it "
             + "belongs to who has settled.",
-        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
             .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),

@@ -1,12 +1,12 @@
 import Dispatch
+import PromiseOperators
 import RaceLab
 import SharedSuite
-import Stage3ThreadSafe
 import Synchronization
 
 extension Exercise {
     static let firstOfThem = Exercise(
-        9, "The first of them", chapter: 6, adapter: "Race",
+        9, "The first of them", chapter: 6, adapter: "Race", "MainQueue",
         hints: [
             "Who is first need not be found out: all of them may try to settle the same promise, "
                 + "and it listens to one. `settle` is for those who reckon with coming second.",
@@ -23,7 +23,7 @@ extension Exercise {
             + "a promise calls late observers too. A list of what is to be cleared away, behind a "
             + "lock together with the word that it is over, says the same by hand; and so does a "
             + "box that holds the resolver, shared by all handlers and emptied by the winner. "
-            + "Stage 3 has the first: Operators/Follow.swift.",
+            + "PromiseOperators has the first: Follow.swift.",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("race", "timeout", "follow", "cancelled")
             + SourceRules.finished("CancellationSource", "CancellationToken"),
@@ -40,7 +40,7 @@ private enum RaceRequirements {
                 + "error. The others follow, and change nothing.",
             asking: "What do you hear of a promise that is rejected, and where do you hear it?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try oneWins(answer) } },
+        ) { answer in try withoutMainQueue { try oneWins(answer) } },
         .oneThread(
             "E09.2", "settled before",
             "Promises of the list are settled already. The first of those wins, at once.",
@@ -48,14 +48,14 @@ private enum RaceRequirements {
                 "In which order do you come by the promises, and what happens at the first that is "
                 + "settled?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try settledBefore(answer) } },
+        ) { answer in try withoutMainQueue { try settledBefore(answer) } },
         .oneThread(
             "E09.3", "an empty list",
             "Nobody takes part. It has to be rejected with noPromises, at once.",
             asking: "Which of your lines runs if there is nobody to observe?",
             with: Answer.self
         ) { answer in
-            try withoutDefaultDispatcher {
+            try withoutMainQueue {
                 let ear = Ear(on: answer.first(of: [AWPromise<Int>]()))
                 try ear.expect("rejected \(OperatorError.noPromises)", "at once")
             }
@@ -66,14 +66,14 @@ private enum RaceRequirements {
                 + "That has to be passed on at once.",
             asking: "When the promise ends, who passes that on, and in both cases?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try inTime(answer) } },
+        ) { answer in try withoutMainQueue { try inTime(answer) } },
         .oneThread(
             "E09.5", "after the limit",
             "The time is up: not a millisecond before the limit, and not later. The promise is "
                 + "settled afterwards, and that changes nothing.",
             asking: "What does the clock call, when, and what does it do then?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try tooLate(answer) } },
+        ) { answer in try withoutMainQueue { try tooLate(answer) } },
         .oneThread(
             "E09.6", "no alarm is left",
             "A promise with two time limits is settled, this way and that. Then no call may be "
@@ -82,7 +82,7 @@ private enum RaceRequirements {
                 "Which ways are there for it to be over before the alarm goes off, and which of "
                 + "them lead past the line that cancels it?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try noAlarmIsLeft(answer) } },
+        ) { answer in try withoutMainQueue { try noAlarmIsLeft(answer) } },
         .oneThread(
             "E09.7", "the loser is let go",
             "A race is over, while another of its promises is pending and lives on. The promise "
@@ -90,14 +90,14 @@ private enum RaceRequirements {
                 + "won.",
             asking: "What does the handler hold that still waits on the promise that has lost?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try loserIsLetGo(answer) } },
+        ) { answer in try withoutMainQueue { try loserIsLetGo(answer) } },
         .oneThread(
             "E09.8", "settled inside",
             "An observer of the outcome settles the others that took part, and turns the clock.",
             asking:
                 "Who is told inside of the call that decides it, and what do you hold meanwhile?",
             with: Answer.self
-        ) { answer in try withoutDefaultDispatcher { try settledInside(answer) } },
+        ) { answer in try withoutMainQueue { try settledInside(answer) } },
         .scenario(
             "E09.9", "fulfil ∥ reject",
             "Two threads settle a promise of the list each, in two ways. Either may be the first.",

@@ -21,7 +21,7 @@ extension Exercise {
             + "somebody outside of the class would do it. Since it settles once, it makes no "
             + "difference how many ways lead to it. In Stage 3 this is `adopt`, and chapter 4 has "
             + "the race that goes with it: R12.",
-        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),

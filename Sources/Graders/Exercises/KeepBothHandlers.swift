@@ -24,7 +24,7 @@ extension Exercise {
             + "that. A third way keeps the slots, and puts into them a function that calls "
             + "whoever was there before, and then the newcomer: a list all the same, made of "
             + "closures.",
-        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
             .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),

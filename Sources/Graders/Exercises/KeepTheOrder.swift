@@ -27,7 +27,7 @@ extension Exercise {
             + "is that \"nobody is left\" and \"nobody is calling any more\" are one step. A "
             + "second lock around the calls keeps the order as well, and deadlocks at the first "
             + "handler that waits.",
-        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
             .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),

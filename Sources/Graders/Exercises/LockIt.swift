@@ -18,7 +18,7 @@ extension Exercise {
             + "make each look-and-act one step, and that is all that is asked for here. Stage 3 "
             + "keeps the state inside of the Mutex, so that the compiler does not let anybody reach "
             + "it without.",
-        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
             .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),

@@ -20,7 +20,7 @@ extension Exercise {
             + "until a round is empty. It can be done without the flag: if each handler leaves the "
             + "list only after it was called, then a settled promise with somebody on its list is "
             + "one that is calling. Exercise 7 comes back to this moment, with two threads in it.",
-        forbidden: SourceRules.sentAway + [SourceRules.finishedThing],
+        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
             .catalogue("H02", asking: "Is everybody on the list called?"),

@@ -18,8 +18,8 @@ extension Exercise {
         afterword:
             "A flag and a dictionary behind one lock; a promise inside, which has won this race "
             + "already; or a cell for each observer that can be emptied once, so that it does not "
-            + "matter if both threads reach for it. Stage 3 has the promise: "
-            + "Operators/Cancellation.swift. (C++ has the same pair as `stop_source` and "
+            + "matter if both threads reach for it. PromiseOperators has the promise: "
+            + "Cancellation.swift. (C++ has the same pair as `stop_source` and "
             + "`stop_token`, and there withdrawing even waits for an observer that is running.)",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("CancellationSource", "CancellationToken"),

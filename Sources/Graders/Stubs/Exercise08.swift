@@ -24,7 +24,7 @@
 //
 // Grade it with: swift run promise-lab grade 8
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
     let (promise, resolver) = AWPromise<[Value]>.pending()

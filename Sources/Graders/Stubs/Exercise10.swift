@@ -20,7 +20,7 @@
 //
 // Grade it with: swift run promise-lab grade 10
 
-import Stage3ThreadSafe
+import PromiseOperators
 
 public func withRetries<Value>(
     attempts: Int, on clock: any PromiseClock,

@@ -1,5 +1,5 @@
 import Dispatch
-import Stage3ThreadSafe
+import PromiseOperators
 
 /// A promise that can put a value, or the outcome of another promise, in the place of an error:
 /// what the specification calls a handler for rejections that is passed to `then`.

@@ -1,5 +1,5 @@
+import PromiseOperators
 import RaceLab
-import Stage3ThreadSafe
 
 // Promises made of others that are settled by several threads.
 

@@ -1,5 +1,5 @@
+import PromiseOperators
 import RaceLab
-import Stage3ThreadSafe
 
 /// A race between operators. Only Stage 3 has them, so it is the only stage to run on; each of the
 /// scenarios has to hold.

@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Stage3ThreadSafe
+import PromiseOperators
 
 struct H18: Hazard {
     let id = "H18"

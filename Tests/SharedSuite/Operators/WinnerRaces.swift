@@ -1,5 +1,5 @@
+import PromiseOperators
 import RaceLab
-import Stage3ThreadSafe
 
 // Promises that can end in two ways, and two threads that want it this way or that.
 

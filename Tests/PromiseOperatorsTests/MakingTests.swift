@@ -1,6 +1,5 @@
-import Dispatch
+import PromiseOperators
 import RaceLab
-import Stage3ThreadSafe
 import Testing
 
 @Suite("Making")
@@ -18,29 +17,6 @@ struct MakingTests {
         #expect(!resolver.settle(.success(2)))
         #expect(!resolver.settle(.failure(Trouble.here)))
         #expect(promise.settledValue == 1)
-    }
-
-    @Test("a block runs on the queue that it is given, and may settle later")
-    func blockOnQueue() async throws {
-        let key = DispatchSpecificKey<String>()
-        let queue = DispatchQueue(label: "block")
-        queue.setSpecific(key: key, value: "ours")
-        let place = try await onOwnThread {
-            let done = DispatchSemaphore(value: 0)
-            let promise = AWPromise<String?>(on: queue) { resolve, _ in
-                resolve(DispatchQueue.getSpecific(key: key))
-            }
-            promise.finally(on: here) { done.signal() }
-            done.wait()
-            return promise.settledValue
-        }
-        #expect(place == .some("ours"))
-    }
-
-    @Test("a block that drops both functions abandons the promise")
-    func abandonedBlock() {
-        let promise = AWPromise<Int>(on: here) { _, _ in }
-        #expect(words(promise.failure) == "abandoned")
     }
 
     @Test("attempt runs at once, and takes a value, a promise, or an error")
@@ -63,7 +39,7 @@ struct MakingTests {
         #expect(words(neither.failure) == "neitherValueNorError")
     }
 
-    @Test("functions with a completion handler are wrapped without a word of their types")
+    @Test("functions with a completion handler are wrapped without naming their types")
     func inference() {
         @Sendable func load(_ done: @escaping @Sendable (Int?, (any Error)?) -> Void) {
             done(7, nil)
@@ -71,17 +47,10 @@ struct MakingTests {
         @Sendable func ask(_ done: @escaping @Sendable (Result<String, Trouble>) -> Void) {
             done(.failure(.there))
         }
-        @Sendable func count(_ done: @escaping @Sendable (Int) -> Void) { done(3) }
-        @Sendable func close(_ done: @escaping @Sendable () -> Void) { done() }
-        @Sendable func save(_ done: @escaping @Sendable ((any Error)?) -> Void) {
-            done(Trouble.here)
-        }
         #expect(AWPromise<Int>.wrap { load($0) }.settledValue == 7)
         #expect(AWPromise<Int>.wrap(load).settledValue == 7)
+        #expect(AWPromise<String>.wrap { ask($0) }.trouble == .there)
         #expect(AWPromise<String>.wrap(ask).trouble == .there)
-        #expect(AWPromise<Int>.wrap(count).settledValue == 3)
-        #expect(AWPromise<Void>.wrap(close).settledValue != nil)
-        #expect(AWPromise<Void>.wrap(save).trouble == .here)
     }
 
     @Test("a wrapped function may throw, call twice, or not at all")

@@ -1,6 +1,6 @@
 import Foundation
+import PromiseOperators
 import RaceLab
-import Stage3ThreadSafe
 import StageTesting
 import Testing
 
@@ -12,12 +12,9 @@ struct WaitingTests {
     func wait() async throws {
         let results = try await onOwnThread {
             let now = try AWPromise.fulfilled(1).wait()
-            let later = try AWPromise<Int>(on: DispatchQueue.global()) { resolve, _ in
-                resolve(2)
-            }.wait()
-            let limited = try AWPromise<Int>(on: DispatchQueue.global()) { resolve, _ in
-                resolve(3)
-            }.wait(atMost: .seconds(3600))
+            let later = try AWPromise.attempt(on: DispatchQueue.global()) { 2 }.wait()
+            let limited = try AWPromise.attempt(on: DispatchQueue.global()) { 3 }
+                .wait(atMost: .seconds(3600))
             return [now, later, limited]
         }
         #expect(results == [1, 2, 3])
@@ -44,7 +41,7 @@ struct WaitingTests {
         _ = SerialQueue(adopted)
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
-        let places: [any Dispatcher] = [queue, adopted, operations, MainQueue()]
+        let places: [any Dispatcher] = [queue, adopted, operations, DispatchQueue.main]
         for place in places {
             let message = await errorMessage(on: place) {
                 _ = try AWPromise.fulfilled(1).then(on: place) { $0 }.wait()
@@ -74,15 +71,12 @@ struct WaitingTests {
         }
     }
 
-    /// The main queue, on which no test runs otherwise.
-    private struct MainQueue: Dispatcher {
-        func dispatch(_ work: @escaping @Sendable () -> Void) {
-            DispatchQueue.main.async(execute: work)
-        }
+    private struct NewThread: Dispatcher {
+        func dispatch(_ work: @escaping @Sendable () -> Void) { Thread.detachNewThread(work) }
     }
 
     private func errorMessage(
-        on place: any Dispatcher = ClosureDispatcher { Thread.detachNewThread($0) },
+        on place: any Dispatcher = NewThread(),
         _ body: @escaping @Sendable () throws -> Void
     ) async -> String {
         await withCheckedContinuation { continuation in

@@ -1,5 +1,5 @@
+import PromiseOperators
 import RaceLab
-import Stage3ThreadSafe
 import StageTesting
 import Testing
 

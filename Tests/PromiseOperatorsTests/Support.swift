@@ -1,6 +1,6 @@
 import Foundation
+import PromiseOperators
 import RaceLab
-import Stage3ThreadSafe
 import Synchronization
 import Testing
 
