@@ -13,6 +13,12 @@ struct ManifestTests {
         #expect(!paths.contains { $0.hasPrefix("Exercises") })
     }
 
+    @Test("the root package has few targets")
+    func count() throws {
+        let targets = try Commands.targets(ofPackageIn: ".")
+        #expect(targets.count <= 26, "the root package has \(targets.count) targets")
+    }
+
     @Test("in Exercises each file of the workbook is a module of its own")
     func workbook() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Workbook.own.folder.path)

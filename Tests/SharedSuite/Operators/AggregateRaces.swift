@@ -11,7 +11,7 @@ struct R14: OperatorRace {
         + "with both values, in order; likewise as a tuple, and with a limit on what is in flight."
 
     // A limit that is reached makes thousands of interleavings, too many for a look at the matrix:
-    // Tests/Stage3ThreadSafeTests/Operators/LimitRaceTests.swift explores them.
+    // Tests/PromiseOperatorsTests/LimitRaceTests.swift explores them.
     var scenarios: [@Sendable (Scenario) -> Void] { [array, tuple, limited] }
 
     private func array(_ scenario: Scenario) {

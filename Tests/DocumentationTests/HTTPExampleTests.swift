@@ -1,6 +1,5 @@
 import Foundation
 import HTTPExample
-import LoopbackServer
 import Testing
 
 #if canImport(FoundationNetworking)

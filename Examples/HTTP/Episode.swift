@@ -1,5 +1,4 @@
 import Foundation
-import LoopbackServer
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
