@@ -79,6 +79,11 @@ let package = Package(
             dependencies: ["LoopbackServer", "PromiseOperators", "Stage2Handlers"],
             path: "Examples/HTTP/HTTPExample", swiftSettings: [.swiftLanguageMode(.v5)]),
 
+        // The small examples of the Tutorial.
+        .executableTarget(
+            name: "tutorial", dependencies: ["RaceLab"], path: "Examples/Tutorial",
+            swiftSettings: visibleAtomics),
+
         // What the stages cost. In a debug build Stage 3 calls ThreadSanitizer's runtime, for lack of
         // the lab.
         .target(
