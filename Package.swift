@@ -115,7 +115,9 @@ let package = Package(
         // What the documents say, and what the command prints.
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["Graders", "RaceLab", "SharedSuite", "StageTesting", "promise-lab"],
+            dependencies: [
+                "Graders", "RaceLab", "SharedSuite", "StageTesting", "promise-lab", "tutorial",
+            ],
             swiftSettings: visibleAtomics),
         .testTarget(
             name: "RaceLabTests",
