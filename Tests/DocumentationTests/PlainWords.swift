@@ -4,11 +4,10 @@ import Foundation
 /// technical sentences, scaffolding around "to be", programs that hear and complain, vague nouns, and
 /// old words. Also finds British spelling.
 struct PlainWords {
-    /// A pattern, what to write instead, and the phrases around it that are fine.
+    /// A pattern, and what to write instead. Unless it says where it begins, it finds whole words.
     struct Habit: Sendable {
         let pattern: String
         let instead: String
-        var exceptions: [String] = []
     }
 
     struct Complaint: Equatable, CustomStringConvertible {
@@ -21,11 +20,10 @@ struct PlainWords {
     static let habits: [Habit] = [
         // Who is it? Name the thread, the caller, the reader.
         Habit(
-            pattern: #"(who|what|which|where)ever|(some|every|any)body|nobody"#,
-            instead: "name the thread, the caller or the reader",
-            exceptions: ["whatever"]),
+            pattern: #"who(m|so)?ever|(some|every|any)body|nobody"#,
+            instead: "name the thread, the caller or the reader"),
         Habit(
-            pattern: #"(^|[.;:(—] )who [a-z]+( [a-z']+){2,}(?=[^?]*([.;:]|$))"#,
+            pattern: #"(^[ /]*|[.;:(—] |")who [a-z]+( [a-z']+){2,}(?=[^?]*([.;:]|$))"#,
             instead: "name the thread, the caller or the reader"),
         // A form of "to be" in place of a verb.
         Habit(
@@ -36,8 +34,7 @@ struct PlainWords {
         Habit(
             pattern: #"hears?|heard|overheard|complain(s|ed|ing|t|ts)?|remark(s|ed|ing)?"#
                 + #"|(is|are|was|were) told"#,
-            instead: "receive, report, warn, log or return",
-            exceptions: []),
+            instead: "receive, report, warn, log or return"),
         // Vague nouns.
         Habit(
             pattern: #"comes? of (it|that|this|them)|what comes of|every way|kinds? of ways?"#
@@ -50,29 +47,26 @@ struct PlainWords {
             instead: "fix, estimate, no longer true, through, also, forever"),
         // One spelling.
         Habit(
-            pattern: #"fulfil(s|ment)?|colou?r(?<=our)\w*|behaviour\w*|neighbour\w*"#
+            pattern: #"fulfil(s|ment)?|colour\w*|behaviour\w*|neighbour\w*"#
                 + #"|\w*(initial|serial|synchron|recogn|optim|special|organ|general)is(e|es|ed|er|ing|ation)"#,
             instead: "American spelling"),
     ]
 
     static func complaints(about text: String) -> [Complaint] {
-        text.components(separatedBy: "\n").enumerated().flatMap { index, line in
-            habits.flatMap { habit -> [Complaint] in
-                // Quotations of code are no sentences.
-                let prose = line.replacing(/`[^`]*`/, with: "``")
-                return matches(of: habit, in: prose).map {
-                    Complaint(line: index + 1, found: $0, instead: habit.instead)
+        let expressions = habits.map { habit in
+            let isWord = !habit.pattern.hasPrefix("(^")
+            return try! Regex(isWord ? #"\b(?:\#(habit.pattern))\b"# : habit.pattern).ignoresCase()
+        }
+        return text.components(separatedBy: "\n").enumerated().flatMap { index, line in
+            // Code that is quoted in a sentence is not part of it.
+            let prose = line.replacing(/`[^`]*`/, with: "``")
+            return zip(habits, expressions).flatMap { habit, expression in
+                prose.matches(of: expression).map { match in
+                    Complaint(
+                        line: index + 1, found: String(prose[match.range]), instead: habit.instead)
                 }
             }
         }
-    }
-
-    private static func matches(of habit: Habit, in line: String) -> [String] {
-        let isAnchored = habit.pattern.hasPrefix("(^")
-        let pattern = isAnchored ? habit.pattern : #"\b(?:\#(habit.pattern))\b"#
-        guard let expression = try? Regex(pattern).ignoresCase() else { return ["?"] }
-        return line.matches(of: expression).map { String(line[$0.range]) }
-            .filter { !habit.exceptions.contains($0.lowercased()) }
     }
 }
 

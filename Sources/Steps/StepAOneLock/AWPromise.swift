@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// What is still wrong: handlers are called while the lock is held. A handler
 /// that uses its own promise waits for a lock that its own thread holds, and
-/// a handler that waits for another thread may wait for ever.
+/// a handler that waits for another thread may wait forever.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void

@@ -3,7 +3,7 @@ import Synchronization
 /// Step B, call outside: no handler runs while the lock is held.
 ///
 /// Under the lock the state changes, and nothing else happens. Each change
-/// returns what there is to call, and the call is made after the unlock. So a
+/// returns the calls to make, and they are made after the unlock. So a
 /// handler may do anything: register another, settle a promise, wait.
 ///
 /// What is still wrong: the order. A handler that is registered while others

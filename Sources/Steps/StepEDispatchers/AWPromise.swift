@@ -5,7 +5,7 @@ import Synchronization
 /// returns.
 ///
 /// What is still wrong: a promise whose two functions are released without a
-/// call stays pending for ever, and its handlers never run.
+/// call stays pending forever, and its handlers never run.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
