@@ -1,6 +1,6 @@
 typealias Load = @Sendable (_ number: Int) async -> String
 
-/// Keeps pictures. Between its check and its act, other callers may run.
+/// Keeps the pictures that were loaded.
 actor PictureCache {
     private var pictures: [Int: String] = [:]
     private(set) var requests = 0
@@ -14,7 +14,7 @@ actor PictureCache {
     }
 }
 
-/// Keeps the tasks that load pictures. Nothing can run between its check and its act.
+/// Keeps the tasks that load pictures.
 actor TaskCache {
     private var tasks: [Int: Task<String, Never>] = [:]
     private(set) var requests = 0
