@@ -81,8 +81,8 @@ let package = Package(
 
         // The small examples of the Tutorial.
         .executableTarget(
-            name: "tutorial", dependencies: ["RaceLab"], path: "Examples/Tutorial",
-            swiftSettings: visibleAtomics),
+            name: "tutorial", dependencies: ["PromiseOperators", "RaceLab"],
+            path: "Examples/Tutorial", swiftSettings: visibleAtomics),
 
         // What the stages cost. In a debug build Stage 3 calls ThreadSanitizer's runtime, for lack of
         // the lab.
