@@ -77,6 +77,11 @@ let package = Package(
             name: "HTTPExample", dependencies: ["PromiseOperators", "Stage2Handlers"],
             path: "Examples/HTTP", swiftSettings: [.swiftLanguageMode(.v5)]),
 
+        // The small examples of the Tutorial.
+        .executableTarget(
+            name: "tutorial", dependencies: ["PromiseOperators", "RaceLab"],
+            path: "Examples/Tutorial", swiftSettings: visibleAtomics),
+
         // What the stages cost. In a debug build Stage 3 calls ThreadSanitizer's runtime, for lack of
         // the lab.
         .target(
@@ -105,6 +110,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "Graders", "HTTPExample", "RaceLab", "SharedSuite", "StageTesting", "promise-lab",
+                "tutorial",
             ],
             swiftSettings: visibleAtomics),
         .testTarget(

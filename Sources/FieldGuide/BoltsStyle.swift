@@ -1,14 +1,14 @@
 import Foundation
 
-/// The core of Bolts' `BFTask`, as its authors arranged it.
+/// The core of Bolts' `BFTask`, in the structure of the original.
 ///
-/// Kept: an array of callbacks; a completion source as the only way to settle; settling, and all
-/// callbacks with it, **inside** one recursive lock; registering looks under the lock and, if it
-/// came too late, calls outside of it; the default executor, which calls at once as long as a tenth
+/// Kept: an array of callbacks; a completion source that settles the task; one recursive lock, with
+/// all callbacks called **inside** it; a registration that checks under the lock and calls outside
+/// it if the task is completed; the default executor, which calls at once while more than a tenth
 /// of the stack is left.
-/// Left out: cancellation (a third way to end, and tokens), waiting, exceptions beside errors,
-/// `whenAll` and its family. `@synchronized` is an `NSRecursiveLock` here, which is what it is.
-/// Explained by: *Bolts主要源码解析*, "code two" (registering), "three" (`trySetResult:`,
+/// Left out: cancellation (a third end state, and tokens), waiting, exceptions in addition to errors,
+/// `whenAll` and related functions. `@synchronized` is an `NSRecursiveLock` here.
+/// Described in: *Bolts主要源码解析*, "code two" (registering), "three" (`trySetResult:`,
 /// `runContinuations`) and "four" (the executor); *Bolts、PromiseKit、Promises 源码简析*, part one.
 public final class BoltsStyle<Value> {
     public typealias Outcome = Result<Value, any Error>
@@ -31,8 +31,8 @@ public final class BoltsStyle<Value> {
         }
     }
 
-    /// Calls `block` with this task when it has ended, in whatever way. A task that `block` returns
-    /// is followed.
+    /// Calls `block` with this task when it is completed. The new task completes as the task that
+    /// `block` returns.
     @discardableResult
     public func continueWith<Next>(
         _ executor: BoltsExecutor = .default,
@@ -56,7 +56,7 @@ public final class BoltsStyle<Value> {
         return source.task
     }
 
-    /// Calls `block` with the value; an error passes it by.
+    /// Calls `block` with the value; an error skips it.
     @discardableResult
     public func continueOnSuccess<Next>(
         _ executor: BoltsExecutor = .default, _ block: @escaping (Value) throws -> Next
@@ -83,24 +83,24 @@ public final class BoltsStyle<Value> {
     }
 }
 
-/// Makes a task, and settles it.
+/// Creates a task and completes it.
 public final class BoltsSource<Value> {
     public let task = BoltsStyle<Value>()
     public init() {}
 
-    /// Settles the task, or says that it was settled already.
+    /// Completes the task. Returns `false` if it was completed before.
     @discardableResult
     public func trySet(_ outcome: BoltsStyle<Value>.Outcome) -> Bool {
         task.trySet(outcome)
     }
 
-    /// The same, but it is a mistake to do so twice.
+    /// Completes the task. Traps if it was completed before.
     public func set(_ outcome: BoltsStyle<Value>.Outcome) {
         if !trySet(outcome) { preconditionFailure("the task is completed already") }
     }
 }
 
-/// Where continuations run.
+/// Decides where continuations run.
 public struct BoltsExecutor {
     let execute: (@escaping () -> Void) -> Void
 
@@ -108,7 +108,7 @@ public struct BoltsExecutor {
         watchingTheStack { work in DispatchQueue.global().async { work() } }
     }
 
-    /// Calls at once, except when less than a tenth of the stack is left: then `handOver` gets it.
+    /// Calls work at once, or passes it to `handOver` if less than a tenth of the stack is left.
     public static func watchingTheStack(
         handOver: @escaping (@escaping () -> Void) -> Void
     ) -> BoltsExecutor {
@@ -136,7 +136,7 @@ private enum Stack {
         private typealias Ask =
             @convention(c) (pthread_t, UnsafeMutablePointer<pthread_attr_t>) -> CInt
 
-        /// The module of the C library has no name for it.
+        /// The Swift module of the C library does not export this function.
         private static let ask = unsafeBitCast(dlsym(nil, "pthread_getattr_np"), to: Ask.self)
 
         private static func bounds() -> (lowest: UInt, size: UInt) {

@@ -1,20 +1,20 @@
 import Foundation
 
-/// The core of Google Promises' `FBLPromise`, as its authors arranged it.
+/// The core of Google Promises' `FBLPromise`, in the structure of the original.
 ///
-/// Kept: state, value, error and observers under one recursive lock; an observer does nothing but
-/// **enqueue** on the queue it was registered with, and this is done under the lock, so that the
-/// order on a serial queue is the order of registration; a promise fulfilled with a promise
+/// Kept: state, value, error and observers under one recursive lock; an observer only **enqueues**
+/// its work on the queue it was registered with, and does so under the lock, so that the order on
+/// a serial queue is the order of registration; a promise that is fulfilled with another promise
 /// follows it.
-/// Left out: the operators beyond `then` and `catch`; the dispatch group that tests wait
-/// for; the objects kept alive while pending. Two things differ: a queue is a closure here, handed
-/// in with each call, and a promise follows another on that queue, where `FBLPromise` takes the
-/// main queue whatever was said. `@synchronized` is an `NSRecursiveLock`, which is what it is.
-/// Explained by: *Google Promises源码学习[1]*, the parts on `initPending`, `fulfill:` and
+/// Left out: all operators except `then` and `catch`; the dispatch group for tests; the objects
+/// kept alive while pending. There are two differences. A queue is a closure here, passed to each
+/// call. A promise follows another one on that queue, where `FBLPromise` always uses the main
+/// queue. `@synchronized` is an `NSRecursiveLock` here.
+/// Described in: *Google Promises源码学习[1]*, the parts on `initPending`, `fulfill:` and
 /// `observeOnQueue:`; *Bolts、PromiseKit、Promises 源码简析*, part three.
 public final class GooglePromisesStyle<Value> {
-    /// Takes work to a queue and returns. It is called under the lock of the promise, so it must
-    /// not do the work there and then.
+    /// Adds work to a queue and returns. The promise calls this under its lock, so it must not run
+    /// the work itself.
     public typealias Queue = (_ work: @escaping () -> Void) -> Void
     public typealias Outcome = Result<Value, any Error>
 
@@ -64,13 +64,13 @@ public final class GooglePromisesStyle<Value> {
         return body()
     }
 
-    /// To be called under the lock. Nobody runs in here: each observer only enqueues.
+    /// Enqueues the work of all observers. Call it under the lock; no handler runs inside.
     private func notify(_ outcome: Outcome) {
         for observer in observers { observer(outcome) }
         observers = []
     }
 
-    /// Settles this promise, on `queue`, with what the other one ends with.
+    /// Settles this promise, on `queue`, with the outcome of `other`.
     private func follow(_ other: GooglePromisesStyle<Value>, on queue: @escaping Queue) {
         other.observe(on: queue) { self.settle($0) }
     }
@@ -92,9 +92,9 @@ public final class GooglePromisesStyle<Value> {
         }
     }
 
-    // MARK: What is built on it
+    // MARK: Chaining
 
-    /// Goes on with the promise that `work` returns; an error passes it by.
+    /// Continues with the promise that `work` returns; an error skips it.
     @discardableResult
     public func then<Next>(
         on queue: @escaping Queue,
@@ -111,7 +111,7 @@ public final class GooglePromisesStyle<Value> {
         return successor
     }
 
-    /// Goes on with the value that `work` returns; an error passes it by.
+    /// Continues with the value that `work` returns; an error skips it.
     @discardableResult
     public func then<Next>(
         on queue: @escaping Queue, _ work: @escaping (Value) throws -> Next
@@ -123,7 +123,7 @@ public final class GooglePromisesStyle<Value> {
         return successor
     }
 
-    /// Hears an error, and lets it pass.
+    /// Calls `reject` with the error, and passes the error on.
     @discardableResult
     public func `catch`(
         on queue: @escaping Queue, _ reject: @escaping (any Error) -> Void

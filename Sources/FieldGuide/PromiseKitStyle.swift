@@ -1,24 +1,24 @@
 import Dispatch
 
-/// The core of PromiseKit's `Promise` (versions 6 to 8), as its authors arranged it.
+/// The core of PromiseKit's `Promise` (versions 6 to 8), in the structure of the original.
 ///
-/// Kept: a box that is sealed once, pending with handlers or resolved with a result; one concurrent
-/// queue for each box, which readers share and writers bar; handlers run by the thread that seals,
-/// **after** it has left the queue; registering looks once without barring others and, if the box
-/// is pending, once more with it; `then` that refuses its own successor.
-/// Left out: `Guarantee`, `when`, `race`, `cauterize` and the rest of the family; the warning when a
-/// pending promise is freed; the ready-made box of a promise that is born resolved. The queue on
+/// Kept: a box that is sealed once, pending with handlers or resolved with a result; a concurrent
+/// queue for each box, which readers share and writers use with a barrier; handlers that run on the
+/// sealing thread **after** it has left the queue; a registration that checks without a barrier and,
+/// if the box is pending, checks again with a barrier; `then` that rejects its own successor.
+/// Left out: `Guarantee`, `when`, `race`, `cauterize` and related functions; the warning when a
+/// pending promise is freed; the special box of a promise that is created resolved. The queue on
 /// which a function is called is a closure here.
-/// Explained by: *PromiseKit源码分析* (version 6.8.4), the parts on `EmptyBox`, `pipe` and `then`.
-/// (Part two of *Bolts、PromiseKit、Promises 源码简析* is about the older one in Objective-C.)
+/// Described in: *PromiseKit源码分析* (version 6.8.4), the parts on `EmptyBox`, `pipe` and `then`.
+/// (Part two of *Bolts、PromiseKit、Promises 源码简析* describes the older version in Objective-C.)
 public final class PromiseKitStyle<Value> {
     public typealias Outcome = Result<Value, any Error>
-    /// Takes work to a queue. `nil` stands for none: the function is called where the result is.
+    /// Adds work to a queue. With `nil`, the function runs at once on the current thread.
     public typealias Queue = (_ work: @escaping () -> Void) -> Void
 
     private let box = Box<Outcome>()
 
-    /// Runs `body` at once and hands it the function that seals the box.
+    /// Runs `body` at once and passes it the function that seals the box.
     public init(_ body: (_ seal: @escaping (Outcome) -> Void) -> Void) {
         body(box.seal)
     }
@@ -29,7 +29,7 @@ public final class PromiseKitStyle<Value> {
         if case .resolved(let outcome) = box.inspect() { outcome } else { nil }
     }
 
-    /// Every other operation is made of this one.
+    /// Calls `handler` with the outcome. All other operations use this one.
     public func pipe(to handler: @escaping (Outcome) -> Void) {
         guard case .pending = box.inspect() else { return handler(result!) }
         box.inspect { sealant in
@@ -40,7 +40,7 @@ public final class PromiseKitStyle<Value> {
         }
     }
 
-    /// Goes on with the promise that `body` returns.
+    /// Continues with the promise that `body` returns.
     @discardableResult
     public func then<Next>(
         on queue: Queue? = mainQueue,
@@ -55,7 +55,7 @@ public final class PromiseKitStyle<Value> {
         return successor
     }
 
-    /// Goes on with the value that `transform` returns.
+    /// Continues with the value that `transform` returns.
     @discardableResult
     public func map<Next>(
         on queue: Queue? = mainQueue, _ transform: @escaping (Value) throws -> Next
@@ -96,7 +96,7 @@ public enum PromiseKitStyleError: Error {
     case returnedItself
 }
 
-/// The queue of all functions that are passed without one.
+/// The default queue of all functions.
 public let mainQueue: (@escaping () -> Void) -> Void = { work in
     DispatchQueue.main.async { work() }
 }
@@ -125,7 +125,7 @@ private final class Box<Content> {
         barrier.sync { sealant }
     }
 
-    /// `body` bars all others if it is about to append; else nobody, so that it may do anything.
+    /// Calls `body` behind the barrier while the box is pending, and otherwise outside the queue.
     func inspect(_ body: (Sealant<Content>) -> Void) {
         let seen = barrier.sync(flags: .barrier) {
             if case .pending = sealant { body(sealant) }
@@ -140,8 +140,8 @@ private final class Box<Content> {
             sealant = .resolved(content)
             return handlers
         }
-        // Not in the queue, where a function of the user could wait for it. But from here on
-        // whoever registers on another thread finds it resolved, and overtakes these.
+        // Handlers run outside the queue, so that they may use this box. But from here on, a
+        // thread that registers a handler finds the box resolved, and its handler overtakes these.
         handlers?.bodies.forEach { $0(content) }
     }
 }

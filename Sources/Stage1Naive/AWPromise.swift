@@ -1,31 +1,31 @@
 /// Stage 1: the promise of the article "Exploring the Promise object" (adow,
-/// 2016), in today's Swift. One slot for what comes next, one for what goes
-/// wrong, and nothing else. Use it from one thread; even there it has faults,
-/// and the tests of this stage name every one of them.
+/// 2016) in current Swift. It has one slot for a handler of the value and one
+/// slot for a handler of the error. Use it on one thread only; even there it
+/// has bugs, and the tests of this stage name each of them.
 public final class AWPromise<Value> {
     public typealias ResolveFunction = (Value) -> Void
     public typealias RejectFunction = (any Error) -> Void
 
-    /// A promise is pending until its work ends, well or badly.
+    /// A promise is pending until its work succeeds or fails.
     private enum State {
         case pending
         case fulfilled
         case rejected
     }
 
-    /// What to do with the value, once there is one.
+    /// The handler to call with the value.
     private var f_then: ResolveFunction?
-    /// What to do with the error, if there is one.
+    /// The handler to call with the error.
     private var f_error: RejectFunction?
-    /// Where the promise stands. It goes with `result`: `complete` and `fail`
-    /// write both.
+    /// The state. It must agree with `result`, so `complete` and `fail` write
+    /// both.
     private var state = State.pending
-    /// What the work ended with; `nil` as long as the promise is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Result<Value, any Error>?
 
-    /// Runs `block` at once, on the calling thread, and hands it two
-    /// functions: `resolve` for when its work succeeds, `reject` for when it
-    /// fails. Handlers run inside whichever of them is called, on its thread.
+    /// Runs `block` at once, on the calling thread, and passes it two
+    /// functions: `resolve` for success and `reject` for failure. Handlers run
+    /// inside the call of either function, on its thread.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -47,13 +47,13 @@ public final class AWPromise<Value> {
         f_error?(error)
     }
 
-    /// Calls `function` with the value, and returns a promise of what it
-    /// returns. If `function` throws, or if this promise is rejected, the new
-    /// promise is rejected with that error.
+    /// Calls `function` with the value, and returns a promise of its result.
+    /// If `function` throws, or if this promise is rejected, the new promise
+    /// is rejected with that error.
     ///
-    /// `function` runs on the thread that resolves the promise, or at once on
-    /// the calling thread if the promise is fulfilled already. There is one
-    /// slot: a second `then` takes the place of the first.
+    /// `function` runs on the thread that calls `resolve`. If the promise is
+    /// already fulfilled, it runs at once on the calling thread. There is one
+    /// slot: a second `then` replaces the first.
     @discardableResult
     public func then<Next>(
         _ function: @escaping (Value) throws -> Next
@@ -67,12 +67,12 @@ public final class AWPromise<Value> {
                 }
             }
             if state == .pending {
-                // The error has to reach whoever stands at the end of the
-                // chain, so each promise holds the `reject` of the next one.
+                // An error must reach the end of the chain, so each promise
+                // holds the `reject` function of the next one.
                 f_error = reject
                 f_then = handler
             } else if case .success(let value) = result {
-                // Synchronous work is done before anybody can say `then`.
+                // Synchronous work is done before `then` can be called.
                 handler(value)
             } else if case .failure(let error) = result {
                 reject(error)
@@ -83,9 +83,9 @@ public final class AWPromise<Value> {
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected.
     ///
-    /// `function` runs on the thread that rejects the promise, or at once on
-    /// the calling thread if it is rejected already. It takes the slot in
-    /// which `then` keeps its link, so it belongs at the end and only there.
+    /// `function` runs on the thread that calls `reject`, or at once on the
+    /// calling thread if the promise is already rejected. It replaces the link
+    /// that `then` stored in the same slot, so call it only at the end.
     public func error(_ function: @escaping RejectFunction) {
         if state == .pending {
             f_error = function

@@ -1,16 +1,16 @@
-/// Stage 2: the same promise with room for everyone. It settles once, keeps a
-/// list of handlers instead of a slot, calls them in the order in which they
-/// were registered, and flattens promises that are returned from `then`.
+/// Stage 2: the same promise with a list of handlers. It settles once, calls
+/// each handler once, in the order of registration, and flattens promises that
+/// are returned from `then`.
 ///
-/// It is correct on one thread, and only there: nothing in it is locked.
+/// It is correct on one thread only, because it has no lock.
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = (Value) -> Void
     public typealias RejectFunction = (any Error) -> Void
     private typealias Handler = (Outcome) -> Void
 
-    /// The value or the error lives in the state that it belongs to, so a
-    /// promise that is fulfilled without a value cannot be written.
+    /// The value and the error are part of the state, so a promise that is
+    /// fulfilled without a value cannot be written.
     private enum State {
         /// Will become either fulfilled or rejected, once.
         case pending
@@ -22,15 +22,15 @@ public final class AWPromise<Value> {
 
     private var state = State.pending
 
-    /// Who waits for the outcome, in order of registration. Nobody stays here
-    /// after being called: a promise may live on for long, and what its
-    /// handlers have captured should not.
+    /// The handlers not yet called, in order of registration. A handler is
+    /// removed when it is called, so that the promise does not keep alive what
+    /// the handler has captured.
     private var handlers: [Handler] = []
 
-    /// Whether handlers are being called, further up on this very stack.
+    /// Whether a call further up on the stack is calling the handlers.
     private var isCallingHandlers = false
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public var result: Outcome? {
         switch state {
         case .pending: nil
@@ -39,10 +39,10 @@ public final class AWPromise<Value> {
         }
     }
 
-    /// Runs `block` at once and hands it two functions: `resolve` for when its
-    /// work succeeds, `reject` for when it fails. The first call of either
-    /// settles the promise; all later calls are ignored. Handlers run inside
-    /// that first call.
+    /// Runs `block` at once and passes it two functions: `resolve` for success
+    /// and `reject` for failure. The first call of either function settles the
+    /// promise; all later calls are ignored. Handlers run inside that first
+    /// call.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -68,8 +68,8 @@ public final class AWPromise<Value> {
         case .failure(let error): state = .rejected(error)
         }
         isCallingHandlers = true
-        // A handler may register another one. That one waits until those who
-        // came before it have been called, and has its turn in the next round.
+        // A handler may register another handler. That one must run after all
+        // earlier ones, so it goes into the list for the next round.
         while !handlers.isEmpty {
             let round = handlers
             handlers = []
@@ -83,19 +83,19 @@ public final class AWPromise<Value> {
         if let outcome = result, !isCallingHandlers {
             handler(outcome)
         } else {
-            // Still pending; or settled just now, and others come first.
+            // Still pending; or draining, and earlier handlers come first.
             handlers.append(handler)
         }
     }
 
     // MARK: - Chaining
 
-    /// Calls `function` with the value, and returns a promise of what it
-    /// returns. If `function` throws, or if this promise is rejected, the new
-    /// promise is rejected with that error.
+    /// Calls `function` with the value, and returns a promise of its result.
+    /// If `function` throws, or if this promise is rejected, the new promise
+    /// is rejected with that error.
     ///
-    /// `function` runs once at most: inside the call that fulfils the promise,
-    /// or before `then` returns if the promise is fulfilled already.
+    /// `function` runs at most once: inside the call that fulfills the promise,
+    /// or before `then` returns if the promise is already fulfilled.
     @discardableResult
     public func then<Next>(
         _ function: @escaping (Value) throws -> Next
@@ -107,12 +107,12 @@ public final class AWPromise<Value> {
         return next
     }
 
-    /// Calls `function` with the value, and returns a promise that ends as the
-    /// one ends that `function` returns: this is `flatMap`, where the other
-    /// `then` is `map`. Errors travel as they do there.
+    /// Calls `function` with the value, and returns a promise that settles as
+    /// the promise returned by `function` does. This is `flatMap`; the other
+    /// `then` is `map`. Errors are handled in the same way.
     ///
-    /// A `function` that returns the very promise which this `then` has
-    /// returned would wait for itself for ever. That promise is rejected with
+    /// If `function` returns the very promise that this `then` has returned,
+    /// that promise would wait for itself forever. It is rejected with
     /// ``PromiseError/returnedItself`` instead.
     @discardableResult
     public func then<Next>(
@@ -132,11 +132,11 @@ public final class AWPromise<Value> {
     }
 
     /// Ends a chain: calls `function` with the error if this promise, or any
-    /// promise before it in the chain, is rejected. It may be attached any
-    /// number of times, early or late, and takes nothing away from a `then`.
+    /// promise before it in the chain, is rejected. It can be called any
+    /// number of times, early or late, and does not affect any `then`.
     ///
-    /// `function` runs once at most: inside the call that rejects the promise,
-    /// or before `error` returns if the promise is rejected already.
+    /// `function` runs at most once: inside the call that rejects the promise,
+    /// or before `error` returns if the promise is already rejected.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }
@@ -144,9 +144,9 @@ public final class AWPromise<Value> {
     }
 }
 
-/// What a promise itself can have to complain of.
+/// The errors of the promise itself.
 public enum PromiseError: Error {
     /// A function passed to `then` returned the promise that this `then` had
-    /// returned before.
+    /// returned.
     case returnedItself
 }

@@ -2,11 +2,11 @@ import Dispatch
 
 extension AWPromise {
     /// Calls `function` with the outcome, a value or an error, and returns a
-    /// promise that ends as the promise ends that `function` returns. If
+    /// promise that settles as the promise returned by `function` does. If
     /// `function` throws, the new promise is rejected with that error.
     ///
-    /// If `function` returns the new promise itself, which would then wait for
-    /// itself, that promise is rejected with ``PromiseError/returnedItself``.
+    /// If `function` returns the very promise that this call has returned, it
+    /// is rejected with ``PromiseError/returnedItself``.
     /// (A circle of several promises is not noticed: it stays pending.)
     @discardableResult
     public func continueWith<Next>(

@@ -32,19 +32,6 @@ struct ConsoleBlock: Sendable, CustomStringConvertible {
         guard command.hasPrefix("swift test") else { return lines }
         return lines.filter { line in ["✔ ", "━ ", "➜ ", "✘ "].contains { line.hasPrefix($0) } }
     }
-
-    /// The text with the output of each block replaced by what `print` says it prints now; where
-    /// that is `nil`, the block stays as it is.
-    static func updated(
-        _ text: String, _ print: (ConsoleBlock) throws -> [String]?
-    ) rethrows -> String {
-        var lines = text.components(separatedBy: "\n")
-        for block in blocks(in: text).reversed() {
-            guard let output = try print(block) else { continue }
-            lines.replaceSubrange(block.line..<(block.line + block.output.count), with: output)
-        }
-        return lines.joined(separator: "\n")
-    }
 }
 
 /// The first line in which two texts differ, counted from 0.

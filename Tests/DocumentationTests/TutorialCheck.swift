@@ -1,24 +1,24 @@
 import Foundation
 
-/// Holds a tutorial against the sources, the commands and the lab. What it finds are complaints,
-/// each with the line on which the text is not true.
+/// Compares a document with the sources, the commands and the lab, and collects a complaint with its
+/// line for everything in it that is not true.
 ///
-/// These are the kinds of block that it knows, by the words behind the opening fence:
+/// The words after the opening fence give the kind of a block:
 ///
-/// - `swift PATH` stands in that file, line by line;
+/// - `swift PATH` quotes that file, line by line;
 /// - `swift variation NAME [MODULE]` compiles, together with the other blocks of that name;
-/// - `diff PATH` fits that file, and compiles in its place;
-/// - `console` begins with a command, and goes on with what it prints;
-/// - `text example NAME` is what the lab finds in a ``TutorialExample``;
-/// - `mermaid` is a diagram.
+/// - `diff PATH` fits that file, and compiles with the change made;
+/// - `console` begins with a command and continues with its output, or with an ``Excerpt`` of it;
+/// - `mermaid` is a diagram, and `text` is what no test can compare, such as times.
 ///
-/// A figure in the prose is followed by a comment that says where it comes from: `figure:` and a
-/// formula of ``TutorialFigures``, or `measured`, `source` or `chosen` where it cannot be computed.
+/// A comment at the end of a paragraph says where its figures come from:
+/// `<!-- figures: 23 = every R01 1; 20 = measured -->`. After the `=` stands a formula of
+/// ``TutorialFigures``, or `measured`, `source` or `chosen` for a figure that cannot be computed.
 struct TutorialCheck {
     struct Complaint: Equatable, CustomStringConvertible {
         let line: Int
         let what: String
-        var description: String { "Tutorial.md:\(line): \(what)" }
+        var description: String { "line \(line): \(what)" }
     }
 
     /// What a check needs to know of the world.
@@ -27,8 +27,6 @@ struct TutorialCheck {
         var file: @Sendable (String) -> String?
         /// What a command prints, or `nil` if there is no such command.
         var output: @Sendable (ConsoleBlock) throws -> [String]?
-        /// What the lab finds in an example, or `nil` if there is none of that name.
-        var example: @Sendable (String) throws -> [String]?
         /// What the compiler says about a text: in place of a file of the package, or, where that
         /// is empty, on its own, with a module that it may import.
         var compiler: @Sendable (_ text: String, _ path: String, _ module: String?) throws -> String
@@ -69,14 +67,7 @@ struct TutorialCheck {
             case ("swift", let path?) where path != "variation": quotation(block, path)
             case ("diff", let path?): try difference(block, path)
             case ("console", nil): try console(block)
-            case ("text", "example") where block.words.count == 3:
-                let name = block.words[2]
-                guard let lines = try world.example(name) else {
-                    complain(block.line, "there is no example '\(name)'")
-                    continue
-                }
-                compare(block, shown: block.body, with: lines, offset: 0, "the lab prints")
-            case ("mermaid", nil): break
+            case ("mermaid", nil), ("text", nil): break
             default:
                 complain(
                     block.line, "nothing says where this block is from: \(block.words)")
@@ -146,46 +137,100 @@ struct TutorialCheck {
         guard let lines = try world.output(command) else {
             return complain(block.line + 1, "there is no command '\(command.command)'")
         }
-        compare(block, shown: output, with: lines, offset: 1, "`\(command.command)` prints")
-    }
-
-    /// `offset`: how many lines of the block stand before what is compared.
-    private mutating func compare(
-        _ block: FencedBlock, shown: [String], with lines: [String], offset: Int, _ who: String
-    ) {
-        guard let index = firstDifference(shown, lines) else { return }
-        let now = lines.indices.contains(index) ? "'\(lines[index])'" : "nothing more"
-        let said = shown.indices.contains(index) ? "'\(shown[index])'" : "nothing more"
-        complain(block.line + 1 + offset + index, "\(who) \(now), but the text says \(said)")
-        corrections[block.line] = block.body.prefix(offset) + lines
+        let excerpt = Excerpt(output)
+        guard let (index, line) = excerpt.difference(from: lines) else { return }
+        let now = line.map { "'\($0)'" } ?? "nothing more"
+        let shown = output.indices.contains(index) ? "'\(output[index])'" : "nothing more"
+        complain(
+            block.line + 2 + index, "`\(command.command)` prints \(now), but the text shows \(shown)")
+        corrections[block.line] = [first] + excerpt.corrected(from: lines)
     }
 }
 
 // MARK: - Prose
 
 extension TutorialCheck {
-    /// Each figure is what its formula gives, and figures of more than one digit have one.
+    /// Each figure is what its formula gives, and each figure of more than one digit has a formula.
     mutating func checkFigures(_ figure: (_ formula: String, _ line: Int) throws -> String?)
         rethrows
     {
-        for (line, text) in FencedBlock.prose(of: text) where !text.hasPrefix("#") {
-            for match in text.matches(of: /([\d,]*\d)?<!-- figure: (.*?) -->/) {
-                let formula = String(match.2)
+        for paragraph in Self.paragraphs(of: text) where !paragraph[0].text.hasPrefix("#") {
+            let origins = paragraph.flatMap { line, text in
+                Self.origins(in: text).map { (line: line, figure: $0.figure, formula: $0.formula) }
+            }
+            let prose = paragraph.map { ($0.line, Self.prose(of: $0.text)) }
+            for (line, shown, formula) in origins {
+                guard let place = prose.first(where: { Self.figures(in: $0.1).contains(shown) })
+                else {
+                    complain(line, "the paragraph has no figure \(shown)")
+                    continue
+                }
+                if ["measured", "source", "chosen"].contains(formula) { continue }
                 guard let now = try figure(formula, line) else {
                     complain(line, "'\(formula)' cannot be computed")
                     continue
                 }
-                let said = match.1.map(String.init) ?? "no figure"
-                if said != now { complain(line, "the text says \(said), but \(formula) is \(now)") }
+                if Self.digits(shown) != now {
+                    complain(place.0, "the text says \(shown), but \(formula) is \(now)")
+                }
             }
-            if text.contains(/<!-- (measured|source|chosen) -->/) { continue }
-            let bare = text.replacing(/\d[\d,]*<!-- figure: .*? -->/, with: "")
-                .replacing(/[Ee]xercises? (?:\d+|, | and | to )+/, with: "")
-                .replacing(/`[^`]*`|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
-            for match in bare.matches(of: /\d[\d,]*\d/) {
-                complain(line, "nothing says where the figure \(match.0) comes from")
+            for (line, text) in prose {
+                for figure in Self.figures(in: text)
+                where figure.first!.isNumber && figure.count > 1
+                    && !origins.contains(where: { $0.figure == figure })
+                {
+                    complain(line, "nothing says where the figure \(figure) comes from")
+                }
             }
         }
+    }
+
+    /// Lines of prose with no empty line between them. A heading is a paragraph of its own.
+    private static func paragraphs(of text: String) -> [[(line: Int, text: String)]] {
+        var paragraphs: [[(line: Int, text: String)]] = []
+        var previous = -1
+        for (line, text) in FencedBlock.prose(of: text) where !text.isEmpty {
+            if line == previous + 1, !text.hasPrefix("#") {
+                paragraphs[paragraphs.count - 1].append((line, text))
+            } else {
+                paragraphs.append([(line, text)])
+            }
+            previous = text.hasPrefix("#") ? -1 : line
+        }
+        return paragraphs
+    }
+
+    /// `23 = every R01 1; 20 = measured`, if the line is such a comment.
+    private static func origins(in text: String) -> [(figure: String, formula: String)] {
+        guard let match = text.wholeMatch(of: /\s*<!-- figures: (.*) -->/) else { return [] }
+        return match.1.split(separator: ";").map { entry in
+            let sides = entry.split(separator: "=", maxSplits: 1).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            return (sides[0], sides.count == 2 ? sides[1] : "")
+        }
+    }
+
+    /// A line without comments, code, links and whatever has digits but is no figure.
+    private static func prose(of text: String) -> String {
+        text.replacing(/<!--.*?-->/, with: "")
+            .replacing(/[Ee]xercises? (?:\d+|, | and | to )+/, with: "")
+            .replacing(/`[^`]*`|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
+    }
+
+    private static let words = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+        "eleven", "twelve",
+    ]
+
+    /// The figures in a line, in digits or as words.
+    private static func figures(in text: String) -> [String] {
+        text.matches(of: /\d(?:[\d,.]*\d)?|[a-z]+/.ignoresCase()).map { String($0.0) }
+            .filter { $0.first!.isNumber || words.contains($0.lowercased()) }
+    }
+
+    private static func digits(_ figure: String) -> String {
+        words.firstIndex(of: figure.lowercased()).map { "\($0)" } ?? figure
     }
 
     /// Paths, hazards, exercises and commands that are named are there.
@@ -199,6 +244,10 @@ extension TutorialCheck {
             for match in text.matches(of: /\b[HRC]\d\d\b/) where !hazards.contains(String(match.0))
             {
                 complain(line, "there is no hazard \(match.0)")
+            }
+            for match in text.matches(of: /\]\((Documentation[^)#]*)/)
+            where world.file(String(match.1)) == nil {
+                complain(line, "there is no file \(match.1)")
             }
             for match in text.matches(of: /`([^`]+)`/) {
                 checkName(String(match.1), line, hazards, commands, tests)
@@ -224,9 +273,8 @@ extension TutorialCheck {
         _ name: String, _ line: Int, _ hazards: [String], _ commands: [String], _ tests: String
     ) {
         let words = name.split(separator: " ").map(String.init)
-        let path = name.hasPrefix("Operators/") ? "Sources/Stage3ThreadSafe/\(name)" : name
-        if words.count == 1, path.starts(with: /(Sources|Tests|Examples|Exercises)\//),
-            world.file(path) == nil
+        if words.count == 1, name.starts(with: /(Sources|Tests|Examples|Exercises|Documentation)\//),
+            world.file(name) == nil
         {
             complain(line, "there is no file \(name)")
         }

@@ -1,6 +1,6 @@
 import Testing
 
-/// The checker of the Tutorial notices what it is there to notice, and on which line.
+/// The check of the documents finds planted faults, and names their lines.
 @Suite("Tutorial, the check itself")
 struct TutorialCheckTests {
     private static let text = """
@@ -13,13 +13,13 @@ struct TutorialCheckTests {
         $ count
         1 and 2
         ```
-        There are 12<!-- figure: dozen --> eggs for H01 in `Sources/A.swift`.
+        There are 12 eggs for H01 in `Sources/A.swift`.
+        <!-- figures: 12 = dozen -->
         """
 
     private static let world = TutorialCheck.World(
         file: { $0 == "Sources/A.swift" ? "{\n    let one = 1\n    let two = 2\n}\n" : nil },
         output: { $0.command == "count" ? ["1 and 2"] : nil },
-        example: { $0 == "good" ? ["all is well"] : nil },
         compiler: { text, _, _ in text.contains("nonsense") ? "what?" : "" })
 
     /// The lines of the complaints after one text has been put in the place of another.
@@ -44,9 +44,16 @@ struct TutorialCheckTests {
             ("```swift Sources/A.swift", "```swift", [2]),
             ("`Sources/A.swift`", "`Sources/B.swift`", [10]),
             ("$ count", "$ guess", [7]),
-            ("12<", "13<", [10]),
-            ("figure: dozen", "figure: score", [10]),
-            ("12<!-- figure: dozen -->", "12", [10]),
+            ("1 and 2\n", "…\n", []),
+            ("1 and 2\n", "1 and 2\n…\n", []),
+            ("1 and 2\n", "1 and 3\n…\n", [8]),
+            ("are 12 eggs", "are 13 eggs", [11, 10]),
+            ("12 eggs", "twelve eggs", [11]),
+            ("12", "twelve", []),
+            ("12 = dozen", "12 = score", [11]),
+            ("12 = dozen", "12 = chosen", []),
+            ("\n<!-- figures: 12 = dozen -->", "", [10]),
+            ("A chapter", "![it](Documentation/none.svg)", [1]),
             ("H01", "H99", [10]),
             ("eggs", "Exercises 1", []),
             ("eggs", "Exercises 1 and 2", [10]),
@@ -60,16 +67,36 @@ struct TutorialCheckTests {
             ("A chapter", "```diff Sources/A.swift\n     let one = 1\n-    let two = 3\n```", [1]),
             ("A chapter", "```diff Sources/A.swift\n     let one = 1\n+    nonsense\n```", [1]),
             ("A chapter", "```diff Sources/A.swift\n     let one = 1\n-    let two = 2\n```", []),
-            ("A chapter", "```text example bad\n```", [1]),
-            ("A chapter", "```text example good\nall is lost\n```", [2]),
-            ("A chapter", "```text\nall is well\n```", [1]),
+            ("A chapter", "```text\n1 second\n```", []),
+            ("A chapter", "```\n1 second\n```", [1]),
         ] as [(String, String, [Int])])
     func notices(old: String, new: String, lines: [Int]) throws {
         let found = try complaints(old, new)
         #expect(found == lines)
     }
 
-    @Test("it puts blocks right, and leaves the prose alone")
+    @Test(
+        "an excerpt is compared part by part, and corrected part by part",
+        arguments: [
+            (["a1", "b1", "c1", "d1"], nil, ["a1", "b1", "c1", "d1"]),
+            (["a1", "b1"], 2, ["a1", "b1", "c1", "d1"]),
+            (["a1", "…"], nil, ["a1", "…"]),
+            (["b1", "…"], 0, ["a1", "…"]),
+            (["…", "d1"], nil, ["…", "d1"]),
+            (["…", "c1"], 1, ["…", "d1"]),
+            (["…", "b1", "c1", "…"], nil, ["…", "b1", "c1", "…"]),
+            (["…", "b1", "c2", "…"], 2, ["…", "b1", "c1", "…"]),
+            (["…", "b2", "…", "d1"], 1, ["…", "b1", "…", "d1"]),
+            (["…", "c1", "…", "b1", "…"], 3, ["…", "c1", "…", "b1", "…"]),
+            (["…"], nil, ["…"]),
+        ] as [([String], Int?, [String])])
+    func excerpts(shown: [String], index: Int?, corrected: [String]) {
+        let text = ["a1", "b1", "c1", "d1"]
+        #expect(Excerpt(shown).difference(from: text)?.index == index)
+        #expect(Excerpt(shown).corrected(from: text) == corrected)
+    }
+
+    @Test("it corrects blocks, and does not change the prose")
     func corrects() throws {
         let wrong = Self.text.replacing("1 and 2", with: "1 and 3")
             .replacing("let one = 1\n", with: "let one = 1\n    let both = 3\n")

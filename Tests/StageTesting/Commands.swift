@@ -53,6 +53,9 @@ package enum Commands {
         if words.starts(with: ["swift", "run", "promise-lab"]) {
             return try promiseLab(Array(words.dropFirst(3)))
         }
+        if words.starts(with: ["swift", "run", "tutorial"]) {
+            return try run(products.appending(path: "tutorial"), Array(words.dropFirst(3)))
+        }
         if words.starts(with: ["swift", "test", "--filter"]), words.count == 4 {
             return try tests(filter: words[3])
         }

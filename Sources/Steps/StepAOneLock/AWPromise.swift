@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// What is still wrong: handlers are called while the lock is held. A handler
 /// that uses its own promise waits for a lock that its own thread holds, and
-/// a handler that waits for another thread may wait for ever.
+/// a handler that waits for another thread may wait forever.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -30,8 +30,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// What the promise ended with; `nil` while it is pending. A `nil` may be
-    /// out of date by the time you look at it; an outcome never is.
+    /// The value or the error; `nil` while the promise is pending. A `nil` may
+    /// be out of date by the time you look at it; an outcome never is.
     public var result: Outcome? {
         state.withLock { state in
             switch state.phase {
@@ -42,9 +42,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     /// Runs `block` at once, on the calling thread, and passes it two
-    /// functions: `resolve` for when its work succeeds, `reject` for when it
-    /// fails. Both may be called on any thread. The first call of either
-    /// settles the promise; all later calls are ignored.
+    /// functions: `resolve` for success and `reject` for failure. Both may be
+    /// called on any thread. The first call of either function settles the
+    /// promise; all later calls are ignored.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -85,9 +85,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     // MARK: - Chaining
 
-    /// Calls `function` with the value, and returns a promise of what it
-    /// returns. If `function` throws, or if this promise is rejected, the new
-    /// promise is rejected with that error.
+    /// Calls `function` with the value, and returns a promise of its result.
+    /// If `function` throws, or if this promise is rejected, the new promise
+    /// is rejected with that error.
     ///
     /// `function` runs at most once: on the thread that settles the promise,
     /// or on this one before `then` returns, if the promise is settled.
@@ -102,12 +102,13 @@ public final class AWPromise<Value: Sendable>: Sendable {
         return next
     }
 
-    /// Calls `function` with the value, and returns a promise that ends as the
-    /// promise ends that `function` returns: this is `flatMap`, where the
-    /// other `then` is `map`. Everything else is as it is there.
+    /// Calls `function` with the value, and returns a promise that settles as
+    /// the promise returned by `function` does. This is `flatMap`; the other
+    /// `then` is `map`. Errors are handled in the same way.
     ///
-    /// If `function` returns the new promise itself, which would then wait for
-    /// itself, that promise is rejected with ``PromiseError/returnedItself``.
+    /// If `function` returns the very promise that this `then` has returned,
+    /// that promise would wait for itself forever. It is rejected with
+    /// ``PromiseError/returnedItself`` instead.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> AWPromise<Next>
@@ -126,8 +127,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     /// Ends a chain: calls `function` with the error if this promise, or any
-    /// promise before it in the chain, is rejected. It may be attached any
-    /// number of times, early or late, and takes nothing away from a `then`.
+    /// promise before it in the chain, is rejected. It can be called any
+    /// number of times, early or late, and does not affect any `then`.
     ///
     /// `function` runs at most once, on the thread on which a `then` would.
     public func error(_ function: @escaping RejectFunction) {
@@ -140,6 +141,6 @@ public final class AWPromise<Value: Sendable>: Sendable {
 /// The errors of the promise itself.
 public enum PromiseError: Error {
     /// A function passed to `then` returned the promise that this `then` had
-    /// returned before.
+    /// returned.
     case returnedItself
 }

@@ -3,7 +3,7 @@ import Synchronization
 /// Step B, call outside: no handler runs while the lock is held.
 ///
 /// Under the lock the state changes, and nothing else happens. Each change
-/// returns what there is to call, and the call is made after the unlock. So a
+/// returns the calls to make, and they are made after the unlock. So a
 /// handler may do anything: register another, settle a promise, wait.
 ///
 /// What is still wrong: the order. A handler that is registered while others
@@ -30,8 +30,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// What the promise ended with; `nil` while it is pending. A `nil` may be
-    /// out of date by the time you look at it; an outcome never is.
+    /// The value or the error; `nil` while the promise is pending. A `nil` may
+    /// be out of date by the time you look at it; an outcome never is.
     public var result: Outcome? {
         state.withLock { state in
             switch state.phase {
@@ -42,9 +42,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     /// Runs `block` at once, on the calling thread, and passes it two
-    /// functions: `resolve` for when its work succeeds, `reject` for when it
-    /// fails. Both may be called on any thread. The first call of either
-    /// settles the promise; all later calls are ignored.
+    /// functions: `resolve` for success and `reject` for failure. Both may be
+    /// called on any thread. The first call of either function settles the
+    /// promise; all later calls are ignored.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -87,9 +87,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     // MARK: - Chaining
 
-    /// Calls `function` with the value, and returns a promise of what it
-    /// returns. If `function` throws, or if this promise is rejected, the new
-    /// promise is rejected with that error.
+    /// Calls `function` with the value, and returns a promise of its result.
+    /// If `function` throws, or if this promise is rejected, the new promise
+    /// is rejected with that error.
     ///
     /// `function` runs at most once: on the thread that settles the promise,
     /// or on this one before `then` returns, if the promise is settled.
@@ -104,12 +104,13 @@ public final class AWPromise<Value: Sendable>: Sendable {
         return next
     }
 
-    /// Calls `function` with the value, and returns a promise that ends as the
-    /// promise ends that `function` returns: this is `flatMap`, where the
-    /// other `then` is `map`. Everything else is as it is there.
+    /// Calls `function` with the value, and returns a promise that settles as
+    /// the promise returned by `function` does. This is `flatMap`; the other
+    /// `then` is `map`. Errors are handled in the same way.
     ///
-    /// If `function` returns the new promise itself, which would then wait for
-    /// itself, that promise is rejected with ``PromiseError/returnedItself``.
+    /// If `function` returns the very promise that this `then` has returned,
+    /// that promise would wait for itself forever. It is rejected with
+    /// ``PromiseError/returnedItself`` instead.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> AWPromise<Next>
@@ -128,8 +129,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     /// Ends a chain: calls `function` with the error if this promise, or any
-    /// promise before it in the chain, is rejected. It may be attached any
-    /// number of times, early or late, and takes nothing away from a `then`.
+    /// promise before it in the chain, is rejected. It can be called any
+    /// number of times, early or late, and does not affect any `then`.
     ///
     /// `function` runs at most once, on the thread on which a `then` would.
     public func error(_ function: @escaping RejectFunction) {
@@ -142,6 +143,6 @@ public final class AWPromise<Value: Sendable>: Sendable {
 /// The errors of the promise itself.
 public enum PromiseError: Error {
     /// A function passed to `then` returned the promise that this `then` had
-    /// returned before.
+    /// returned.
     case returnedItself
 }

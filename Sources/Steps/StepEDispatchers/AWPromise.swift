@@ -5,7 +5,7 @@ import Synchronization
 /// returns.
 ///
 /// What is still wrong: a promise whose two functions are released without a
-/// call stays pending for ever, and its handlers never run.
+/// call stays pending forever, and its handlers never run.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -47,8 +47,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// What the promise ended with; `nil` while it is pending. A `nil` may be
-    /// out of date by the time you look at it; an outcome never is.
+    /// The value or the error; `nil` while the promise is pending. A `nil` may
+    /// be out of date by the time you look at it; an outcome never is.
     public var result: Outcome? {
         state.withLock { state in
             switch state.phase {
@@ -59,9 +59,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     /// Runs `block` at once, on the calling thread, and passes it two
-    /// functions: `resolve` for when its work succeeds, `reject` for when it
-    /// fails. Both may be called on any thread. The first call of either
-    /// settles the promise; all later calls are ignored.
+    /// functions: `resolve` for success and `reject` for failure. Both may be
+    /// called on any thread. The first call of either function settles the
+    /// promise; all later calls are ignored.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -132,9 +132,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     // MARK: - Chaining
 
-    /// Calls `function` with the value, and returns a promise of what it
-    /// returns. If `function` throws, or if this promise is rejected, the new
-    /// promise is rejected with that error.
+    /// Calls `function` with the value, and returns a promise of its result.
+    /// If `function` throws, or if this promise is rejected, the new promise
+    /// is rejected with that error.
     ///
     /// `function` runs at most once, where `dispatcher` decides. If that is a
     /// queue, it runs neither inside this call nor inside the call that
@@ -151,12 +151,13 @@ public final class AWPromise<Value: Sendable>: Sendable {
         return next
     }
 
-    /// Calls `function` with the value, and returns a promise that ends as the
-    /// promise ends that `function` returns: this is `flatMap`, where the
-    /// other `then` is `map`. Everything else is as it is there.
+    /// Calls `function` with the value, and returns a promise that settles as
+    /// the promise returned by `function` does. This is `flatMap`; the other
+    /// `then` is `map`. Errors are handled in the same way.
     ///
-    /// If `function` returns the new promise itself, which would then wait for
-    /// itself, that promise is rejected with ``PromiseError/returnedItself``.
+    /// If `function` returns the very promise that this `then` has returned,
+    /// that promise would wait for itself forever. It is rejected with
+    /// ``PromiseError/returnedItself`` instead.
     @discardableResult
     public func then<Next>(
         on dispatcher: any Dispatcher = DispatchQueue.main,
@@ -178,8 +179,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     /// Ends a chain: calls `function` with the error if this promise, or any
-    /// promise before it in the chain, is rejected. It may be attached any
-    /// number of times, early or late, and takes nothing away from a `then`.
+    /// promise before it in the chain, is rejected. It can be called any
+    /// number of times, early or late, and does not affect any `then`.
     ///
     /// `function` runs at most once, where `dispatcher` decides.
     public func error(
@@ -252,6 +253,6 @@ private final class CallbackQueue {
 /// The errors of the promise itself.
 public enum PromiseError: Error {
     /// A function passed to `then` returned the promise that this `then` had
-    /// returned before.
+    /// returned.
     case returnedItself
 }

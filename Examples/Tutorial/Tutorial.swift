@@ -1,0 +1,22 @@
+/// Runs the examples of the Tutorial: `swift run tutorial careless`, and so on.
+@main
+struct Tutorial {
+    static func main() async throws {
+        switch CommandLine.arguments.dropFirst().first {
+        case "careless": try show(careless)
+        case "flag":
+            print("relaxed")
+            try show(relaxedFlag)
+            print("\nreleasing and acquiring")
+            try show(flag)
+        case "pictures": await showPicture({ print($0) }, { print("failed: \($0)") })
+        case "cache":
+            await twoCallers()
+            await twoCallersOfTasks()
+        case "account": try show(account)
+        case "locked-account": try show(lockedAccount)
+        default:
+            print("usage: swift run tutorial careless|flag|pictures|cache|account|locked-account")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+/// Finds habits of language that make a text harder to read: pronouns for people as subjects of
+/// technical sentences, scaffolding around "to be", programs that hear and complain, vague nouns, and
+/// old words. Also finds British spelling.
+struct PlainWords {
+    /// A pattern, and what to write instead. Unless it says where it begins, it finds whole words.
+    struct Habit: Sendable {
+        let pattern: String
+        let instead: String
+    }
+
+    struct Complaint: Equatable, CustomStringConvertible {
+        let line: Int
+        let found: String
+        let instead: String
+        var description: String { "line \(line): '\(found)': \(instead)" }
+    }
+
+    static let habits: [Habit] = [
+        // Who is it? Name the thread, the caller, the reader.
+        Habit(
+            pattern: #"who(m|so)?ever|(some|every|any)body|nobody"#,
+            instead: "name the thread, the caller or the reader"),
+        Habit(
+            pattern: #"(^[ /]*|[.;:(—] |")who [a-z]+( [a-z']+){2,}(?=[^?]*([.;:]|$))"#,
+            instead: "name the thread, the caller or the reader"),
+        // A form of "to be" in place of a verb.
+        Habit(
+            pattern: #"st(ands|ood|and) (behind|beside|below|above|for no)|what there is\b"#
+                + #"|there (is|are|was) to be|(is|are|was|were) to be (?!$)"#,
+            instead: "use a verb that says what happens"),
+        // Programs do not hear, and say nothing.
+        Habit(
+            pattern: #"hears?|heard|overheard|complain(s|ed|ing|t|ts)?|remark(s|ed|ing)?"#
+                + #"|(is|are|was|were) told"#,
+            instead: "receive, report, warn, log or return"),
+        // Vague nouns.
+        Habit(
+            pattern: #"comes? of (it|that|this|them)|what comes of|every way|kinds? of ways?"#
+                + #"|ways? of weaving"#,
+            instead: "name the interleaving or the result"),
+        // Old words and inversions.
+        Habit(
+            pattern: #"mend(s|ed|ing)?|reckon(s|ed|ing)?|true no more|by way of|besides|likewise"#
+                + #"|for ever|settled never|thereof|whereupon"#,
+            instead: "fix, estimate, no longer true, through, also, forever"),
+        // One spelling.
+        Habit(
+            pattern: #"fulfil(s|ment)?|colour\w*|behaviour\w*|neighbour\w*"#
+                + #"|\w*(initial|serial|synchron|recogn|optim|special|organ|general)is(e|es|ed|er|ing|ation)"#,
+            instead: "American spelling"),
+    ]
+
+    static func complaints(about text: String) -> [Complaint] {
+        let expressions = habits.map { habit in
+            let isWord = !habit.pattern.hasPrefix("(^")
+            return try! Regex(isWord ? #"\b(?:\#(habit.pattern))\b"# : habit.pattern).ignoresCase()
+        }
+        return text.components(separatedBy: "\n").enumerated().flatMap { index, line in
+            // Code that is quoted in a sentence is not part of it.
+            let prose = line.replacing(/`[^`]*`/, with: "``")
+            return zip(habits, expressions).flatMap { habit, expression in
+                prose.matches(of: expression).map { match in
+                    Complaint(
+                        line: index + 1, found: String(prose[match.range]), instead: habit.instead)
+                }
+            }
+        }
+    }
+}
+
+// MARK: - What is a sentence in a source file
+
+extension PlainWords {
+    /// The comments and string literals of a Swift or C file, each in its line; the code between
+    /// them is blank.
+    static func sentences(ofSource source: String) -> String {
+        var result = ""
+        var state = State.code
+        var characters = Array(source)[...]
+        while let character = characters.first {
+            let (length, next) = state.step(characters)
+            let isKept = state != .code && next != .code
+            for other in characters.prefix(length) {
+                result.append(other == "\n" ? "\n" : isKept ? other : " ")
+            }
+            characters = characters.dropFirst(length)
+            state = character == "\n" && next == .lineComment ? .code : next
+        }
+        return result
+    }
+
+    private enum State: Equatable {
+        case code, lineComment, blockComment, string, longString
+
+        /// How many characters belong together here, and the state after them.
+        func step(_ rest: ArraySlice<Character>) -> (length: Int, next: State) {
+            func starts(_ text: String) -> Bool { rest.starts(with: text) }
+            switch self {
+            case .code where starts("//"): return (2, .lineComment)
+            case .code where starts("/*"): return (2, .blockComment)
+            case .code where starts("\"\"\""): return (3, .longString)
+            case .code where starts("\""): return (1, .string)
+            case .lineComment where starts("\n"): return (1, .code)
+            case .blockComment where starts("*/"): return (2, .code)
+            case .string where starts("\\"), .longString where starts("\\"): return (2, self)
+            case .string where starts("\"") || starts("\n"): return (1, .code)
+            case .longString where starts("\"\"\""): return (3, .code)
+            default: return (1, self)
+            }
+        }
+    }
+}
