@@ -55,10 +55,7 @@ void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
 
 bool rl_keep(void *memory) {
     if (!me || me->thread < 0 || me->fate != STAYS) return false;
-    if (lab.kept_count == lab.kept_capacity) {
-        lab.kept_capacity = lab.kept_capacity ? 2 * lab.kept_capacity : 1024;
-        lab.kept = rl_grown(lab.kept, lab.kept_count, lab.kept_capacity, sizeof *lab.kept);
-    }
+    MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
     return true;
 }
@@ -96,10 +93,10 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
-        if ((lab.sleeping >> i & 1) && dependent(kind, address, t))
-            lab.sleeping &= (uint8_t)~(1u << i);
+        if (has(lab.sleeping, i) && dependent(kind, address, t))
+            lab.sleeping &= ~set_of(i);
         if (!changes) continue;
-        for (uint32_t v = 0; v < t->visit_count; v++) {
+        for (size_t v = 0; v < t->visit_count; v++) {
             if (t->visits[v].address != address) continue;
             t->visit_count = 0;
             t->spinning = false;
@@ -145,7 +142,7 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
     // One call of a library may be several steps: an attempt first, then waiting.
     uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
     uint64_t now = fingerprint(stack);
-    for (uint32_t v = 0; v < t->visit_count; v++) {
+    for (size_t v = 0; v < t->visit_count; v++) {
         visit *before = &t->visits[v];
         bool same = before->address == t->address && before->pc == t->pc && before->what == what;
         if (!same) continue;
@@ -160,8 +157,8 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
         }
         return;
     }
-    if (t->visit_count < MAX_VISITS)
-        t->visits[t->visit_count++] = (visit){t->address, t->pc, what, now};
+    MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
+    t->visits[t->visit_count++] = (visit){t->address, t->pc, what, now};
 }
 
 // MARK: - Whose turn it is
@@ -183,10 +180,10 @@ static bool can_stop_waiting(const thread *t) {
     return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
 }
 
-static uint8_t those_who(bool (*can)(const thread *)) {
-    uint8_t set = 0;
+static rl_thread_set those_who(bool (*can)(const thread *)) {
+    rl_thread_set set = 0;
     for (int i = 0; i < lab.thread_count; i++)
-        if (can(&lab.threads[i])) set |= (uint8_t)(1u << i);
+        if (can(&lab.threads[i])) set |= set_of(i);
     return set;
 }
 
@@ -204,14 +201,14 @@ static void make_room_for_step(void) {
     lab.step_capacity = wanted;
 }
 
-static int lowest(uint8_t set) { return __builtin_ctz(set); }
+static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 
 /// Those of `enabled` whose attempt to take a lock could come before somebody's release.
-static uint8_t those_who_can_be_early(uint8_t enabled) {
-    uint8_t set = 0;
+static rl_thread_set those_who_can_be_early(rl_thread_set enabled) {
+    rl_thread_set set = 0;
     int8_t holder;
     for (int i = 0; i < lab.thread_count; i++)
-        if (has(enabled, i) && rl_can_be_early(&lab.threads[i], &holder)) set |= (uint8_t)(1u << i);
+        if (has(enabled, i) && rl_can_be_early(&lab.threads[i], &holder)) set |= set_of(i);
     return set;
 }
 
@@ -227,7 +224,7 @@ static int prescribed(uint32_t step) {
 }
 
 /// Whether a schedule that is to be run as it is says otherwise than the run does.
-static bool misfits(int choice, uint8_t enabled) {
+static bool misfits(int choice, rl_thread_set enabled) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
     return enabled ? !has(enabled, choice) : choice != NOBODY;
 }
@@ -245,13 +242,13 @@ static bool is_known_to_crash(void) {
 }
 
 int rl_decide(void) {
-    uint8_t enabled = those_who(can_go);
-    uint8_t unfinished = enabled ? enabled : those_who(is_unfinished);
+    rl_thread_set enabled = those_who(can_go);
+    rl_thread_set unfinished = enabled ? enabled : those_who(is_unfinished);
     bool time_is_up = !enabled && (enabled = those_who(can_stop_waiting));
     uint32_t step = lab.step_count;
     make_room_for_step();
     // Who can go is part of it: a thread that ends earlier than it did is not the same.
-    lab.fingerprints[step] = (uint64_t)enabled << 40 | 1;
+    lab.fingerprints[step] = (uint64_t)enabled << 16 | 1;
     if (step > 0)
         lab.fingerprints[step] ^=
             (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
@@ -260,7 +257,7 @@ int rl_decide(void) {
     int choice = prescribed(step);
     bool early = choice != NOBODY && (choice & RL_EARLY);
     if (early) choice &= ~RL_EARLY;
-    uint8_t could_be_early = those_who_can_be_early(enabled);
+    rl_thread_set could_be_early = those_who_can_be_early(enabled);
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
@@ -301,7 +298,7 @@ int rl_decide(void) {
         return NOBODY;
     }
     if (choice == NOBODY) {
-        uint8_t useful = enabled & (uint8_t)~lab.sleeping;
+        rl_thread_set useful = enabled & ~lab.sleeping;
         if (!useful) {
             // Every way on from here has been explored under another name. Come to an end.
             lab.redundant = true;

@@ -64,10 +64,10 @@ typedef struct {
 typedef struct {
     uintptr_t address;
     int8_t owner;
-    uint16_t depth;             // how often the owner of a recursive lock has taken it again
+    uint32_t depth;             // how often the owner of a recursive lock has taken it again
     uintptr_t owner_pc;
-    uint8_t sharers;            // a bit for each reader
-    uint16_t shared_depth[RL_MAX_THREADS];
+    rl_thread_set sharers;      // the readers
+    uint32_t shared_depth[RL_MAX_THREADS];
     uintptr_t shared_pc[RL_MAX_THREADS];
     bool is_semaphore;
     int64_t count, count_at_first;
@@ -91,9 +91,6 @@ typedef struct {
     uint64_t fingerprint;       // of the thread's stack and registers
 } visit;
 
-#define MAX_VISITS 32
-#define MAX_HELD 16
-
 /// A lock that a thread has released at the end of its last step. Until it makes the next one, an
 /// attempt of another thread to take the lock may as well come before that.
 typedef struct {
@@ -104,7 +101,7 @@ typedef struct {
 
 /// A lock of the real world, to be released for a thread that will not come to do it.
 typedef struct {
-    void *lock;                 // NULL: none
+    void *lock;
     void (*release)(void *lock);
     bool silent;                // the thread sets the word to 0 without saying so
     uint32_t since;             // the step in which it was taken
@@ -135,15 +132,16 @@ typedef struct {
     int32_t last_step;          // -1 before its first
     bool unreported;            // `stepped` has not been called for its last step
     uint32_t accesses;
-    uint8_t locks_held;
-    held_lock held[MAX_HELD];
-    release released[MAX_HELD]; // since its last step
-    uint8_t released_count;
+    uint32_t locks_held;
+    held_lock *held;            // in the order in which they were taken
+    size_t held_count, held_capacity;
+    release *released;          // since its last step
+    size_t released_count, released_capacity;
     bool early;                 // its attempt is to come before such a release of another thread
     lock *missed;               // by the last attempt that did
     bool spinning;
-    uint32_t visit_count;
-    visit visits[MAX_VISITS];
+    visit *visits;
+    size_t visit_count, visit_capacity;
 } thread;
 
 /// A thread of the operating system on which the bodies of scenarios' threads run.
@@ -174,7 +172,7 @@ struct worker {
 typedef struct {
     uint64_t fingerprint;       // of what the steps before the last choice have to be
     uint32_t length;
-    uint8_t sleeping;           // when the last choice is made
+    rl_thread_set sleeping;     // when the last choice is made
     uint8_t choices[];          // threads, with RL_EARLY perhaps
 } branch;
 
@@ -197,8 +195,8 @@ struct laboratory {
     rl_step *steps;
     uint64_t *fingerprints;         // of all steps before the one with that index
     uint32_t step_count, step_capacity;
-    uint8_t sleeping;
-    uint16_t preemptions;
+    rl_thread_set sleeping;
+    uint32_t preemptions;
     int last;                       // who made the last step
     branch *current;
     bool redundant;
@@ -208,8 +206,8 @@ struct laboratory {
     int misfit_thread;
     bool misfit_early;
 
-    rl_race races[RL_MAX_RACES];
-    uint32_t race_count;
+    rl_race *races;
+    size_t race_count, race_capacity;
 
     cell *cells;
     size_t cell_capacity, cell_count;
@@ -245,7 +243,16 @@ extern void __libc_free(void *memory);
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 
-static inline bool has(uint8_t set, int index) { return index >= 0 && (set >> index & 1); }
+/// Makes room for one more element of a table.
+#define MAKE_ROOM(items, count, capacity, at_first)                                  \
+    do {                                                                             \
+        if ((count) < (capacity)) break;                                             \
+        (capacity) = (capacity) ? 2 * (capacity) : (at_first);                       \
+        (items) = rl_grown((items), (count), (capacity), sizeof *(items));           \
+    } while (0)
+
+static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }
+static inline bool has(rl_thread_set set, int index) { return index >= 0 && (set >> index & 1); }
 static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
 
 // happens_before.c

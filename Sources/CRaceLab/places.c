@@ -161,11 +161,12 @@ static _Unwind_Reason_Code climb_frame(struct _Unwind_Context *frame, void *argu
 /// without frame pointers; those have unwind tables.
 static void climb_by_frame_pointers(climb *c) {
     uintptr_t *frame = (uintptr_t *)c->frame_pointer;
-    const uintptr_t bottom = (uintptr_t)__builtin_frame_address(0);
-    for (int depth = 0; depth < 16; depth++) {
-        bool is_frame = (uintptr_t)frame > bottom && (uintptr_t)frame < me->stack_base &&
+    uintptr_t below = (uintptr_t)__builtin_frame_address(0);
+    for (;;) {
+        bool is_frame = (uintptr_t)frame > below && (uintptr_t)frame < me->stack_base &&
                         (uintptr_t)frame % sizeof(void *) == 0;
         if (!is_frame || !climb_to(c, (rl_place){frame[1], (uintptr_t)(frame + 2)})) return;
+        below = (uintptr_t)frame;
         frame = (uintptr_t *)frame[0];
     }
 }

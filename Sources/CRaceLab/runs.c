@@ -27,12 +27,13 @@ void rl_make_thread(int index) {
     t->comes_for = NULL;
     t->joins = NOBODY;
     t->last_step = -1;
-    t->accesses = t->visit_count = 0;
+    t->accesses = 0;
+    t->visit_count = 0;
     t->told_in = UINT32_MAX;
-    t->locks_held = t->released_count = 0;
+    t->locks_held = 0;
+    t->held_count = t->released_count = 0;
     t->early = false;
     t->missed = NULL;
-    memset(t->held, 0, sizeof t->held);
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->stands_behind, 0, sizeof t->stands_behind);
     t->clock.at[index] = 1;
@@ -86,7 +87,7 @@ void rl_fill_in(rl_run *run) {
     run->switches = 0;
     for (uint32_t k = 1; k < lab.step_count; k++)
         run->switches += lab.steps[k].thread != lab.steps[k - 1].thread;
-    run->race_count = lab.race_count;
+    run->race_count = (uint32_t)lab.race_count;
     run->races = lab.races;
     run->misfit_step = lab.misfit_step;
     run->misfit_thread = lab.misfit_thread;

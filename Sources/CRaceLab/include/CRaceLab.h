@@ -12,7 +12,10 @@
 extern "C" {
 #endif
 
-#define RL_MAX_THREADS 8
+#define RL_MAX_THREADS 32
+
+/// A set of threads: a bit for each.
+typedef uint32_t rl_thread_set;
 
 /// What a thread is about to do when it comes to a point at which another one may go first.
 typedef enum {
@@ -54,13 +57,13 @@ typedef struct {
     uint8_t thread;
     uint8_t kind;
     bool failed;            // an attempt that did not succeed, or whose time was up
-    uint8_t locks_held;     // by this thread, after the step
-    uint8_t enabled;        // a bit for each thread that could have gone
-    uint8_t sleeping;       // a bit for each thread whose going here would be redundant
-    uint8_t could_be_early; // a bit for each thread whose attempt could come early, see RL_EARLY
+    uint32_t locks_held;    // by this thread, after the step
+    rl_thread_set enabled;  // the threads that could have gone
+    rl_thread_set sleeping; // the threads whose going here would be redundant
+    rl_thread_set could_be_early; // the threads whose attempt could come early, see RL_EARLY
     bool early;             // it did …
     int8_t before;          // … before this thread releases the lock
-    uint16_t preemptions;   // before this step
+    uint32_t preemptions;   // before this step
     uintptr_t address;
     uintptr_t pc;
 } rl_step;
@@ -96,7 +99,6 @@ typedef struct {
     uintptr_t holder_pc;    // where the holder took the lock
 } rl_waiting;
 
-#define RL_MAX_RACES 16
 #define RL_MAX_FRAMES 64
 
 /// One run of the scenario, as it is shown to `finished`. Valid during that call only.
