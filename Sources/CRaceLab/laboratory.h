@@ -34,6 +34,8 @@ void rl_gate_open(gate *g);
 /// Returns false if the gate was not opened in time. NULL: waits for ever.
 bool rl_gate_wait(gate *g, const struct timespec *at_most);
 
+_Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
+
 typedef struct {
     uint32_t at[RL_MAX_THREADS];
 } vector_clock;
@@ -252,7 +254,9 @@ void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
     } while (0)
 
 static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }
-static inline bool has(rl_thread_set set, int index) { return index >= 0 && (set >> index & 1); }
+static inline bool has(rl_thread_set set, int index) {
+    return index >= 0 && index < RL_MAX_THREADS && (set >> index & 1);
+}
 static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
 
 // happens_before.c
