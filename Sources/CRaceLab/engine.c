@@ -31,7 +31,11 @@ _Thread_local int rl_active;
 
 static void update_active(void) { rl_active = listening > 0 && ignoring == 0; }
 
-void rl_listen(void) { listening++; update_active(); }
+void rl_listen(void) {
+    if (me) me->body = RL_CALLER.stack;
+    listening++;
+    update_active();
+}
 void rl_deafen(void) { listening--; update_active(); }
 void rl_ignore(void) { ignoring++; update_active(); }
 void rl_attend(void) { ignoring--; update_active(); }
