@@ -60,7 +60,7 @@ struct AccessorTests {
         #expect(
             lines == [
                 "model.observed = 1", "model.observed += constant",
-                "override var count: Int { get { super.count } set { super.count = newValue } }",
+                "get { super.count }", "set { super.count = newValue }",
                 "model.wrapped += constant",
                 "model.late = 2",
                 "Open.shared += 1",
