@@ -68,8 +68,14 @@ bool rl_keep(void *memory) {
 
 static bool only_reads(uint8_t kind) { return kind == RL_READ || kind == RL_ATOMIC_READ; }
 
-static bool dependent(uint8_t kind, uintptr_t address, const thread *other) {
-    return address == other->address && !(only_reads(kind) && only_reads(other->kind));
+bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
+    return address == other_address && !(only_reads(kind) && only_reads(other));
+}
+
+/// Whether a thread sleeps no longer because something has been done. Its step counts as what it
+/// turned out as: an exchange that fails has only read.
+static bool wakes(int index, uint8_t kind, uintptr_t address) {
+    return rl_are_dependent(kind, address, lab.sleeping_kinds[index], lab.threads[index].address);
 }
 
 /// Whether a thread that has done this is not where it was, and cannot be spinning: a lock that is
@@ -94,14 +100,15 @@ static bool is_lasting(uint8_t kind) {
 /// Something was done at an address: whoever sleeps because doing it later made no difference,
 /// or, if it changes what is there, spins until somebody does it, wakes up.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
+    rl_note_effect(kind, address, lab.free_before);
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
-        if (has(lab.sleeping, i) && dependent(kind, address, t))
-            lab.sleeping &= ~set_of(i);
+        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
         if (!changes) continue;
         for (size_t v = 0; v < t->visit_count; v++) {
             if (t->visits[v].address != address) continue;
+            if (t->spinning) rl_note_order(i);
             t->visit_count = 0;
             t->spinning = false;
         }
@@ -271,11 +278,16 @@ int rl_decide(void) {
     }
     // While somebody else can go on, who waits for a queue is tried before and after what is sent to
     // it. When nobody can, it may have come after it, and then it cannot go on either.
-    if (enabled && !time_is_up && enabled == those_who(could_come_later)) {
+    const bool is_late = enabled && !time_is_up && enabled == those_who(could_come_later);
+    if (is_late) {
         could_be_early |= enabled;
         lab.sleeping = 0;
     }
     if (at_branch) lab.sleeping = lab.current->sleeping;
+    if (rl_reduces()) {
+        if (at_branch) rl_fall_asleep_at_branch();
+        rl_come_to_node(enabled, could_be_early, time_is_up || is_late);
+    }
     if (!enabled && unfinished && choice == NOBODY && unfinished == those_who(waits_for_work)) {
         // Nobody is left but workers without work. They end, one by one: no steps.
         int worker = lowest(unfinished);
@@ -300,6 +312,14 @@ int rl_decide(void) {
         lab.misfit_thread = choice;
         lab.misfit_early = too_late;
         return NOBODY;
+    }
+    if (choice == NOBODY && rl_reduces()) {
+        choice = rl_wished_choice();
+        early = choice != NOBODY && (choice & RL_EARLY);
+        if (early) {
+            choice &= ~RL_EARLY;
+            lab.sleeping = 0;
+        }
     }
     if (choice == NOBODY) {
         rl_thread_set useful = enabled & ~lab.sleeping;
@@ -326,6 +346,7 @@ int rl_decide(void) {
     }
     if (choice != lab.last && has(enabled, lab.last)) lab.preemptions++;
     lab.last = choice;
+    rl_follow_orders(choice);
     rl_record_steps(++lab.step_count);
     if (!is_known_to_crash()) return choice;
     lab.status = RL_CRASHES;
@@ -394,7 +415,9 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_ACQUIRE:
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
+            return rl_take(index, t);
         case RL_JOIN:
+            rl_note_join(t->joins);
             return rl_take(index, t);
         case RL_ATOMIC_READ:
         case RL_EXCHANGE:
@@ -443,6 +466,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     bool is_first = !t->started;
     t->started = true;
     look_for_spinning(t, place.stack);
+    if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);
     if (t->idle) return UINT32_MAX;
 
@@ -451,6 +475,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     uint32_t step = lab.step_count - 1;
     rl_step *record = &lab.steps[step];
     t->released_count = 0;
+    lab.free_before = rl_free_for(t->address);
     record->kind = t->kind;
     record->address = t->address;
     record->pc = t->pc;

@@ -199,6 +199,8 @@ struct laboratory {
     uint64_t *fingerprints;         // of all steps before the one with that index
     uint32_t step_count, step_capacity;
     rl_thread_set sleeping;
+    uint8_t sleeping_kinds[RL_MAX_THREADS];  // of the steps of those, as they turned out
+    uint8_t free_before;            // what the lock of the present step was free for, RL_FREE_…
     uint32_t preemptions;
     int last;                       // who made the last step
     branch *current;
@@ -274,6 +276,9 @@ void rl_check_access(int index, thread *t, uint32_t step);
 lock *rl_lock_at(uintptr_t address);
 /// The lock for which a thread at such a point would have to wait, or NULL.
 lock *rl_waits_for(rl_kind kind, uintptr_t address);
+/// What a lock, a semaphore or a queue can be taken for.
+enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4 };
+uint8_t rl_free_for(uintptr_t address);
 /// Whether there is nothing to wait for.
 bool rl_is_available(const thread *t);
 /// Whether a thread that is about to take a queue has to let other work go first.
@@ -309,6 +314,8 @@ bool rl_can_be_early(const thread *t, int8_t *holder);
 
 /// From now on this thread's accesses are none of the lab's business.
 void rl_hear_no_more(void);
+/// Whether it makes a difference which of two things is done first.
+bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address);
 /// Something was done at an address by a thread.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
 /// Decides who makes the next step. NOBODY: the run is over, one way or another.
@@ -327,6 +334,39 @@ branch *rl_next_branch(void);
 void rl_forget_branches(void);
 /// Writes down, at every step that was not prescribed, who else could have gone.
 void rl_add_branches(void);
+
+// reduction.c
+
+/// Whether interleavings that differ only in the order of independent steps are explored once.
+bool rl_reduces(void);
+void rl_begin_reduced_run(void);
+/// A step is about to be chosen. `is_barrier`: it is possible only because nothing else is.
+void rl_come_to_node(rl_thread_set enabled, rl_thread_set could_be_early, bool is_barrier);
+/// At the last choice that is prescribed: what the steps of the sleeping threads have turned out as.
+void rl_fall_asleep_at_branch(void);
+/// The choice with which the search wants to go on, or NOBODY.
+int rl_wished_choice(void);
+/// The present step has done something at an address; `free_for`: RL_FREE_… before it.
+void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
+/// The present step makes the next one of this thread possible.
+void rl_note_order(int thread);
+/// The present step has waited for the end of this thread.
+void rl_note_join(int of);
+/// This thread makes the next step.
+void rl_follow_orders(int thread);
+/// There are alternatives that no race between two steps shows.
+void rl_explore_all_choices(void);
+/// After a run: finds out what else is to be explored.
+void rl_look_for_races(void);
+/// How many steps of each thread come before a step of the run that was looked at last, and it.
+const vector_clock *rl_clock_of_step(uint32_t step);
+/// Whether a step is one of those that a clock counts.
+bool rl_is_step_before(uint32_t step, const vector_clock *clock);
+/// Whether a thread can go on when just these steps have been made; `next` is the one it makes next,
+/// UINT32_MAX if there is none.
+bool rl_could_go_on(const vector_clock *done, int thread, uint32_t next);
+branch *rl_next_reduced_branch(void);
+void rl_forget_reduction(void);
 
 // workers.c
 

@@ -100,6 +100,13 @@ bool rl_is_available(const thread *t) {
     }
 }
 
+uint8_t rl_free_for(uintptr_t address) {
+    const lock *l = known_lock(address);
+    if (!l || l->owner != NOBODY) return 0;
+    return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
+                     (l->count > 0 ? RL_COUNTED : 0));
+}
+
 static void take_for_oneself(int index, thread *t, lock *l) {
     l->owner = (int8_t)index;
     l->owner_pc = t->pc;
@@ -183,6 +190,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         l->depth--;
         return;
     }
+    lab.free_before = rl_free_for(address);
     if (l->owner != NOBODY) {
         // Some kinds of lock may be released by somebody else than who took it.
         no_longer_holds(&lab.threads[l->owner], address);
@@ -273,6 +281,7 @@ void rl_fell_asleep(const void *condition) {
 }
 
 static void wake(int index) {
+    rl_note_order(index);
     thread *t = &lab.threads[index];
     t->asleep = false;
     // It has what it waited for, and will wait for its lock like anybody else.
@@ -345,7 +354,10 @@ bool rl_await(const void *queue) {
     return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
 }
 
-void rl_deliver(const void *place) { rl_lock_at((uintptr_t)place)->count++; }
+void rl_deliver(const void *place) {
+    rl_note_effect(RL_SEND, (uintptr_t)place, rl_free_for((uintptr_t)place));
+    rl_lock_at((uintptr_t)place)->count++;
+}
 
 rl_moment rl_end_of_work(const void *queue) {
     thread *t = my_thread();
@@ -366,6 +378,7 @@ rl_moment rl_end_of_work(const void *queue) {
 // that waits came earlier or later than work that another one sends meanwhile is tried both ways.
 
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
+    rl_explore_all_choices();
     lock *l = rl_lock_at((uintptr_t)queue);
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,

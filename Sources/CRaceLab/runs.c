@@ -52,6 +52,7 @@ static bool begin_run(void) {
     lab.run++;
     lab.step_count = 0;
     lab.sleeping = 0;
+    rl_begin_reduced_run();
     lab.preemptions = 0;
     lab.last = NOBODY;
     lab.redundant = false;
@@ -84,6 +85,7 @@ void rl_fill_in(rl_run *run) {
     run->thread_count = (uint32_t)lab.thread_count;
     run->step_count = lab.step_count;
     run->steps = lab.steps;
+    run->forced_switches = lab.preemptions;
     run->switches = 0;
     for (uint32_t k = 1; k < lab.step_count; k++)
         run->switches += lab.steps[k].thread != lab.steps[k - 1].thread;
@@ -109,6 +111,10 @@ void rl_fill_in(rl_run *run) {
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
     if (lab.status == RL_COMPLETE) rl_settle_semaphores();
+    bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
+                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY;
+    bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
+    if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
     if (lab.redundant) {
         lab.summary.redundant++;
@@ -121,13 +127,8 @@ static bool end_run(void) {
         if (me->fate != STAYS) rl_give_up();
     }
     free_what_was_kept();
-    bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
-                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY;
     if (ends_all) lab.summary.status = lab.status;
-    bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
-    if (ends_all || !go_on || only_this) return false;
-    rl_add_branches();
-    return true;
+    return !ends_all && go_on && !only_this;
 }
 
 /// Threads are started in their order, but for the one that makes the first step: if it comes last,

@@ -20,6 +20,7 @@ static void push(uint32_t preemptions, branch *b) {
 
 /// The branch with the fewest preemptions; of those, the one found first.
 branch *rl_next_branch(void) {
+    if (rl_reduces()) return rl_next_reduced_branch();
     for (size_t i = 0; i < lab.queue_count; i++) {
         branch_queue *q = &lab.queues[i];
         if (q->first == q->count) continue;
@@ -31,6 +32,7 @@ branch *rl_next_branch(void) {
 }
 
 void rl_forget_branches(void) {
+    rl_forget_reduction();
     for (branch *b = rl_next_branch(); b; b = rl_next_branch()) discard(b);
     for (size_t i = 0; i < lab.queue_count; i++)
         if (lab.queues[i].items) discard(lab.queues[i].items);
@@ -64,6 +66,7 @@ static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
 /// branch, and so does each attempt that could have come early. So every interleaving is reached
 /// from exactly one other.
 void rl_add_branches(void) {
+    if (rl_reduces()) return rl_look_for_races();
     uint32_t from = lab.current ? lab.current->length : 0;
     uint32_t to = lab.step_count < lab.branch_limit ? lab.step_count : lab.branch_limit;
     for (uint32_t k = from; k < to; k++) {

@@ -15,19 +15,21 @@ final class Explorer {
 
     private struct Tally {
         var count = 0
-        var size = (switches: UInt32.max, steps: UInt32.max)
+        /// The smallest interleaving that was run.
+        var size = RunSize.unlimited
         var schedule = Schedule([])
+        /// The smallest one that was computed from one that was run, if it is smaller.
+        var computed: (size: RunSize, schedule: Schedule)?
         let firstSeen: Int
 
         init(firstSeen: Int) {
             self.firstSeen = firstSeen
         }
 
-        mutating func add(_ run: rl_run) {
+        mutating func add(_ run: rl_run, _ other: (size: RunSize, schedule: Schedule)?) {
             count += 1
-            guard run.size < size else { return }
-            size = run.size
-            schedule = run.schedule
+            if run.size < size { (size, schedule) = (run.size, run.schedule) }
+            if let other, other.size < computed?.size ?? .unlimited { computed = other }
         }
     }
 
@@ -71,7 +73,7 @@ final class Explorer {
         found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
         }.map { cause, tally in
-            Finding(cause, count: tally.count, schedule: tally.schedule)
+            Finding(cause, count: tally.count, schedule: schedule(of: tally, showing: cause))
         }
         let extent: Report.Extent =
             if summary.run_bound_reached {
@@ -86,6 +88,22 @@ final class Explorer {
             extent: extent, found: found, judging: options.judging,
             outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
             obstacle: obstacle)
+    }
+
+    /// The smallest interleaving that shows `cause`. One that was only computed is run, to make sure.
+    private func schedule(of tally: Tally, showing cause: Cause) -> Schedule {
+        guard obstacle == nil, let computed = tally.computed, computed.size < tally.size else {
+            return tally.schedule
+        }
+        let counted = outcomes
+        defer { outcomes = counted }
+        var shows = false
+        judge = { run in
+            shows = run.status != RL_MISFIT && self.causes(of: run).contains(cause)
+            return false
+        }
+        _ = run(computed.schedule)
+        return shows ? computed.schedule : tally.schedule
     }
 
     /// Runs the first interleaving once more: now it shows if the runs since have left something
@@ -172,9 +190,10 @@ final class Explorer {
         }
         let causes = causes(of: run)
         if first == nil { first = recording(of: run, causes: causes) }
+        let smallest = causes.isEmpty ? nil : run.withFewestSwitches
         for cause in causes {
             let fresh = Tally(firstSeen: tallies.count)
-            tallies[cause, default: fresh].add(run)
+            tallies[cause, default: fresh].add(run, smallest)
         }
         found.count(causes.lazy.map(\.kind))
         if surviving == nil, causes.isEmpty { surviving = run.schedule }

@@ -45,7 +45,8 @@ public struct Finding: Codable, Sendable, CustomStringConvertible {
     public var reason: String { cause.reason }
     /// In how many of the interleavings explored.
     public let count: Int
-    /// The interleaving with the fewest switches that shows it; of those, the shortest.
+    /// The interleaving that shows it with the fewest forced switches, that is, switches away from a
+    /// thread that could have gone on; of those, the one with the fewest switches, and the shortest.
     public let schedule: Schedule
 
     init(_ cause: Cause, count: Int, schedule: Schedule) {

@@ -107,7 +107,8 @@ typedef struct {
     uint32_t thread_count;              // those that were started during the run included
     uint32_t step_count;
     const rl_step *steps;
-    uint32_t switches;                  // how often somebody else goes on than the one before
+    uint32_t switches;                  // context switches …
+    uint32_t forced_switches;           // … away from a thread that could have gone on
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
@@ -162,6 +163,11 @@ typedef struct {
 
 /// Runs the scenario under one interleaving after the other. One exploration at a time.
 rl_summary rl_explore(const rl_scenario *scenario);
+
+/// While `finished` is called: writes the choices of the interleaving with the fewest switches, forced
+/// ones first, that differs from this run only in the order of independent steps. There has to be room
+/// for as many as the run has steps. Returns false if that is not known.
+bool rl_fewest_switches(uint8_t *choices, uint32_t *forced_switches);
 
 /// From here to `rl_deafen` this thread's accesses are steps. Calls do nest.
 void rl_listen(void);
