@@ -188,6 +188,7 @@ struct laboratory {
     const rl_scenario *scenario;
     bool begun;
     rl_summary summary;
+    int64_t began, reported;        // in milliseconds: the exploration, and its progress
     uint64_t run;                   // counts all runs of the process
 
     int thread_count;               // grows when a thread starts another one

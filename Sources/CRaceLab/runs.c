@@ -13,6 +13,12 @@
 #include <sched.h>
 #include <string.h>
 
+int64_t rl_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.kept_count; i++) discard(lab.kept[i]);
     lab.kept_count = 0;
@@ -48,7 +54,10 @@ uint64_t rl_run_number(void) { return lab.run; }
 static bool begin_run(void) {
     rl_record_phase(RL_SETTING_UP, NOBODY);
     rl_record_steps(0);
-    if (rl_recording) rl_recording->runs = lab.summary.runs;
+    if (rl_recording) {
+        rl_recording->runs = lab.summary.runs;
+        rl_recording->redundant = lab.summary.redundant;
+    }
     lab.run++;
     lab.step_count = 0;
     lab.sleeping = 0;
@@ -141,6 +150,24 @@ int rl_next_to_start(void) {
     return nth < goes_first ? nth : nth + 1;
 }
 
+static rl_bound bound_reached(void) {
+    const rl_scenario *s = lab.scenario;
+    const uint64_t executed = lab.summary.runs + lab.summary.redundant;
+    if (lab.summary.runs >= s->max_runs) return RL_BOUND_RUNS;
+    if (s->max_executed && executed >= s->max_executed) return RL_BOUND_EXECUTED;
+    if (s->max_milliseconds && rl_milliseconds() - lab.began >= s->max_milliseconds)
+        return RL_BOUND_TIME;
+    return RL_NO_BOUND;
+}
+
+static void report_progress(void) {
+    if (!lab.scenario->progressed) return;
+    const int64_t now = rl_milliseconds();
+    if (now - lab.reported < 1000) return;
+    lab.reported = now;
+    lab.scenario->progressed(lab.scenario->context, lab.summary.runs, lab.summary.redundant);
+}
+
 int rl_next_run(void) {
     if (!lab.begun) {
         lab.begun = true;
@@ -149,8 +176,8 @@ int rl_next_run(void) {
         bool go_on = end_run();
         if (lab.current) discard(lab.current);
         lab.current = go_on ? rl_next_branch() : NULL;
-        if (lab.current && lab.summary.runs >= lab.scenario->max_runs) {
-            lab.summary.run_bound_reached = true;
+        report_progress();
+        if (lab.current && (lab.summary.bound = bound_reached()) != RL_NO_BOUND) {
             discard(lab.current);
             lab.current = NULL;
         }
@@ -209,6 +236,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.thread_count = 0;
     lab.current = NULL;
     lab.begun = false;
+    lab.began = lab.reported = rl_milliseconds();
 #if defined(__linux__)
     cpu_set_t before;
     stay_on_this_processor(&before);

@@ -144,6 +144,10 @@ typedef struct {
     bool reduce;                // do not permute steps that do not touch one another
     int max_preemptions;        // -1: any number
     uint64_t max_runs;
+    uint64_t max_executed;      // those that repeat another one included; 0: any number
+    int64_t max_milliseconds;   // no run is begun later; 0: without a limit
+    /// Called once a second between two runs, if not NULL.
+    void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
     uint32_t max_steps;         // of one run
     const uint8_t *schedule;    // choices; if not NULL: run this one only …
     uint32_t schedule_length;
@@ -153,11 +157,19 @@ typedef struct {
     unsigned faults;            // RL_FAULT_…, or 0
 } rl_scenario;
 
+/// What ends an exploration although there is more to explore.
+typedef enum {
+    RL_NO_BOUND = 0,
+    RL_BOUND_RUNS,
+    RL_BOUND_EXECUTED,
+    RL_BOUND_TIME,
+} rl_bound;
+
 typedef struct {
     rl_status status;           // RL_COMPLETE, or what ended the exploration
     uint64_t runs;              // interleavings explored
     uint64_t redundant;         // begun and found to be equivalent to one explored before
-    bool run_bound_reached;
+    rl_bound bound;             // that was reached, if one was
     bool preemption_bound_reached;
 } rl_summary;
 
@@ -218,6 +230,7 @@ typedef struct {
     int phase;
     int thread;             // whose turn it is, in phase RL_IN_THREAD
     uint64_t runs;          // before this one
+    uint64_t redundant;     // of those begun, besides
     uint32_t thread_count;
     int signal;             // that the child got for a crash, or 0
     bool overflow;          // of the stack
@@ -236,6 +249,8 @@ typedef struct {
     void (*after)(void *context);
     /// Called in the child, on a thread of its own.
     void (*work)(void *context);
+    /// Called once a second in the parent, if not NULL.
+    void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
     int results;            // for `work`: where to write what is for the parent
     uint32_t max_steps;     // of a run
     int64_t milliseconds;   // after which the child is ended
