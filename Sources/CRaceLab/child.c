@@ -128,12 +128,6 @@ static bool read_some(stream *s) {
     return got > 0;
 }
 
-int64_t rl_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
-
 // MARK: - In the parent: what the child writes
 
 /// A loop that writes shall not fill the memory of the parent.
@@ -141,14 +135,19 @@ static const size_t enough = 64 * 1024 * 1024;
 
 /// Reads what the child writes, to the end. Returns false if the child did not come to an end
 /// in time, or comes no further.
-static bool read_all(stream *streams, int count, int64_t until, rl_sight *seen, bool *stuck) {
+static bool read_all(const rl_errand *errand, stream *streams, int count, int64_t until,
+                     rl_sight *seen, bool *stuck) {
     const int64_t interval = 250;
-    int64_t next_look = rl_milliseconds() + interval;
+    int64_t next_look = rl_milliseconds() + interval, next_report = rl_milliseconds() + 1000;
     int open = count;
     while (open > 0) {
         if (rl_milliseconds() >= next_look) {
             if ((*stuck = rl_child_is_stuck(seen))) return false;
             next_look = rl_milliseconds() + interval;
+        }
+        if (errand->progressed && rl_milliseconds() >= next_report) {
+            errand->progressed(errand->context, seen->recorder->runs, seen->recorder->redundant);
+            next_report += 1000;
         }
         struct pollfd waiting[2];
         for (int i = 0; i < count; i++)
@@ -196,12 +195,13 @@ static pid_t fork_child(const rl_errand *errand, rl_recorder *recorder, int erro
     return child;
 }
 
-static void wait_for(pid_t child, int results, int errors, int64_t until, rl_child *answer) {
+static void wait_for(const rl_errand *errand, pid_t child, int results, int errors, int64_t until,
+                     rl_child *answer) {
     stream streams[] = {
         {.from = results, .bytes = &answer->results, .count = &answer->result_count},
         {.from = errors, .bytes = &answer->errors, .count = &answer->error_count}};
     rl_sight seen = {.child = child, .recorder = answer->recorder, .since = rl_milliseconds()};
-    bool ended = read_all(streams, 2, until, &seen, &answer->is_stuck);
+    bool ended = read_all(errand, streams, 2, until, &seen, &answer->is_stuck);
     answer->time_is_up = !ended && !answer->is_stuck;
     if (!ended) kill(child, SIGKILL);
     for (int i = 0; i < 2; i++)
@@ -232,7 +232,7 @@ bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
     int64_t until = began + errand->milliseconds;
     close(results[1]);
     close(errors[1]);
-    if (child > 0) wait_for(child, results[0], errors[0], until, answer);
+    if (child > 0) wait_for(errand, child, results[0], errors[0], until, answer);
     answer->milliseconds = rl_milliseconds() - began;
     rl_release_explorations();
     if (child > 0) return true;

@@ -24,11 +24,6 @@ static inline void rl_record_steps(uint32_t count) {
 /// Prepares the calling thread to say where it was when it crashes. Nothing in other processes.
 void rl_expect_crashes(void);
 
-// child.c
-
-/// Of a clock that is never set.
-int64_t rl_milliseconds(void);
-
 // child_watcher.c
 
 /// What is seen of a child at one look.
@@ -52,6 +47,9 @@ bool rl_is_stack_overflow(const siginfo_t *info, const void *context);
 uintptr_t rl_program_counter(const void *context);
 
 // runs.c
+
+/// Of a clock that is never set.
+int64_t rl_milliseconds(void);
 
 /// No exploration begins between these two.
 void rl_hold_explorations(void);

@@ -31,7 +31,11 @@ _Thread_local int rl_active;
 
 static void update_active(void) { rl_active = listening > 0 && ignoring == 0; }
 
-void rl_listen(void) { listening++; update_active(); }
+void rl_listen(void) {
+    if (me) me->body = RL_CALLER.stack;
+    listening++;
+    update_active();
+}
 void rl_deafen(void) { listening--; update_active(); }
 void rl_ignore(void) { ignoring++; update_active(); }
 void rl_attend(void) { ignoring--; update_active(); }
@@ -55,10 +59,7 @@ void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
 
 bool rl_keep(void *memory) {
     if (!me || me->thread < 0 || me->fate != STAYS) return false;
-    if (lab.kept_count == lab.kept_capacity) {
-        lab.kept_capacity = lab.kept_capacity ? 2 * lab.kept_capacity : 1024;
-        lab.kept = rl_grown(lab.kept, lab.kept_count, lab.kept_capacity, sizeof *lab.kept);
-    }
+    MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
     return true;
 }
@@ -67,8 +68,14 @@ bool rl_keep(void *memory) {
 
 static bool only_reads(uint8_t kind) { return kind == RL_READ || kind == RL_ATOMIC_READ; }
 
-static bool dependent(uint8_t kind, uintptr_t address, const thread *other) {
-    return address == other->address && !(only_reads(kind) && only_reads(other->kind));
+bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
+    return address == other_address && !(only_reads(kind) && only_reads(other));
+}
+
+/// Whether a thread sleeps no longer because something has been done. Its step counts as what it
+/// turned out as: an exchange that fails has only read.
+static bool wakes(int index, uint8_t kind, uintptr_t address) {
+    return rl_are_dependent(kind, address, lab.sleeping_kinds[index], lab.threads[index].address);
 }
 
 /// Whether a thread that has done this is not where it was, and cannot be spinning: a lock that is
@@ -93,14 +100,15 @@ static bool is_lasting(uint8_t kind) {
 /// Something was done at an address: whoever sleeps because doing it later made no difference,
 /// or, if it changes what is there, spins until somebody does it, wakes up.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
+    rl_note_effect(kind, address, lab.free_before);
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
-        if ((lab.sleeping >> i & 1) && dependent(kind, address, t))
-            lab.sleeping &= (uint8_t)~(1u << i);
+        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
         if (!changes) continue;
-        for (uint32_t v = 0; v < t->visit_count; v++) {
+        for (size_t v = 0; v < t->visit_count; v++) {
             if (t->visits[v].address != address) continue;
+            if (t->spinning) rl_note_order(i);
             t->visit_count = 0;
             t->spinning = false;
         }
@@ -145,7 +153,7 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
     // One call of a library may be several steps: an attempt first, then waiting.
     uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
     uint64_t now = fingerprint(stack);
-    for (uint32_t v = 0; v < t->visit_count; v++) {
+    for (size_t v = 0; v < t->visit_count; v++) {
         visit *before = &t->visits[v];
         bool same = before->address == t->address && before->pc == t->pc && before->what == what;
         if (!same) continue;
@@ -160,8 +168,8 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
         }
         return;
     }
-    if (t->visit_count < MAX_VISITS)
-        t->visits[t->visit_count++] = (visit){t->address, t->pc, what, now};
+    MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
+    t->visits[t->visit_count++] = (visit){t->address, t->pc, what, now};
 }
 
 // MARK: - Whose turn it is
@@ -183,10 +191,10 @@ static bool can_stop_waiting(const thread *t) {
     return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
 }
 
-static uint8_t those_who(bool (*can)(const thread *)) {
-    uint8_t set = 0;
+static rl_thread_set those_who(bool (*can)(const thread *)) {
+    rl_thread_set set = 0;
     for (int i = 0; i < lab.thread_count; i++)
-        if (can(&lab.threads[i])) set |= (uint8_t)(1u << i);
+        if (can(&lab.threads[i])) set |= set_of(i);
     return set;
 }
 
@@ -204,14 +212,14 @@ static void make_room_for_step(void) {
     lab.step_capacity = wanted;
 }
 
-static int lowest(uint8_t set) { return __builtin_ctz(set); }
+static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 
 /// Those of `enabled` whose attempt to take a lock could come before somebody's release.
-static uint8_t those_who_can_be_early(uint8_t enabled) {
-    uint8_t set = 0;
+static rl_thread_set those_who_can_be_early(rl_thread_set enabled) {
+    rl_thread_set set = 0;
     int8_t holder;
     for (int i = 0; i < lab.thread_count; i++)
-        if (has(enabled, i) && rl_can_be_early(&lab.threads[i], &holder)) set |= (uint8_t)(1u << i);
+        if (has(enabled, i) && rl_can_be_early(&lab.threads[i], &holder)) set |= set_of(i);
     return set;
 }
 
@@ -227,7 +235,7 @@ static int prescribed(uint32_t step) {
 }
 
 /// Whether a schedule that is to be run as it is says otherwise than the run does.
-static bool misfits(int choice, uint8_t enabled) {
+static bool misfits(int choice, rl_thread_set enabled) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
     return enabled ? !has(enabled, choice) : choice != NOBODY;
 }
@@ -245,13 +253,13 @@ static bool is_known_to_crash(void) {
 }
 
 int rl_decide(void) {
-    uint8_t enabled = those_who(can_go);
-    uint8_t unfinished = enabled ? enabled : those_who(is_unfinished);
+    rl_thread_set enabled = those_who(can_go);
+    rl_thread_set unfinished = enabled ? enabled : those_who(is_unfinished);
     bool time_is_up = !enabled && (enabled = those_who(can_stop_waiting));
     uint32_t step = lab.step_count;
     make_room_for_step();
     // Who can go is part of it: a thread that ends earlier than it did is not the same.
-    lab.fingerprints[step] = (uint64_t)enabled << 40 | 1;
+    lab.fingerprints[step] = (uint64_t)enabled << 16 | 1;
     if (step > 0)
         lab.fingerprints[step] ^=
             (lab.fingerprints[step - 1] ^ lab.steps[step - 1].pc ^
@@ -260,7 +268,7 @@ int rl_decide(void) {
     int choice = prescribed(step);
     bool early = choice != NOBODY && (choice & RL_EARLY);
     if (early) choice &= ~RL_EARLY;
-    uint8_t could_be_early = those_who_can_be_early(enabled);
+    rl_thread_set could_be_early = those_who_can_be_early(enabled);
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
@@ -270,11 +278,16 @@ int rl_decide(void) {
     }
     // While somebody else can go on, who waits for a queue is tried before and after what is sent to
     // it. When nobody can, it may have come after it, and then it cannot go on either.
-    if (enabled && !time_is_up && enabled == those_who(could_come_later)) {
+    const bool is_late = enabled && !time_is_up && enabled == those_who(could_come_later);
+    if (is_late) {
         could_be_early |= enabled;
         lab.sleeping = 0;
     }
     if (at_branch) lab.sleeping = lab.current->sleeping;
+    if (rl_reduces()) {
+        if (at_branch) rl_fall_asleep_at_branch();
+        rl_come_to_node(enabled, could_be_early, time_is_up || is_late);
+    }
     if (!enabled && unfinished && choice == NOBODY && unfinished == those_who(waits_for_work)) {
         // Nobody is left but workers without work. They end, one by one: no steps.
         int worker = lowest(unfinished);
@@ -300,8 +313,16 @@ int rl_decide(void) {
         lab.misfit_early = too_late;
         return NOBODY;
     }
+    if (choice == NOBODY && rl_reduces()) {
+        choice = rl_wished_choice();
+        early = choice != NOBODY && (choice & RL_EARLY);
+        if (early) {
+            choice &= ~RL_EARLY;
+            lab.sleeping = 0;
+        }
+    }
     if (choice == NOBODY) {
-        uint8_t useful = enabled & (uint8_t)~lab.sleeping;
+        rl_thread_set useful = enabled & ~lab.sleeping;
         if (!useful) {
             // Every way on from here has been explored under another name. Come to an end.
             lab.redundant = true;
@@ -325,6 +346,7 @@ int rl_decide(void) {
     }
     if (choice != lab.last && has(enabled, lab.last)) lab.preemptions++;
     lab.last = choice;
+    rl_follow_orders(choice);
     rl_record_steps(++lab.step_count);
     if (!is_known_to_crash()) return choice;
     lab.status = RL_CRASHES;
@@ -393,7 +415,9 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_ACQUIRE:
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
+            return rl_take(index, t);
         case RL_JOIN:
+            rl_note_join(t->joins);
             return rl_take(index, t);
         case RL_ATOMIC_READ:
         case RL_EXCHANGE:
@@ -442,6 +466,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     bool is_first = !t->started;
     t->started = true;
     look_for_spinning(t, place.stack);
+    if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);
     if (t->idle) return UINT32_MAX;
 
@@ -450,6 +475,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     uint32_t step = lab.step_count - 1;
     rl_step *record = &lab.steps[step];
     t->released_count = 0;
+    lab.free_before = rl_free_for(t->address);
     record->kind = t->kind;
     record->address = t->address;
     record->pc = t->pc;

@@ -17,6 +17,12 @@
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
+#if defined(__linux__)
+// The lab's own code in a section of its own, so that a walk up a stack can tell it from the code
+// under test.
+#pragma clang section text = "rl_text"
+#endif
+
 /// Not 0 while this thread's accesses are steps. The only thing an entry point looks at when no
 /// exploration is under way.
 extern _Thread_local int rl_active;
@@ -46,6 +52,10 @@ bool rl_is_call_of_program(rl_place *place);
 #define IS_LISTENED_TO(place)     \
     rl_place place = RL_CALLER;   \
     bool is_listened_to = rl_active && rl_is_call_of_program(&place)
+
+/// The place to show for an access: where the code under test stands in a source file. Accessors and
+/// thunks have no lines; then it is the place from which they are called. `place` is RL_CALLER.
+rl_place rl_place_in_source(rl_place place);
 
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);

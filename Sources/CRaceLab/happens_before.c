@@ -59,7 +59,7 @@ cell *rl_cell_at(uintptr_t address) {
 }
 
 static void note_race(rl_race race) {
-    for (uint32_t i = 0; i < lab.race_count; i++) {
+    for (size_t i = 0; i < lab.race_count; i++) {
         rl_race *known = &lab.races[i];
         bool same = known->first_pc == race.first_pc && known->second_pc == race.second_pc &&
                     known->first_thread == race.first_thread &&
@@ -69,7 +69,8 @@ static void note_race(rl_race race) {
             return;
         }
     }
-    if (lab.race_count < RL_MAX_RACES) lab.races[lab.race_count++] = race;
+    MAKE_ROOM(lab.races, lab.race_count, lab.race_capacity, 16);
+    lab.races[lab.race_count++] = race;
 }
 
 void rl_check_access(int index, thread *t, uint32_t step) {

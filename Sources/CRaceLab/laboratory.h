@@ -34,6 +34,8 @@ void rl_gate_open(gate *g);
 /// Returns false if the gate was not opened in time. NULL: waits for ever.
 bool rl_gate_wait(gate *g, const struct timespec *at_most);
 
+_Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
+
 typedef struct {
     uint32_t at[RL_MAX_THREADS];
 } vector_clock;
@@ -64,10 +66,10 @@ typedef struct {
 typedef struct {
     uintptr_t address;
     int8_t owner;
-    uint16_t depth;             // how often the owner of a recursive lock has taken it again
+    uint32_t depth;             // how often the owner of a recursive lock has taken it again
     uintptr_t owner_pc;
-    uint8_t sharers;            // a bit for each reader
-    uint16_t shared_depth[RL_MAX_THREADS];
+    rl_thread_set sharers;      // the readers
+    uint32_t shared_depth[RL_MAX_THREADS];
     uintptr_t shared_pc[RL_MAX_THREADS];
     bool is_semaphore;
     int64_t count, count_at_first;
@@ -91,9 +93,6 @@ typedef struct {
     uint64_t fingerprint;       // of the thread's stack and registers
 } visit;
 
-#define MAX_VISITS 32
-#define MAX_HELD 16
-
 /// A lock that a thread has released at the end of its last step. Until it makes the next one, an
 /// attempt of another thread to take the lock may as well come before that.
 typedef struct {
@@ -104,7 +103,7 @@ typedef struct {
 
 /// A lock of the real world, to be released for a thread that will not come to do it.
 typedef struct {
-    void *lock;                 // NULL: none
+    void *lock;
     void (*release)(void *lock);
     bool silent;                // the thread sets the word to 0 without saying so
     uint32_t since;             // the step in which it was taken
@@ -135,15 +134,16 @@ typedef struct {
     int32_t last_step;          // -1 before its first
     bool unreported;            // `stepped` has not been called for its last step
     uint32_t accesses;
-    uint8_t locks_held;
-    held_lock held[MAX_HELD];
-    release released[MAX_HELD]; // since its last step
-    uint8_t released_count;
+    uint32_t locks_held;
+    held_lock *held;            // in the order in which they were taken
+    size_t held_count, held_capacity;
+    release *released;          // since its last step
+    size_t released_count, released_capacity;
     bool early;                 // its attempt is to come before such a release of another thread
     lock *missed;               // by the last attempt that did
     bool spinning;
-    uint32_t visit_count;
-    visit visits[MAX_VISITS];
+    visit *visits;
+    size_t visit_count, visit_capacity;
 } thread;
 
 /// A thread of the operating system on which the bodies of scenarios' threads run.
@@ -163,6 +163,7 @@ struct worker {
     rl_landing base;
     rl_landing *landing;        // where to go when the body is given up
     uintptr_t stack_base;
+    uintptr_t body;             // the top of the stack where the lab calls it
     worker *next_idle;
     void *(*start)(void *);     // of a thread that the code under test has started: what it runs
     void *argument;
@@ -174,7 +175,7 @@ struct worker {
 typedef struct {
     uint64_t fingerprint;       // of what the steps before the last choice have to be
     uint32_t length;
-    uint8_t sleeping;           // when the last choice is made
+    rl_thread_set sleeping;     // when the last choice is made
     uint8_t choices[];          // threads, with RL_EARLY perhaps
 } branch;
 
@@ -187,6 +188,7 @@ struct laboratory {
     const rl_scenario *scenario;
     bool begun;
     rl_summary summary;
+    int64_t began, reported;        // in milliseconds: the exploration, and its progress
     uint64_t run;                   // counts all runs of the process
 
     int thread_count;               // grows when a thread starts another one
@@ -197,8 +199,10 @@ struct laboratory {
     rl_step *steps;
     uint64_t *fingerprints;         // of all steps before the one with that index
     uint32_t step_count, step_capacity;
-    uint8_t sleeping;
-    uint16_t preemptions;
+    rl_thread_set sleeping;
+    uint8_t sleeping_kinds[RL_MAX_THREADS];  // of the steps of those, as they turned out
+    uint8_t free_before;            // what the lock of the present step was free for, RL_FREE_…
+    uint32_t preemptions;
     int last;                       // who made the last step
     branch *current;
     bool redundant;
@@ -208,8 +212,8 @@ struct laboratory {
     int misfit_thread;
     bool misfit_early;
 
-    rl_race races[RL_MAX_RACES];
-    uint32_t race_count;
+    rl_race *races;
+    size_t race_count, race_capacity;
 
     cell *cells;
     size_t cell_capacity, cell_count;
@@ -245,7 +249,18 @@ extern void __libc_free(void *memory);
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 
-static inline bool has(uint8_t set, int index) { return index >= 0 && (set >> index & 1); }
+/// Makes room for one more element of a table.
+#define MAKE_ROOM(items, count, capacity, at_first)                                  \
+    do {                                                                             \
+        if ((count) < (capacity)) break;                                             \
+        (capacity) = (capacity) ? 2 * (capacity) : (at_first);                       \
+        (items) = rl_grown((items), (count), (capacity), sizeof *(items));           \
+    } while (0)
+
+static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }
+static inline bool has(rl_thread_set set, int index) {
+    return index >= 0 && index < RL_MAX_THREADS && (set >> index & 1);
+}
 static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
 
 // happens_before.c
@@ -262,6 +277,9 @@ void rl_check_access(int index, thread *t, uint32_t step);
 lock *rl_lock_at(uintptr_t address);
 /// The lock for which a thread at such a point would have to wait, or NULL.
 lock *rl_waits_for(rl_kind kind, uintptr_t address);
+/// What a lock, a semaphore or a queue can be taken for.
+enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4 };
+uint8_t rl_free_for(uintptr_t address);
 /// Whether there is nothing to wait for.
 bool rl_is_available(const thread *t);
 /// Whether a thread that is about to take a queue has to let other work go first.
@@ -297,6 +315,8 @@ bool rl_can_be_early(const thread *t, int8_t *holder);
 
 /// From now on this thread's accesses are none of the lab's business.
 void rl_hear_no_more(void);
+/// Whether it makes a difference which of two things is done first.
+bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address);
 /// Something was done at an address by a thread.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
 /// Decides who makes the next step. NOBODY: the run is over, one way or another.
@@ -316,6 +336,39 @@ void rl_forget_branches(void);
 /// Writes down, at every step that was not prescribed, who else could have gone.
 void rl_add_branches(void);
 
+// reduction.c
+
+/// Whether interleavings that differ only in the order of independent steps are explored once.
+bool rl_reduces(void);
+void rl_begin_reduced_run(void);
+/// A step is about to be chosen. `is_barrier`: it is possible only because nothing else is.
+void rl_come_to_node(rl_thread_set enabled, rl_thread_set could_be_early, bool is_barrier);
+/// At the last choice that is prescribed: what the steps of the sleeping threads have turned out as.
+void rl_fall_asleep_at_branch(void);
+/// The choice with which the search wants to go on, or NOBODY.
+int rl_wished_choice(void);
+/// The present step has done something at an address; `free_for`: RL_FREE_… before it.
+void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
+/// The present step makes the next one of this thread possible.
+void rl_note_order(int thread);
+/// The present step has waited for the end of this thread.
+void rl_note_join(int of);
+/// This thread makes the next step.
+void rl_follow_orders(int thread);
+/// There are alternatives that no race between two steps shows.
+void rl_explore_all_choices(void);
+/// After a run: finds out what else is to be explored.
+void rl_look_for_races(void);
+/// How many steps of each thread come before a step of the run that was looked at last, and it.
+const vector_clock *rl_clock_of_step(uint32_t step);
+/// Whether a step is one of those that a clock counts.
+bool rl_is_step_before(uint32_t step, const vector_clock *clock);
+/// Whether a thread can go on when just these steps have been made; `next` is the one it makes next,
+/// UINT32_MAX if there is none.
+bool rl_could_go_on(const vector_clock *done, int thread, uint32_t next);
+branch *rl_next_reduced_branch(void);
+void rl_forget_reduction(void);
+
 // workers.c
 
 void rl_hand_over(worker *w);
@@ -328,6 +381,29 @@ void rl_dismiss_the_rest(void);
 int rl_next_run(void);
 /// The thread to start next, while there are any that have not been started.
 int rl_next_to_start(void);
+
+// source_lines.c
+
+/// Where code comes from.
+typedef enum {
+    SOURCE_UNKNOWN = 0,
+    OF_STATEMENT,       // it stands in a source file
+    ADDED_BY_COMPILER,  // it has no line, but its function has statements
+    OF_COMPILER,        // its function has none: an accessor, a thunk
+} rl_source;
+
+rl_source rl_find_source(uintptr_t pc);
+/// Whether a call has no line, although its function has statements.
+bool rl_has_no_line(uintptr_t pc);
+
+/// A modification in place may be two calls of accessors, one that begins it and one that ends it. The
+/// statement stands between them.
+typedef enum { NEITHER, BEGINS, ENDS } rl_access_end;
+
+/// Which end of an access is a call of the function in which the code stands.
+rl_access_end rl_access_end_at(uintptr_t pc);
+/// Where the statement is to which such a call belongs that has no line itself.
+uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end);
 
 // watcher.c
 

@@ -34,7 +34,7 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     if (!rl_active)
         heard++;
     else if (rl_is_under_test(place.pc))
-        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, place);
+        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
     real_begin_access()(address, buffer, flags, pc);
 }
 
@@ -84,7 +84,7 @@ static bool take(void *handle) {
 
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
     if (rl_active) {
-        rl_point(RL_LOCK, handle, RL_CALLER);
+        rl_point(RL_LOCK, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
     }
     real_lock_slow()(number, handle);
@@ -92,7 +92,7 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
 
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
     if (!rl_active) return real_try_lock_slow()(handle);
-    uint32_t step = rl_point(RL_TRY_LOCK, handle, RL_CALLER);
+    uint32_t step = rl_point(RL_TRY_LOCK, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
 }
 
@@ -122,13 +122,13 @@ REAL(unfair_try, real_unfair_try_lock, "os_unfair_lock_trylock")
 REAL(unfair, real_unfair_unlock, "os_unfair_lock_unlock")
 
 void os_unfair_lock_lock(os_unfair_lock_t lock) {
-    if (rl_active) rl_point(RL_LOCK, lock, RL_CALLER);
+    if (rl_active) rl_point(RL_LOCK, lock, rl_place_in_source(RL_CALLER));
     real_unfair_lock()(lock);
 }
 
 bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
     if (!rl_active) return real_unfair_try_lock()(lock);
-    uint32_t step = rl_point(RL_TRY_LOCK, lock, RL_CALLER);
+    uint32_t step = rl_point(RL_TRY_LOCK, lock, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && real_unfair_try_lock()(lock);
 }
 

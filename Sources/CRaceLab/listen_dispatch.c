@@ -15,6 +15,7 @@
 
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
 /// As much of a block as is needed to call it.
 typedef struct {
@@ -121,28 +122,28 @@ REAL(global_queue, real_global_queue, "dispatch_get_global_queue")
 REAL(set_specific, real_set_specific, "dispatch_queue_set_specific")
 REAL(get_specific, real_get_specific, "dispatch_queue_get_specific")
 
-/// A set of objects that live as long as the process. There are few of them.
-typedef struct {
-    _Atomic(dispatch_object) members[512];
-} object_set;
+/// An object that lives as long as the process, in a list of such objects.
+typedef struct member {
+    dispatch_object object;
+    struct member *next;
+} member;
+
+typedef _Atomic(member *) object_set;
 
 static object_set concurrent_attributes, global_queues;
 
 static bool contains(object_set *set, dispatch_object object) {
-    for (int i = 0; i < 512; i++) {
-        dispatch_object member = atomic_load(&set->members[i]);
-        if (member == object) return true;
-        if (!member) return false;
-    }
-    return false;
+    const member *m = atomic_load(set);
+    while (m && m->object != object) m = m->next;
+    return m != NULL;
 }
 
 static void insert(object_set *set, dispatch_object object) {
-    for (int i = 0; object && i < 512; i++) {
-        dispatch_object nothing = NULL;
-        if (atomic_compare_exchange_strong(&set->members[i], &nothing, object)) return;
-        if (nothing == object) return;
-    }
+    if (!object || contains(set, object)) return;
+    member *m = malloc(sizeof *m);
+    if (!m) abort();
+    *m = (member){object, atomic_load(set)};
+    while (!atomic_compare_exchange_weak(set, &m->next, m)) {}
 }
 
 static bool is_concurrent_attribute(dispatch_object attribute) {

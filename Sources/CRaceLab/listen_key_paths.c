@@ -140,7 +140,7 @@ static void listen(const void *root, const void *key_path, bool modifies, rl_pla
     do {                                                          \
         rl_place place = RL_CALLER;                               \
         if (rl_active && rl_is_under_test(place.pc))              \
-            listen(root, key_path, modifies, place);              \
+            listen(root, key_path, modifies, rl_place_in_source(place)); \
     } while (0)
 
 // MARK: - The entry points

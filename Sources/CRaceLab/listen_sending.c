@@ -44,28 +44,43 @@ REAL(block_release, real_block_release, "_Block_release")
 // While a scenario is set up nobody schedules. Work that is sent to a queue then goes the usual way,
 // and has to be done before the run begins, or it would go on beside it.
 
-typedef struct {
-    dispatch_object queue;
+typedef struct queue_of_set_up {
+    _Atomic(dispatch_object) queue;  // NULL: free for the next queue
     _Atomic bool has_work;
+    struct queue_of_set_up *next;
 } queue_of_set_up;
 
-static queue_of_set_up queues_of_set_up[64];
-static _Atomic int queue_count_of_set_up;
+/// Only the thread that sets up adds to this list. No element is ever freed: other threads walk it.
+static _Atomic(queue_of_set_up *) queues_of_set_up;
+
+static queue_of_set_up *find_queue_of_set_up(dispatch_object queue) {
+    queue_of_set_up *q = atomic_load(&queues_of_set_up);
+    while (q && atomic_load(&q->queue) != queue) q = q->next;
+    return q;
+}
+
+static void add_queue_of_set_up(dispatch_object queue) {
+    queue_of_set_up *q = find_queue_of_set_up(NULL);
+    if (!q) {
+        q = calloc(1, sizeof *q);
+        if (!q) abort();
+        q->next = atomic_load(&queues_of_set_up);
+        atomic_store(&queues_of_set_up, q);
+    }
+    dispatch_retain(queue);
+    atomic_store(&q->has_work, true);
+    atomic_store(&q->queue, queue);
+}
 
 /// Of the work that such work sends in its turn, what goes to the same queues is waited for.
 static void remember_for_set_up(dispatch_object queue) {
-    int count = atomic_load(&queue_count_of_set_up);
-    for (int k = 0; k < count; k++)
-        if (queues_of_set_up[k].queue == queue) {
-            atomic_store(&queues_of_set_up[k].has_work, true);
-            return;
-        }
+    queue_of_set_up *known = find_queue_of_set_up(queue);
+    if (known) {
+        atomic_store(&known->has_work, true);
+        return;
+    }
     const queue_kind kind = rl_kind_of_queue(queue);
-    if (!rl_is_setting_up_here() || kind == MAIN || kind == GLOBAL || count == 64) return;
-    dispatch_retain(queue);
-    queues_of_set_up[count].queue = queue;
-    atomic_store(&queues_of_set_up[count].has_work, true);
-    atomic_store(&queue_count_of_set_up, count + 1);
+    if (rl_is_setting_up_here() && kind != MAIN && kind != GLOBAL) add_queue_of_set_up(queue);
 }
 
 static void signal_end(void *end) { real_signal()(end); }
@@ -79,17 +94,19 @@ static void wait_for_end_of(dispatch_object queue) {
 }
 
 void rl_finish_work_of_set_up(void) {
-    int count = atomic_load(&queue_count_of_set_up);
+    queue_of_set_up *first = atomic_load(&queues_of_set_up);
     for (bool is_done = false; !is_done;) {
         is_done = true;
-        for (int k = 0; k < count; k++) {
-            if (!atomic_exchange(&queues_of_set_up[k].has_work, false)) continue;
+        for (queue_of_set_up *q = first; q; q = q->next) {
+            if (!atomic_exchange(&q->has_work, false)) continue;
             is_done = false;
-            wait_for_end_of(queues_of_set_up[k].queue);
+            wait_for_end_of(atomic_load(&q->queue));
         }
     }
-    atomic_store(&queue_count_of_set_up, 0);
-    for (int k = 0; k < count; k++) dispatch_release(queues_of_set_up[k].queue);
+    for (queue_of_set_up *q = first; q; q = q->next) {
+        dispatch_object queue = atomic_exchange(&q->queue, NULL);
+        if (queue) dispatch_release(queue);
+    }
 }
 
 typedef struct item {

@@ -100,6 +100,13 @@ bool rl_is_available(const thread *t) {
     }
 }
 
+uint8_t rl_free_for(uintptr_t address) {
+    const lock *l = known_lock(address);
+    if (!l || l->owner != NOBODY) return 0;
+    return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
+                     (l->count > 0 ? RL_COUNTED : 0));
+}
+
 static void take_for_oneself(int index, thread *t, lock *l) {
     l->owner = (int8_t)index;
     l->owner_pc = t->pc;
@@ -112,7 +119,7 @@ static void take_for_oneself(int index, thread *t, lock *l) {
 
 static void take_a_share(int index, thread *t, lock *l) {
     if (l->shared_depth[index]++ > 0) return;
-    l->sharers |= (uint8_t)(1u << index);
+    l->sharers |= set_of(index);
     l->shared_pc[index] = t->pc;
     t->locks_held++;
     lab.locks_held++;
@@ -155,8 +162,19 @@ bool rl_take(int index, thread *t) {
 // MARK: - Releasing
 
 static void forget_held(thread *t, void *lock) {
-    for (int i = 0; i < MAX_HELD; i++)
-        if (t->held[i].lock == lock) t->held[i].lock = NULL;
+    size_t kept = 0;
+    for (size_t i = 0; i < t->held_count; i++)
+        if (t->held[i].lock != lock) t->held[kept++] = t->held[i];
+    t->held_count = kept;
+}
+
+/// Of a lock that the thread has taken several times, forgets one time.
+static void forget_once(thread *t, void *lock) {
+    size_t at = t->held_count;
+    while (at > 0 && t->held[at - 1].lock != lock) at--;
+    if (at == 0) return;
+    t->held_count--;
+    memmove(&t->held[at - 1], &t->held[at], (t->held_count - at + 1) * sizeof *t->held);
 }
 
 static void no_longer_holds(thread *t, uintptr_t address) {
@@ -172,6 +190,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         l->depth--;
         return;
     }
+    lab.free_before = rl_free_for(address);
     if (l->owner != NOBODY) {
         // Some kinds of lock may be released by somebody else than who took it.
         no_longer_holds(&lab.threads[l->owner], address);
@@ -179,8 +198,11 @@ void rl_release_lock(thread *t, uintptr_t address) {
         rl_note_release(t, l, false);
         if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
     } else if (has(l->sharers, index)) {
-        if (--l->shared_depth[index] > 0) return;
-        l->sharers &= (uint8_t)~(1u << index);
+        if (--l->shared_depth[index] > 0) {
+            forget_once(t, (void *)address);
+            return;
+        }
+        l->sharers &= ~set_of(index);
         rl_join_clock(&l->shared_released, &t->clock);
         rl_note_release(t, l, true);
         no_longer_holds(t, address);
@@ -209,12 +231,9 @@ void rl_took_again(const void *address) { rl_lock_at((uintptr_t)address)->depth+
 
 static void note_held(held_lock held) {
     thread *t = my_thread();
-    for (int i = 0; i < MAX_HELD; i++) {
-        if (t->held[i].lock) continue;
-        held.since = lab.step_count;
-        t->held[i] = held;
-        return;
-    }
+    MAKE_ROOM(t->held, t->held_count, t->held_capacity, 16);
+    held.since = lab.step_count;
+    t->held[t->held_count++] = held;
 }
 
 void rl_holds(void *lock, void (*release)(void *lock)) {
@@ -228,9 +247,9 @@ void rl_will_release_silently(void *word, void (*release)(void *word)) {
 /// Of the locks that were released silently, the one that was taken last: so it was released first.
 static held_lock *silently_released(thread *t) {
     held_lock *last = NULL;
-    for (int i = 0; i < MAX_HELD; i++) {
+    for (size_t i = 0; i < t->held_count; i++) {
         held_lock *held = &t->held[i];
-        if (!held->lock || !held->silent || (last && last->since > held->since)) continue;
+        if (!held->silent || (last && last->since > held->since)) continue;
         if (atomic_load((_Atomic uint32_t *)held->lock) == 0) last = held;
     }
     return last;
@@ -240,16 +259,15 @@ void rl_notice_unlocks(thread *t) {
     held_lock *held;
     while ((held = silently_released(t))) {
         uintptr_t address = (uintptr_t)held->lock;
-        held->lock = NULL;
+        forget_held(t, held->lock);
         rl_release_lock(t, address);
     }
 }
 
 void rl_release_real_locks(thread *t) {
-    for (int i = 0; i < MAX_HELD; i++) {
-        held_lock held = t->held[i];
-        t->held[i].lock = NULL;
-        if (held.lock) held.release(held.lock);
+    while (t->held_count > 0) {
+        held_lock held = t->held[--t->held_count];
+        held.release(held.lock);
     }
 }
 
@@ -263,6 +281,7 @@ void rl_fell_asleep(const void *condition) {
 }
 
 static void wake(int index) {
+    rl_note_order(index);
     thread *t = &lab.threads[index];
     t->asleep = false;
     // It has what it waited for, and will wait for its lock like anybody else.
@@ -271,7 +290,7 @@ static void wake(int index) {
     // a difference when.
     t->visit_count = 0;
     t->spinning = false;
-    lab.sleeping &= (uint8_t)~(1u << index);
+    lab.sleeping &= ~set_of(index);
 }
 
 void rl_wake_sleepers(const void *condition, bool everybody) {
@@ -335,14 +354,17 @@ bool rl_await(const void *queue) {
     return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
 }
 
-void rl_deliver(const void *place) { rl_lock_at((uintptr_t)place)->count++; }
+void rl_deliver(const void *place) {
+    rl_note_effect(RL_SEND, (uintptr_t)place, rl_free_for((uintptr_t)place));
+    rl_lock_at((uintptr_t)place)->count++;
+}
 
 rl_moment rl_end_of_work(const void *queue) {
     thread *t = my_thread();
     rl_notice_unlocks(t);
     // Of locks that were released after a step it can still show that this comes later.
     bool shows = false, has_left = false;
-    for (int k = 0; k < t->released_count; k++) {
+    for (size_t k = 0; k < t->released_count; k++) {
         has_left = t->released[k].lock->address == (uintptr_t)queue;
         shows |= !has_left;
     }
@@ -356,12 +378,9 @@ rl_moment rl_end_of_work(const void *queue) {
 // that waits came earlier or later than work that another one sends meanwhile is tried both ways.
 
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
+    rl_explore_all_choices();
     lock *l = rl_lock_at((uintptr_t)queue);
-    if (l->line_count == l->line_capacity) {
-        uint32_t wanted = l->line_capacity ? 2 * l->line_capacity : 8;
-        l->line = rl_grown(l->line, l->line_count, wanted, sizeof *l->line);
-        l->line_capacity = wanted;
-    }
+    MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
                                          .by = (int8_t)me->thread,
                                          .since = my_thread()->clock.at[me->thread]};

@@ -25,8 +25,8 @@ typedef enum {
 
 typedef struct {
     uintptr_t pc;
-    uint8_t origin;
-    bool compilers_own_is_known, is_compilers_own;
+    uint8_t origin, source;
+    uintptr_t statement;        // where to look for the line of a call that has none; 0: not known
 } call_site;
 
 static call_site *call_sites;
@@ -112,35 +112,95 @@ static origin origin_of(uintptr_t pc) {
 bool rl_is_of_program(uintptr_t pc) { return find_origin(pc) == OF_PROGRAM; }
 bool rl_is_under_test(uintptr_t pc) { return origin_of(pc) == OF_PROGRAM; }
 
-/// A walk up the stack, from the function of a library to the code under test.
+// MARK: - Code without lines
+
+static rl_source source_of(uintptr_t pc) {
+    call_site *site = call_site_of(pc);
+    if (site->source != SOURCE_UNKNOWN) return (rl_source)site->source;
+    rl_ignore();
+#if defined(__linux__)
+    rl_source source = rl_find_source(pc);
+#else
+    rl_source source = lab.scenario->is_compilers_own(pc) ? OF_COMPILER : OF_STATEMENT;
+#endif
+    rl_attend();
+    // The table may have grown meanwhile.
+    call_site_of(pc)->source = (uint8_t)source;
+    return source;
+}
+
+static bool is_of_lab(uintptr_t pc) {
+#if defined(__linux__)
+    extern const char __start_rl_text[], __stop_rl_text[];
+    return pc > (uintptr_t)__start_rl_text && pc <= (uintptr_t)__stop_rl_text;
+#else
+    (void)pc;
+    return false;
+#endif
+}
+
+/// Where the statement is to which a call of an accessor belongs.
+static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
+#if defined(__linux__)
+    call_site *site = call_site_of(pc);
+    if (site->statement) return site->statement;
+    rl_ignore();
+    uintptr_t statement = pc;
+    if (rl_has_no_line(pc)) {
+        // What the libraries resume by themselves is the end of an access by key path.
+        rl_access_end end =
+            rl_is_of_program(callee) ? rl_access_end_at(callee) : ENDS;
+        statement = rl_nearest_statement(pc, end);
+    }
+    rl_attend();
+    return call_site_of(pc)->statement = statement;
+#else
+    (void)callee;
+    return pc;
+#endif
+}
+
+// MARK: - Walking up the stack
+
+/// A walk from the function of a library, or from code without lines, to the code under test.
 typedef struct {
     rl_place found;
     bool is_beyond_entry_point, is_for_program, is_over, is_found;
     uintptr_t from;
+    uintptr_t callee;           // the function seen before that of `found`
     uintptr_t frame_pointer;    // of the function seen last
 } climb;
 
 #if defined(__x86_64__)
 #define FRAME_POINTER 6
+#define CODE_ADDRESS(word) (word)
 #elif defined(__aarch64__)
 #define FRAME_POINTER 29
+// A return address may be signed, in the bits that no address uses.
+#define CODE_ADDRESS(word) ((word) & 0x0000FFFFFFFFFFFF)
 #else
 #error "tell here which register is the frame pointer, by its number in DWARF"
 #endif
 
 /// Looks at a function on the stack. Returns whether to look at the one that called it.
 static bool climb_to(climb *c, rl_place place) {
+    if (place.stack >= me->body) return false;
     origin from = origin_of(place.pc);
     if (from == OF_PROGRAM) {
-        // A copy that the compiler has made of a function of Foundation, such as `withLock`, has no
-        // lines: whoever has called it is the place to show, if there is one.
-        bool is_copy = !c->is_found && rl_is_compilers_own(place.pc);
-        c->found = place;
+        if (is_of_lab(place.pc)) {
+            c->callee = place.pc;
+            return true;
+        }
+        // What the compiler has made, such as an accessor, a thunk or a copy of a function of
+        // Foundation, has no lines: whatever has called it is the place to show, if there is one.
+        c->is_over = source_of(place.pc) != OF_COMPILER;
+        if (c->is_over || !c->is_found) c->found = place;
         c->is_found = true;
-        c->is_over = !is_copy;
-        return is_copy;
+        if (!c->is_over) c->callee = place.pc;
+        return !c->is_over;
     }
-    if (c->is_found) return false;
+    c->callee = place.pc;
+    if (c->is_found) return true;
     c->is_for_program |= from == FOR_PROGRAM;
     // A function without a name counts only if the program itself has called it.
     c->is_over = !c->is_for_program && place.pc != c->from;
@@ -157,17 +217,36 @@ static _Unwind_Reason_Code climb_frame(struct _Unwind_Context *frame, void *argu
     return climb_to(c, place) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
+/// The frame of the function that called the one with this frame; NULL if there is none. A function
+/// that keeps no frame pointer leaves anything in its place, so nothing outside of the stack is read.
+static const uintptr_t *next_frame(const uintptr_t *frame) {
+    // Swift marks the frames of asynchronous functions in this bit.
+    uintptr_t next = frame[0] & ~((uintptr_t)1 << 60);
+    bool is_frame = next > (uintptr_t)frame && next % sizeof(void *) == 0 &&
+                    next < me->stack_base - 2 * sizeof(void *);
+    return is_frame ? (const uintptr_t *)next : NULL;
+}
+
+static rl_place place_above(const uintptr_t *frame) {
+    return (rl_place){CODE_ADDRESS(frame[1]), (uintptr_t)(frame + 2)};
+}
+
 /// Some functions of the libraries have no unwind tables; those keep frame pointers. Others do
 /// without frame pointers; those have unwind tables.
 static void climb_by_frame_pointers(climb *c) {
-    uintptr_t *frame = (uintptr_t *)c->frame_pointer;
+    const uintptr_t *frame = (const uintptr_t *)c->frame_pointer;
     const uintptr_t bottom = (uintptr_t)__builtin_frame_address(0);
-    for (int depth = 0; depth < 16; depth++) {
-        bool is_frame = (uintptr_t)frame > bottom && (uintptr_t)frame < me->stack_base &&
-                        (uintptr_t)frame % sizeof(void *) == 0;
-        if (!is_frame || !climb_to(c, (rl_place){frame[1], (uintptr_t)(frame + 2)})) return;
-        frame = (uintptr_t *)frame[0];
-    }
+    bool is_frame = (uintptr_t)frame > bottom && (uintptr_t)frame % sizeof(void *) == 0 &&
+                    (uintptr_t)frame < me->stack_base - 2 * sizeof(void *);
+    if (!is_frame) return;
+    while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
+}
+
+static void climb_up(climb *c) {
+    rl_ignore();
+    _Unwind_Backtrace(climb_frame, c);
+    if (!c->is_over) climb_by_frame_pointers(c);
+    rl_attend();
 }
 
 bool rl_is_call_of_program(rl_place *place) {
@@ -176,12 +255,25 @@ bool rl_is_call_of_program(rl_place *place) {
     if (from == OF_PROGRAM) return true;
     if (from == OF_TOOLCHAIN) return false;
     climb c = {.from = place->pc};
-    rl_ignore();
-    _Unwind_Backtrace(climb_frame, &c);
-    if (!c.is_over && !c.is_found) climb_by_frame_pointers(&c);
-    rl_attend();
+    climb_up(&c);
     if (c.is_found) *place = c.found;
     return c.is_found;
+}
+
+rl_place rl_place_in_source(rl_place place) {
+    if (source_of(place.pc) != OF_COMPILER) return place;
+    // Debug code keeps frame pointers.
+    climb c = {.from = place.pc, .callee = place.pc, .found = place, .is_found = true};
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    bool goes_on = true;
+    while (goes_on && (frame = next_frame(frame))) {
+        rl_place above = place_above(frame);
+        if (origin_of(above.pc) != OF_PROGRAM) break;
+        goes_on = climb_to(&c, above);
+    }
+    // The libraries need not.
+    if (goes_on) climb_up(&c);
+    return (rl_place){c.is_over ? statement_of_call(c.found.pc, c.callee) : c.found.pc, place.stack};
 }
 
 // MARK: - Atomics of the compiler's own
@@ -189,16 +281,6 @@ bool rl_is_call_of_program(rl_place *place) {
 /// Generic code keeps what it once looked up (type metadata, witness tables) in caches, which it
 /// reads and writes atomically. They are no part of the program that a person wrote, and would
 /// make the first run differ from the others.
-bool rl_is_compilers_own(uintptr_t pc) {
-    call_site *site = call_site_of(pc);
-    if (site->compilers_own_is_known) return site->is_compilers_own;
-    rl_ignore();
-    bool answer = lab.scenario->is_compilers_own(pc);
-    rl_attend();
-    // The table may have grown meanwhile.
-    site = call_site_of(pc);
-    site->compilers_own_is_known = true;
-    return site->is_compilers_own = answer;
-}
+bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
 
 #endif

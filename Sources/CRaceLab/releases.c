@@ -11,24 +11,25 @@
 
 void rl_note_release(thread *t, lock *l, bool shared) {
     // To fall asleep and to release the lock that goes with it are one.
-    if (t->asleep || t->released_count == MAX_HELD) return;
+    if (t->asleep) return;
+    MAKE_ROOM(t->released, t->released_count, t->released_capacity, 16);
     t->released[t->released_count++] =
         (release){l, t->clock.at[t - lab.threads], shared};
 }
 
 /// What a thread had released before something that must have happened has happened, too.
-static void have_happened(thread *t, int count) {
-    t->released_count -= (uint8_t)count;
+static void have_happened(thread *t, size_t count) {
+    t->released_count -= count;
     memmove(t->released, t->released + count, t->released_count * sizeof *t->released);
 }
 
 void rl_is_released(const lock *l, bool for_reader) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
-        for (int k = t->released_count - 1; k >= 0; k--) {
-            const release *r = &t->released[k];
+        for (size_t k = t->released_count; k > 0; k--) {
+            const release *r = &t->released[k - 1];
             if (r->lock != l || (r->shared && for_reader)) continue;
-            have_happened(t, k + 1);
+            have_happened(t, k);
             break;
         }
     }
@@ -45,7 +46,7 @@ bool rl_can_be_early(const thread *t, int8_t *holder) {
     for (int i = 0; i < lab.thread_count; i++) {
         const thread *other = &lab.threads[i];
         if (other == t) continue;
-        for (int k = 0; k < other->released_count; k++) {
+        for (size_t k = 0; k < other->released_count; k++) {
             const release *r = &other->released[k];
             if (r->lock != t->waits_for || (r->shared && for_reader)) continue;
             if (t->clock.at[i] >= r->since) continue;

@@ -13,6 +13,12 @@
 #include <sched.h>
 #include <string.h>
 
+int64_t rl_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.kept_count; i++) discard(lab.kept[i]);
     lab.kept_count = 0;
@@ -27,12 +33,13 @@ void rl_make_thread(int index) {
     t->comes_for = NULL;
     t->joins = NOBODY;
     t->last_step = -1;
-    t->accesses = t->visit_count = 0;
+    t->accesses = 0;
+    t->visit_count = 0;
     t->told_in = UINT32_MAX;
-    t->locks_held = t->released_count = 0;
+    t->locks_held = 0;
+    t->held_count = t->released_count = 0;
     t->early = false;
     t->missed = NULL;
-    memset(t->held, 0, sizeof t->held);
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->stands_behind, 0, sizeof t->stands_behind);
     t->clock.at[index] = 1;
@@ -47,10 +54,14 @@ uint64_t rl_run_number(void) { return lab.run; }
 static bool begin_run(void) {
     rl_record_phase(RL_SETTING_UP, NOBODY);
     rl_record_steps(0);
-    if (rl_recording) rl_recording->runs = lab.summary.runs;
+    if (rl_recording) {
+        rl_recording->runs = lab.summary.runs;
+        rl_recording->redundant = lab.summary.redundant;
+    }
     lab.run++;
     lab.step_count = 0;
     lab.sleeping = 0;
+    rl_begin_reduced_run();
     lab.preemptions = 0;
     lab.last = NOBODY;
     lab.redundant = false;
@@ -83,10 +94,11 @@ void rl_fill_in(rl_run *run) {
     run->thread_count = (uint32_t)lab.thread_count;
     run->step_count = lab.step_count;
     run->steps = lab.steps;
+    run->forced_switches = lab.preemptions;
     run->switches = 0;
     for (uint32_t k = 1; k < lab.step_count; k++)
         run->switches += lab.steps[k].thread != lab.steps[k - 1].thread;
-    run->race_count = lab.race_count;
+    run->race_count = (uint32_t)lab.race_count;
     run->races = lab.races;
     run->misfit_step = lab.misfit_step;
     run->misfit_thread = lab.misfit_thread;
@@ -108,6 +120,10 @@ void rl_fill_in(rl_run *run) {
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
     if (lab.status == RL_COMPLETE) rl_settle_semaphores();
+    bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
+                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY;
+    bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
+    if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
     if (lab.redundant) {
         lab.summary.redundant++;
@@ -120,13 +136,8 @@ static bool end_run(void) {
         if (me->fate != STAYS) rl_give_up();
     }
     free_what_was_kept();
-    bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
-                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY;
     if (ends_all) lab.summary.status = lab.status;
-    bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
-    if (ends_all || !go_on || only_this) return false;
-    rl_add_branches();
-    return true;
+    return !ends_all && go_on && !only_this;
 }
 
 /// Threads are started in their order, but for the one that makes the first step: if it comes last,
@@ -139,6 +150,24 @@ int rl_next_to_start(void) {
     return nth < goes_first ? nth : nth + 1;
 }
 
+static rl_bound bound_reached(void) {
+    const rl_scenario *s = lab.scenario;
+    const uint64_t executed = lab.summary.runs + lab.summary.redundant;
+    if (lab.summary.runs >= s->max_runs) return RL_BOUND_RUNS;
+    if (s->max_executed && executed >= s->max_executed) return RL_BOUND_EXECUTED;
+    if (s->max_milliseconds && rl_milliseconds() - lab.began >= s->max_milliseconds)
+        return RL_BOUND_TIME;
+    return RL_NO_BOUND;
+}
+
+static void report_progress(void) {
+    if (!lab.scenario->progressed) return;
+    const int64_t now = rl_milliseconds();
+    if (now - lab.reported < 1000) return;
+    lab.reported = now;
+    lab.scenario->progressed(lab.scenario->context, lab.summary.runs, lab.summary.redundant);
+}
+
 int rl_next_run(void) {
     if (!lab.begun) {
         lab.begun = true;
@@ -147,8 +176,8 @@ int rl_next_run(void) {
         bool go_on = end_run();
         if (lab.current) discard(lab.current);
         lab.current = go_on ? rl_next_branch() : NULL;
-        if (lab.current && lab.summary.runs >= lab.scenario->max_runs) {
-            lab.summary.run_bound_reached = true;
+        report_progress();
+        if (lab.current && (lab.summary.bound = bound_reached()) != RL_NO_BOUND) {
             discard(lab.current);
             lab.current = NULL;
         }
@@ -207,6 +236,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.thread_count = 0;
     lab.current = NULL;
     lab.begun = false;
+    lab.began = lab.reported = rl_milliseconds();
 #if defined(__linux__)
     cpu_set_t before;
     stay_on_this_processor(&before);

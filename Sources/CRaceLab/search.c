@@ -7,23 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void push(uint16_t preemptions, branch *b) {
+static void push(uint32_t preemptions, branch *b) {
     if (preemptions >= lab.queue_count) {
         size_t wanted = (size_t)preemptions + 8;
         lab.queues = rl_grown(lab.queues, lab.queue_count, wanted, sizeof *lab.queues);
         lab.queue_count = wanted;
     }
     branch_queue *q = &lab.queues[preemptions];
-    if (q->count == q->capacity) {
-        size_t wanted = q->capacity ? 2 * q->capacity : 64;
-        q->items = rl_grown(q->items, q->count, wanted, sizeof *q->items);
-        q->capacity = wanted;
-    }
+    MAKE_ROOM(q->items, q->count, q->capacity, 64);
     q->items[q->count++] = b;
 }
 
 /// The branch with the fewest preemptions; of those, the one found first.
 branch *rl_next_branch(void) {
+    if (rl_reduces()) return rl_next_reduced_branch();
     for (size_t i = 0; i < lab.queue_count; i++) {
         branch_queue *q = &lab.queues[i];
         if (q->first == q->count) continue;
@@ -35,6 +32,7 @@ branch *rl_next_branch(void) {
 }
 
 void rl_forget_branches(void) {
+    rl_forget_reduction();
     for (branch *b = rl_next_branch(); b; b = rl_next_branch()) discard(b);
     for (size_t i = 0; i < lab.queue_count; i++)
         if (lab.queues[i].items) discard(lab.queues[i].items);
@@ -44,13 +42,13 @@ void rl_forget_branches(void) {
 }
 
 /// The branch on which another choice is made at step `k`.
-static void add_branch(uint32_t k, uint8_t choice, uint8_t sleeping) {
+static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
     const rl_step *step = &lab.steps[k];
     int index = choice & ~RL_EARLY;
     int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
-    int preemptions = step->preemptions + (index != before && has(step->enabled, before));
+    uint32_t preemptions = step->preemptions + (index != before && has(step->enabled, before));
     int bound = lab.scenario->max_preemptions;
-    if (bound >= 0 && preemptions > bound) {
+    if (bound >= 0 && preemptions > (uint32_t)bound) {
         lab.summary.preemption_bound_reached = true;
         return;
     }
@@ -61,29 +59,30 @@ static void add_branch(uint32_t k, uint8_t choice, uint8_t sleeping) {
     b->sleeping = lab.scenario->reduce ? sleeping : 0;
     for (uint32_t s = 0; s < k; s++) b->choices[s] = rl_choice(&lab.steps[s]);
     b->choices[k] = choice;
-    push((uint16_t)preemptions, b);
+    push(preemptions, b);
 }
 
 /// At every step that was not prescribed, each thread that could have gone instead makes one
 /// branch, and so does each attempt that could have come early. So every interleaving is reached
 /// from exactly one other.
 void rl_add_branches(void) {
+    if (rl_reduces()) return rl_look_for_races();
     uint32_t from = lab.current ? lab.current->length : 0;
     uint32_t to = lab.step_count < lab.branch_limit ? lab.step_count : lab.branch_limit;
     for (uint32_t k = from; k < to; k++) {
         const rl_step *step = &lab.steps[k];
-        uint8_t others = step->enabled & (uint8_t)~step->sleeping & (uint8_t)~(1u << step->thread);
+        rl_thread_set others = step->enabled & ~step->sleeping & ~set_of(step->thread);
         if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
-            others &= (uint8_t)~(0x80u >> (__builtin_clz(others) - 24));
-        uint8_t sleeping = step->sleeping | (uint8_t)(1u << step->thread);
+            others &= ~(0x80000000u >> __builtin_clz(others));
+        rl_thread_set sleeping = step->sleeping | set_of(step->thread);
         for (int i = 0; i < lab.thread_count; i++) {
             if (!has(others, i)) continue;
             add_branch(k, (uint8_t)i, sleeping);
-            sleeping |= (uint8_t)(1u << i);
+            sleeping |= set_of(i);
         }
         // Whatever the others do next may depend on an attempt that comes before a release: that
         // it has happened can show in many ways.
-        uint8_t early = step->could_be_early & (uint8_t)~step->sleeping;
+        rl_thread_set early = step->could_be_early & ~step->sleeping;
         if (lab.scenario->faults & RL_FAULT_NO_EARLY_ATTEMPTS) early = 0;
         for (int i = 0; i < lab.thread_count; i++)
             if (has(early, i)) add_branch(k, (uint8_t)(i | RL_EARLY), 0);

@@ -274,6 +274,7 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     t->starter = me;
     rl_join_clock(&t->clock, &my_thread()->clock);
     rl_tick(me->thread);
+    rl_note_order(index);
     return index;
 }
 

@@ -15,19 +15,21 @@ final class Explorer {
 
     private struct Tally {
         var count = 0
-        var size = (switches: UInt32.max, steps: UInt32.max)
+        /// The smallest interleaving that was run.
+        var size = RunSize.unlimited
         var schedule = Schedule([])
+        /// The smallest one that was computed from one that was run, if it is smaller.
+        var computed: (size: RunSize, schedule: Schedule)?
         let firstSeen: Int
 
         init(firstSeen: Int) {
             self.firstSeen = firstSeen
         }
 
-        mutating func add(_ run: rl_run) {
+        mutating func add(_ run: rl_run, _ other: (size: RunSize, schedule: Schedule)?) {
             count += 1
-            guard run.size < size else { return }
-            size = run.size
-            schedule = run.schedule
+            if run.size < size { (size, schedule) = (run.size, run.schedule) }
+            if let other, other.size < computed?.size ?? .unlimited { computed = other }
         }
     }
 
@@ -50,6 +52,9 @@ final class Explorer {
     /// What the run that was looked at last ended in.
     private var outcome: String?
     private var first: Recording?
+    /// Whether to stop because an interleaving has failed.
+    private var stopped = false
+    private var began = ContinuousClock.now
     var obstacle: Obstacle?
     /// Looks at a run, and says whether to go on with the next.
     var judge: (rl_run) -> Bool = { _ in true }
@@ -71,10 +76,11 @@ final class Explorer {
         found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
         }.map { cause, tally in
-            Finding(cause, count: tally.count, schedule: tally.schedule)
+            Finding(cause, count: tally.count, schedule: schedule(of: tally, showing: cause))
         }
+        let limit = stopped ? .firstFailure : Report.Limit(summary.bound)
         let extent: Report.Extent =
-            if summary.run_bound_reached {
+            if limit != nil {
                 .first(Int(summary.runs))
             } else if summary.preemption_bound_reached, let bound = options.maximumSwitches {
                 .atMost(switches: bound)
@@ -83,9 +89,25 @@ final class Explorer {
             }
         return Report(
             threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
-            extent: extent, found: found, judging: options.judging,
+            extent: extent, limit: limit, found: found, judging: options.judging,
             outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
             obstacle: obstacle)
+    }
+
+    /// The smallest interleaving that shows `cause`. One that was only computed is run, to make sure.
+    private func schedule(of tally: Tally, showing cause: Cause) -> Schedule {
+        guard obstacle == nil, let computed = tally.computed, computed.size < tally.size else {
+            return tally.schedule
+        }
+        let counted = outcomes
+        defer { outcomes = counted }
+        var shows = false
+        judge = { run in
+            shows = run.status != RL_MISFIT && self.causes(of: run).contains(cause)
+            return false
+        }
+        _ = run(computed.schedule)
+        return shows ? computed.schedule : tally.schedule
     }
 
     /// Runs the first interleaving once more: now it shows if the runs since have left something
@@ -172,13 +194,17 @@ final class Explorer {
         }
         let causes = causes(of: run)
         if first == nil { first = recording(of: run, causes: causes) }
+        let smallest = causes.isEmpty ? nil : run.withFewestSwitches
         for cause in causes {
             let fresh = Tally(firstSeen: tallies.count)
-            tallies[cause, default: fresh].add(run)
+            tallies[cause, default: fresh].add(run, smallest)
         }
         found.count(causes.lazy.map(\.kind))
         if surviving == nil, causes.isEmpty { surviving = run.schedule }
-        return true
+        stopped =
+            options.stopsAtFirstFailure
+            && causes.contains { options.judging.contains($0.kind) }
+        return !stopped
     }
 
     /// Everything that is wrong with a run, each thing once.
@@ -256,6 +282,14 @@ final class Explorer {
         configuration.reduce = options.reduction && options.maximumSwitches == nil
         configuration.max_preemptions = Int32(clamping: options.maximumSwitches ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
+        configuration.max_executed = UInt64(options.maximumRuns.map { max(1, $0) } ?? 0)
+        configuration.max_milliseconds = options.maximumTime?.milliseconds ?? 0
+        if options.progress != nil {
+            began = .now
+            configuration.progressed = { context, runs, redundant in
+                Explorer.from(context).report(runs: runs, redundant: redundant)
+            }
+        }
         configuration.max_steps = options.stepsAllowed
         configuration.faults = options.faults
         let crashes = KnownCrashes(options.crashes)
@@ -272,6 +306,12 @@ final class Explorer {
             }
             return withExtendedLifetime(self) { rl_explore(&configuration) }
         }
+    }
+
+    private func report(runs: UInt64, redundant: UInt64) {
+        options.progress?(
+            ExplorationProgress(
+                explored: Int(runs), redundant: Int(redundant), elapsed: .now - began))
     }
 
     private static func from(_ context: UnsafeMutableRawPointer?) -> Explorer {
@@ -303,5 +343,21 @@ final class Explorer {
         }
         rl_deafen()
         if let thrown { uncaught.append((index, thrown)) }
+    }
+}
+
+extension Duration {
+    /// At least one.
+    fileprivate var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
+}
+
+extension Report.Limit {
+    fileprivate init?(_ bound: rl_bound) {
+        switch bound {
+        case RL_BOUND_RUNS: self = .interleavings
+        case RL_BOUND_EXECUTED: self = .runs
+        case RL_BOUND_TIME: self = .time
+        default: return nil
+        }
     }
 }

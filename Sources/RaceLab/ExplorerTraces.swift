@@ -39,31 +39,6 @@ extension Explorer {
         return trace
     }
 
-    /// The interleaving with the fewest switches that shows what `finding` says; of those, the
-    /// shortest. The search goes through all interleavings in order of forced switches, so it can
-    /// end as soon as it comes to those with more.
-    func shortest(showing finding: Finding) -> Schedule {
-        options.reduction = false
-        options.maximumInterleavings = 20_000
-        var best = (forced: Int.max, switches: Int.max, steps: Int.max)
-        var shortest = finding.schedule
-        judge = { run in
-            let forced = run.forcedSwitches
-            guard forced <= best.forced else { return false }
-            let shows = self.causes(of: run).contains {
-                $0.kind == finding.kind && $0.reason == finding.reason
-            }
-            let schedule = run.schedule
-            let size = (forced, schedule.switches, schedule.choices.count)
-            if shows, size < best {
-                (best, shortest) = (size, schedule)
-            }
-            return true
-        }
-        _ = run()
-        return shortest
-    }
-
     /// The first step of a failing interleaving after which every way on fails: shows something
     /// of this kind, or of a more telling one.
     func pointOfNoReturn(of schedule: Schedule, _ kind: Finding.Kind) -> Int? {
@@ -80,7 +55,7 @@ extension Explorer {
             }
             let summary = run(schedule.prefix(length), andBeyond: true)
             if survivor { return length }
-            if summary.run_bound_reached || summary.preemption_bound_reached { return nil }
+            if summary.bound != RL_NO_BOUND || summary.preemption_bound_reached { return nil }
         }
         return nil
     }

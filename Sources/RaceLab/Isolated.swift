@@ -145,7 +145,7 @@ final class Isolated {
 
     private func report(obstacle: Obstacle) -> Report {
         Report(
-            threads: [], explored: 0, redundant: 0, extent: .first(0), found: Found(),
+            threads: [], explored: 0, redundant: 0, extent: .first(0), limit: nil, found: Found(),
             judging: options.judging, outcomes: [:], expectations: [], surviving: nil,
             obstacle: obstacle)
     }
@@ -156,8 +156,8 @@ final class Isolated {
         found.count([.crash])
         found.all = [Finding(.said(.crash, crash.reason), count: 1, schedule: crash.schedule)]
         return Report(
-            threads: remains.threads, explored: 1, redundant: 0, extent: .first(1), found: found,
-            judging: options.judging, outcomes: [:], expectations: [], surviving: nil,
+            threads: remains.threads, explored: 1, redundant: 0, extent: .first(1),
+            limit: .interleavings, found: found, judging: options.judging, outcomes: [:], expectations: [], surviving: nil,
             obstacle: nil)
     }
 
@@ -233,6 +233,7 @@ private final class Errand {
     private let describe: (Scenario) -> Void
     private let work: (Explorer) -> Data
     private var errand = rl_errand()
+    private let began = ContinuousClock.now
 
     init(
         _ options: Options, _ describe: @escaping (Scenario) -> Void,
@@ -251,7 +252,7 @@ private final class Errand {
         found.all = [Finding(.said(.crash, ""), count: 1, schedule: Schedule([0]))]
         found.count([.crash])
         let report = Report(
-            threads: [""], explored: 1, redundant: 0, extent: .all, found: found,
+            threads: [""], explored: 1, redundant: 0, extent: .all, limit: .time, found: found,
             judging: [.crash], outcomes: ["": 1], expectations: [], surviving: Schedule([0]),
             obstacle: .noThreads)
         return isSaid(report) && isSaid(Message.value(Data())) && isSaid(Message.initial([""]))
@@ -272,6 +273,12 @@ private final class Errand {
         errand.before = { _ in Symbols.hold() }
         errand.after = { _ in Symbols.release() }
         errand.work = { Unmanaged<Errand>.fromOpaque($0!).takeUnretainedValue().workInChild() }
+        if options.progress != nil {
+            errand.progressed = { context, runs, redundant in
+                Unmanaged<Errand>.fromOpaque(context!).takeUnretainedValue()
+                    .report(runs: runs, redundant: redundant)
+            }
+        }
         errand.max_steps = options.stepsAllowed
         errand.milliseconds = max(0, Int64(time / .milliseconds(1)))
         errand.memory = UInt64(max(0, options.memoryLimit))
@@ -281,7 +288,16 @@ private final class Errand {
         return Remains(answer)
     }
 
+    private func report(runs: UInt64, redundant: UInt64) {
+        options.progress?(
+            ExplorationProgress(
+                explored: Int(runs), redundant: Int(redundant), elapsed: .now - began))
+    }
+
     private func workInChild() {
+        var options = options
+        // The parent reports it.
+        options.progress = nil
         let explorer = Explorer(options, describe)
         let herald = Herald(pipe: errand.results)
         explorer.herald = herald

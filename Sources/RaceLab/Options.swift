@@ -7,6 +7,16 @@ public struct Options: Sendable {
     public var maximumSwitches: Int?
     /// Stops after this many interleavings; less than 1 counts as 1.
     public var maximumInterleavings = 100_000
+    /// Stops after this many runs, those included that repeat an interleaving: see
+    /// ``Report/redundant``. `nil`: any number.
+    public var maximumRuns: Int?
+    /// Begins no further run when so much time has passed. `nil`: takes as long as it takes.
+    public var maximumTime: Duration?
+    /// Stops after the first interleaving that fails.
+    public var stopsAtFirstFailure = false
+    /// Receives, once a second, how far the exploration has come. Called on a thread of the lab between
+    /// two interleavings, or, with ``Isolation/childProcess``, on the thread that called `explore`.
+    public var progress: (@Sendable (ExplorationProgress) -> Void)?
     /// Gives up on an interleaving of more steps than this; less than 1 counts as 1. A loop that tries
     /// something until it succeeds does not go on and on, since nothing changes meanwhile; one that
     /// also counts how often does, while the thread for which it waits is not let go on.
@@ -33,4 +43,13 @@ public struct Options: Sendable {
 
     /// ``maximumSteps`` as the engine takes it.
     var stepsAllowed: UInt32 { UInt32(clamping: max(1, maximumSteps)) }
+}
+
+/// How far an exploration has come.
+public struct ExplorationProgress: Sendable {
+    /// How many interleavings have been explored.
+    public let explored: Int
+    /// How many runs have repeated one of them.
+    public let redundant: Int
+    public let elapsed: Duration
 }

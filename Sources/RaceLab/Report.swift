@@ -45,7 +45,8 @@ public struct Finding: Codable, Sendable, CustomStringConvertible {
     public var reason: String { cause.reason }
     /// In how many of the interleavings explored.
     public let count: Int
-    /// The interleaving with the fewest switches that shows it; of those, the shortest.
+    /// The interleaving that shows it with the fewest forced switches, that is, switches away from a
+    /// thread that could have gone on; of those, the one with the fewest switches, and the shortest.
     public let schedule: Schedule
 
     init(_ cause: Cause, count: Int, schedule: Schedule) {
@@ -163,7 +164,22 @@ public struct Report: Codable, Sendable {
             case .atMost(let switches):
                 "all interleavings with at most \(switches) forced switches"
             case .first(1): "the first interleaving only"
-            case .first(let count): "the first \(count) interleavings, in order of switches"
+            case .first(let count): "the first \(count) interleavings"
+            }
+        }
+    }
+
+    /// Why not everything was explored.
+    public enum Limit: String, Codable, Sendable, CaseIterable {
+        case interleavings, runs, time
+        case firstFailure = "first failure"
+
+        var description: String {
+            switch self {
+            case .interleavings: "maximumInterleavings was reached"
+            case .runs: "maximumRuns was reached"
+            case .time: "maximumTime was over"
+            case .firstFailure: "stopped at the first failure"
             }
         }
     }
@@ -176,6 +192,8 @@ public struct Report: Codable, Sendable {
     /// How many were begun and found to be equivalent to one explored before.
     public let redundant: Int
     public let extent: Extent
+    /// What ended the exploration early; `nil` if nothing did.
+    public let limit: Limit?
     /// In how many of them something was found that is judged as a failure.
     public let failing: Int
     /// What was found and is judged as a failure, the most telling first.
@@ -194,7 +212,8 @@ public struct Report: Codable, Sendable {
     private let found: Found
 
     init(
-        threads: [String], explored: Int, redundant: Int, extent: Extent, found: Found,
+        threads: [String], explored: Int, redundant: Int, extent: Extent, limit: Limit?,
+        found: Found,
         judging: Set<Finding.Kind>, outcomes: [String: Int], expectations: [ExpectedOutcome],
         surviving: Schedule?, obstacle: Obstacle?
     ) {
@@ -202,6 +221,7 @@ public struct Report: Codable, Sendable {
         self.explored = explored
         self.redundant = redundant
         self.extent = extent
+        self.limit = limit
         self.found = found
         failing = found.count(ofAny: judging)
         findings = found.all.filter { judging.contains($0.kind) }
@@ -217,7 +237,7 @@ public struct Report: Codable, Sendable {
     public func judged(by kinds: Set<Finding.Kind>) -> Report {
         Report(
             threads: threads, explored: explored, redundant: redundant, extent: extent,
-            found: found, judging: kinds, outcomes: outcomes, expectations: expectations,
+            limit: limit, found: found, judging: kinds, outcomes: outcomes, expectations: expectations,
             surviving: surviving, obstacle: obstacle)
     }
 

@@ -12,6 +12,7 @@ extension Report {
             ("obstacle", .string(obstacle?.description)),
             ("threads", .strings(threads)),
             ("extent", extent.json),
+            ("endedBy", .string(limit?.rawValue)),
             ("explored", .int(explored)),
             ("redundant", .int(redundant)),
             ("failing", .int(failing)),

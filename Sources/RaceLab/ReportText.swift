@@ -55,7 +55,8 @@ extension Report {
         let leftOut =
             redundant == 0
             ? "" : "; \(redundant) more were begun and found to be like one of them"
-        return "explored: \(extent) (\(explored)\(leftOut))"
+        let why = limit.map { "; \($0.description)" } ?? ""
+        return "explored: \(extent) (\(explored)\(leftOut)\(why))"
     }
 
     private func findingRows(_ title: String, _ findings: [Finding]) -> [[String]] {

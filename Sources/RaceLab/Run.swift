@@ -25,16 +25,20 @@ extension rl_run {
         }
     }
 
-    /// How often somebody else went on although the one before could have.
-    var forcedSwitches: Int {
-        let steps = allSteps
-        return zip(steps, steps.dropFirst()).count { before, step in
-            before.thread != step.thread && step.enabled >> before.thread & 1 == 1
-        }
-    }
+    /// Among interleavings that show the same, the smallest one is reported.
+    var size: RunSize { RunSize(forced: forced_switches, switches: switches, steps: step_count) }
 
-    /// By which of two interleavings is shown that show the same: the smaller one.
-    var size: (switches: UInt32, steps: UInt32) { (switches, step_count) }
+    /// Of all interleavings that differ from this one only in the order of independent steps, the one
+    /// with the fewest switches; `nil` if that is not known.
+    var withFewestSwitches: (size: RunSize, schedule: Schedule)? {
+        var choices = [UInt8](repeating: 0, count: Int(step_count))
+        var forced: UInt32 = 0
+        guard rl_fewest_switches(&choices, &forced) else { return nil }
+        let schedule = Schedule(choicesOfEngine: choices)
+        let size = RunSize(
+            forced: forced, switches: UInt32(schedule.switches), steps: step_count)
+        return (size, schedule)
+    }
 
     func accesses(of thread: Int) -> UInt32 {
         withUnsafeBytes(of: accesses) { $0.bindMemory(to: UInt32.self)[thread] }
@@ -57,6 +61,11 @@ extension Schedule {
         self.init(steps.map { Int($0.thread) }, early: Set(early))
     }
 
+    init(choicesOfEngine: [UInt8]) {
+        let early = choicesOfEngine.indices.filter { choicesOfEngine[$0] & UInt8(RL_EARLY) != 0 }
+        self.init(choicesOfEngine.map { Int($0 & ~UInt8(RL_EARLY)) }, early: Set(early))
+    }
+
     /// The same for the engine. What can be no thread is one of which it will not know.
     var choicesOfEngine: [UInt8] {
         let nobody = Int(RL_MAX_THREADS)
@@ -64,5 +73,19 @@ extension Schedule {
             UInt8((0..<nobody).contains(thread) ? thread : nobody)
                 | (early.contains(index) ? UInt8(RL_EARLY) : 0)
         }
+    }
+}
+
+/// How much there is to follow in an interleaving.
+struct RunSize: Comparable {
+    /// Switches away from a thread that could have gone on.
+    let forced: UInt32
+    let switches: UInt32
+    let steps: UInt32
+
+    static let unlimited = RunSize(forced: .max, switches: .max, steps: .max)
+
+    static func < (left: RunSize, right: RunSize) -> Bool {
+        (left.forced, left.switches, left.steps) < (right.forced, right.switches, right.steps)
     }
 }

@@ -105,7 +105,7 @@ public final class Scenario {
 
     /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
     /// with the other bodies. An error that it throws counts as a failure. There can be up to
-    /// eight threads, the workers of queues and those that are started later included; each needs
+    /// 32 threads, the workers of queues and those that are started later included; each needs
     /// a name of its own. Whatever is not like this is an ``Obstacle/malformedScenario(_:)``, as are
     /// threads that are added by a body or a check: then there is no verdict.
     public func thread(_ name: String, _ body: @escaping () throws -> Void) {

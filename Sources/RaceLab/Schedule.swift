@@ -1,7 +1,8 @@
 /// Who makes which step of an interleaving, in a form that can be printed, kept and typed in.
 ///
 /// One letter for each step: the first letter of the thread's name, or, if two threads begin with
-/// the same letter, `A` for the thread that was added first, `B` for the next, and so on. A thread
+/// the same letter, `A` for the thread that was added first, `B` for the next, and so on; Greek
+/// capitals follow `Z`. A thread
 /// that was started by another one has a letter from the end of the alphabet. A number after a
 /// letter repeats it: `SR3S` is `SRRRS`.
 ///
@@ -93,10 +94,14 @@ public struct Schedule: Hashable, Codable, Sendable {
         let named = Array(StartedThreads.named(of: threads))
         let initials = named.map { capital($0.first ?? "?") }
         let areTellingApart = Set(initials).count == named.count && initials.allSatisfy(\.isLetter)
-        let letters = areTellingApart ? initials : Array("ABCDEFGH".prefix(named.count))
-        let others = "ZYXWVUTSRQPONMLK".filter { !letters.contains($0) }
+        let letters = areTellingApart ? initials : Array((latin + greek).prefix(named.count))
+        let others = (latin.reversed() + greek).filter { !letters.contains($0) }
         return letters + others.prefix(threads.count - named.count)
     }
+
+    private static let latin = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    /// More letters for more threads: the Greek capitals that look like no Latin one.
+    private static let greek = Array("ΓΔΘΛΞΠΣΦΨΩ")
 
     /// The capital of a letter, or the letter itself if there is none, or two, as with `ß`.
     private static func capital(_ letter: Character) -> Character {

@@ -133,8 +133,14 @@ enum Symbols {
         return isDeclaration(line) && line.contains("[keyPath: ")
     }
 
+    /// Whether the line declares something, and may read something for it.
     private static func isDeclaration(_ line: String) -> Bool {
-        (line.hasPrefix("let ") || line.hasPrefix("var ")) && line.contains(" = ")
+        guard line.hasPrefix("let ") || line.hasPrefix("var "),
+            let value = line.firstRange(of: " = ").map({ line[$0.upperBound...] })
+        else { return false }
+        let isNumber = value.allSatisfy { $0.isNumber || "-._".contains($0) }
+        let isText = value.hasPrefix("\"") && !value.contains("\\(")
+        return !isNumber && !isText && !["true", "false", "nil", "[]", "[:]"].contains(value)
     }
 
     /// The first of the addresses that has a line in this function, and which one it is.

@@ -137,7 +137,7 @@ extension Report {
         if options.isolation == .childProcess {
             return try Isolated(options, describe).counterexample(of: self, showing: finding)
         }
-        let schedule = Explorer(options, describe).shortest(showing: finding)
+        let schedule = finding.schedule
         var trace = try Explorer(options, describe).trace(of: schedule)
         guard ![.overlap, .dataRace].contains(finding.kind) else { return trace }
         if let step = Explorer(options, describe).pointOfNoReturn(of: schedule, finding.kind) {

@@ -2,7 +2,7 @@ import Foundation
 import RaceLab
 import SharedSuite
 
-/// How fast the lab is: interleavings a second, all of them, without leaving any out.
+/// How fast the lab is: interleavings and runs a second, and what the reduction saves.
 enum BenchCommand {
     private static let races = ["R01", "R05"]
     private static let enough = Duration.seconds(1)
@@ -17,6 +17,7 @@ enum BenchCommand {
             print(id.padded(to: 6) + rates.map { $0.aSecond.grouped.padded(to: 12) }.joined())
             print("      " + rates.map { $0.handOvers.padded(to: 12) }.joined())
         }
+        printReduced()
         let usage = Usage()
         print(
             """
@@ -25,6 +26,40 @@ enum BenchCommand {
             operating system, which puts the one to sleep and wakes the other; it took
             \(usage.systemShare) % of the time.
             """)
+    }
+
+    private static func printReduced() {
+        print("\nwith reduction: interleavings, of how many, in how many runs, runs a second\n")
+        for id in races {
+            guard let race = Catalogue.hazard(id) as? any Race else { continue }
+            let cells = Stage.allCases.map { Reduced(of: race, on: $0) }
+            print(id.padded(to: 6) + cells.map { $0.counts.padded(to: 24) }.joined())
+            print("      " + cells.map { $0.rate.padded(to: 24) }.joined())
+        }
+    }
+
+    /// One interleaving of each kind, and the runs that it takes to explore them.
+    private struct Reduced {
+        let counts: String
+        let rate: String
+
+        init(of race: any Race, on stage: Stage) {
+            var options = race.options
+            let scenario = race.scenario(on: stage)
+            options.reduction = false
+            let all = explore(options: options, scenario).explored
+            options.reduction = true
+            let clock = ContinuousClock()
+            let start = clock.now
+            var (runs, report) = (0, explore(options: options, scenario))
+            while clock.now - start < enough {
+                report = explore(options: options, scenario)
+                runs += report.explored + report.redundant
+            }
+            let executed = report.explored + report.redundant
+            counts = "\(report.explored) of \(all) in \(executed)"
+            rate = "\(Int(Double(runs) / ((clock.now - start) / .seconds(1))).grouped) runs/s"
+        }
     }
 
     private struct Rate {

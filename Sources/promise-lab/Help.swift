@@ -128,7 +128,8 @@ enum Help {
 
         Measures how many interleavings a second the lab explores: all of R01 and of R05 on each
         stage, none left out; and how often threads hand over to one another meanwhile, which is
-        what limits it. Takes about fifteen seconds.
+        what limits it. Then the same with reduction: how many interleavings are left, in how many
+        runs they are explored, and how many runs a second. Takes about fifteen seconds.
 
         """,
         "aplus": """

@@ -41,7 +41,11 @@ enum ShowCommand {
         }
         var options = race.options
         if everyOrder { options.reduction = false }
+        let progress = Progress()
+        progress.now("\(race.id) on \(subject)")
+        options.progress = { progress.now("\(race.id) on \(subject): \($0.explored.grouped) interleavings explored") }
         let report = explore(options: options, race.scenario(on: subject))
+        progress.end()
         if let obstacle = report.obstacle { throw obstacle }
         let findings = race.findings(of: report, on: subject)
         if format != .text { return try write(report, findings.first, race, subject, format) }

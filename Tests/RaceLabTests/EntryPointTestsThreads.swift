@@ -180,12 +180,12 @@ struct ThreadEntryPointTests {
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
 
-    @Test("there is room for eight threads; one more is an obstacle")
+    @Test("there is room for 32 threads; one more is an obstacle")
     func tooMany() {
         let report = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
-                for _ in 1...8 { Thread.detachNewThread { shared.value = 1 } }
+                for _ in 1...32 { Thread.detachNewThread { shared.value = 1 } }
             }
         }
         #expect(report.obstacle == .tooManyThreads(thread: "starter"), "\(report.summary)")

@@ -15,14 +15,14 @@ struct MalformedScenarioTests {
     }
 
     static let mistakes: [Mistake] = [
-        Mistake(testDescription: "nine threads", words: "'thread 9' is one too many") { scenario in
-            for number in 2...10 { scenario.thread("thread \(number)") {} }
+        Mistake(testDescription: "33 threads", words: "'thread 33' is one too many") { scenario in
+            for number in 2...34 { scenario.thread("thread \(number)") {} }
         },
         Mistake(testDescription: "two of one name", words: "two threads called 'same'") {
             $0.thread("same") {}
             $0.thread("same") {}
         },
-        Mistake(testDescription: "a queue's worker is one too many", words: "'queue 8'") {
+        Mistake(testDescription: "a queue's worker is one too many", words: "'queue 32'") {
             _ = $0.queue("queue", workers: 1_000_000_000)
         },
         Mistake(testDescription: "a queue without workers", words: "'queue' has no workers") {

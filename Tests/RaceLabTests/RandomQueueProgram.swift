@@ -46,7 +46,7 @@ struct RandomQueueProgram: CustomStringConvertible {
     /// How many bodies have been mentioned so far.
     private var bodyCount: Int
 
-    /// Every body becomes one more thread of the lab at most, which has room for eight.
+    /// More of them would make more interleavings than can be explored.
     private static let mostBodies = 4
 
     init(seed: UInt64) {

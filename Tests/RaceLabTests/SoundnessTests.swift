@@ -204,7 +204,7 @@ struct SoundnessTests {
 
     @Test(
         "a schedule with a number of no thread is refused with the step",
-        arguments: [-1, 2, 8, 128, 256])
+        arguments: [-1, 2, 8, 31, 32, 33, 128, 256])
     func misfitOfNobody(thread: Int) {
         let error = #expect(throws: Misfit.self) {
             try replay(Schedule([0, thread]), Classic.lostUpdate.describe)

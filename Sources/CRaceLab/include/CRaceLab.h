@@ -12,7 +12,10 @@
 extern "C" {
 #endif
 
-#define RL_MAX_THREADS 8
+#define RL_MAX_THREADS 32
+
+/// A set of threads: a bit for each.
+typedef uint32_t rl_thread_set;
 
 /// What a thread is about to do when it comes to a point at which another one may go first.
 typedef enum {
@@ -54,13 +57,13 @@ typedef struct {
     uint8_t thread;
     uint8_t kind;
     bool failed;            // an attempt that did not succeed, or whose time was up
-    uint8_t locks_held;     // by this thread, after the step
-    uint8_t enabled;        // a bit for each thread that could have gone
-    uint8_t sleeping;       // a bit for each thread whose going here would be redundant
-    uint8_t could_be_early; // a bit for each thread whose attempt could come early, see RL_EARLY
+    uint32_t locks_held;    // by this thread, after the step
+    rl_thread_set enabled;  // the threads that could have gone
+    rl_thread_set sleeping; // the threads whose going here would be redundant
+    rl_thread_set could_be_early; // the threads whose attempt could come early, see RL_EARLY
     bool early;             // it did …
     int8_t before;          // … before this thread releases the lock
-    uint16_t preemptions;   // before this step
+    uint32_t preemptions;   // before this step
     uintptr_t address;
     uintptr_t pc;
 } rl_step;
@@ -96,7 +99,6 @@ typedef struct {
     uintptr_t holder_pc;    // where the holder took the lock
 } rl_waiting;
 
-#define RL_MAX_RACES 16
 #define RL_MAX_FRAMES 64
 
 /// One run of the scenario, as it is shown to `finished`. Valid during that call only.
@@ -105,7 +107,8 @@ typedef struct {
     uint32_t thread_count;              // those that were started during the run included
     uint32_t step_count;
     const rl_step *steps;
-    uint32_t switches;                  // how often somebody else goes on than the one before
+    uint32_t switches;                  // context switches …
+    uint32_t forced_switches;           // … away from a thread that could have gone on
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
@@ -141,6 +144,10 @@ typedef struct {
     bool reduce;                // do not permute steps that do not touch one another
     int max_preemptions;        // -1: any number
     uint64_t max_runs;
+    uint64_t max_executed;      // those that repeat another one included; 0: any number
+    int64_t max_milliseconds;   // no run is begun later; 0: without a limit
+    /// Called once a second between two runs, if not NULL.
+    void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
     uint32_t max_steps;         // of one run
     const uint8_t *schedule;    // choices; if not NULL: run this one only …
     uint32_t schedule_length;
@@ -150,16 +157,29 @@ typedef struct {
     unsigned faults;            // RL_FAULT_…, or 0
 } rl_scenario;
 
+/// What ends an exploration although there is more to explore.
+typedef enum {
+    RL_NO_BOUND = 0,
+    RL_BOUND_RUNS,
+    RL_BOUND_EXECUTED,
+    RL_BOUND_TIME,
+} rl_bound;
+
 typedef struct {
     rl_status status;           // RL_COMPLETE, or what ended the exploration
     uint64_t runs;              // interleavings explored
     uint64_t redundant;         // begun and found to be equivalent to one explored before
-    bool run_bound_reached;
+    rl_bound bound;             // that was reached, if one was
     bool preemption_bound_reached;
 } rl_summary;
 
 /// Runs the scenario under one interleaving after the other. One exploration at a time.
 rl_summary rl_explore(const rl_scenario *scenario);
+
+/// While `finished` is called: writes the choices of the interleaving with the fewest switches, forced
+/// ones first, that differs from this run only in the order of independent steps. There has to be room
+/// for as many as the run has steps. Returns false if that is not known.
+bool rl_fewest_switches(uint8_t *choices, uint32_t *forced_switches);
 
 /// From here to `rl_deafen` this thread's accesses are steps. Calls do nest.
 void rl_listen(void);
@@ -210,6 +230,7 @@ typedef struct {
     int phase;
     int thread;             // whose turn it is, in phase RL_IN_THREAD
     uint64_t runs;          // before this one
+    uint64_t redundant;     // of those begun, besides
     uint32_t thread_count;
     int signal;             // that the child got for a crash, or 0
     bool overflow;          // of the stack
@@ -228,6 +249,8 @@ typedef struct {
     void (*after)(void *context);
     /// Called in the child, on a thread of its own.
     void (*work)(void *context);
+    /// Called once a second in the parent, if not NULL.
+    void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
     int results;            // for `work`: where to write what is for the parent
     uint32_t max_steps;     // of a run
     int64_t milliseconds;   // after which the child is ended

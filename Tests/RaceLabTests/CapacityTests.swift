@@ -1,0 +1,174 @@
+import Dispatch
+import Foundation
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// Each table of the lab once had a fixed size. One more than fitted into it was dropped in silence,
+/// and the verdict was wrong.
+@Suite("Capacities", .needsTheLab)
+struct CapacityTests {
+    @Test("a thread holds one lock more than sixteen", arguments: [16, 17, 40])
+    func nestedMutexes(count: Int) {
+        let report = explore { scenario in
+            let locks = (0..<count).map { _ in Box(Mutex(())) }
+            scenario.thread("nested") {
+                for lock in locks { lock.value._unsafeLock() }
+                for lock in locks.reversed() { lock.value._unsafeUnlock() }
+            }
+            scenario.thread("last") { locks[count - 1].value.withLock { _ in } }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("a thread releases one lock more than sixteen after one step", arguments: [16, 17, 40])
+    func releases(count: Int) {
+        let report = explore { scenario in
+            let locks = (0..<count).map { _ in Box(Mutex(())) }
+            let (flag, seen) = (Box(Atomic(false)), Seen())
+            scenario.thread("holder") {
+                for lock in locks { lock.value._unsafeLock() }
+                flag.value.store(true, ordering: .relaxed)
+                for lock in locks.reversed() { lock.value._unsafeUnlock() }
+            }
+            scenario.thread("attempt") {
+                seen.note(flag.value.load(ordering: .relaxed) ? "raised" : "down")
+                let taken: Void? = locks[0].value.withLockIfAvailable { _ in }
+                seen.note(taken == nil ? "refused" : "taken")
+            }
+            scenario.outcome { seen.text }
+        }
+        let all = ["down taken", "down refused", "raised taken", "raised refused"]
+        #expect(Set(report.outcomes.keys) == Set(all), "\(report.summary)")
+    }
+
+    @Test("a thread spins on one place more than 32", arguments: [32, 33, 80])
+    func spinsOnManyPlaces(count: Int) {
+        let report = explore { scenario in
+            let words = (0..<count).map { _ in Box(Atomic(0)) }
+            scenario.thread("waits") {
+                var isOver = false
+                while !isOver {
+                    for word in words where word.value.load(ordering: .acquiring) == 1 {
+                        isOver = true
+                    }
+                }
+            }
+            scenario.thread("writes") { words[count - 1].value.store(1, ordering: .releasing) }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("two lines more than sixteen race in one interleaving")
+    func races() {
+        var options = Options()
+        options.maximumInterleavings = 1
+        let report = explore(options: options) { scenario in
+            let counters = Self.writes.map { _ in Counter() }
+            scenario.thread("writes") { for write in Self.writes { write(counters) } }
+            scenario.thread("reads") { for counter in counters { _ = counter.value } }
+        }
+        #expect(report.findings.map(\.kind) == Self.writes.map { _ in .dataRace })
+    }
+
+    private static let writes: [@Sendable ([Counter]) -> Void] = [
+        { $0[0].value = 1 },
+        { $0[1].value = 1 },
+        { $0[2].value = 1 },
+        { $0[3].value = 1 },
+        { $0[4].value = 1 },
+        { $0[5].value = 1 },
+        { $0[6].value = 1 },
+        { $0[7].value = 1 },
+        { $0[8].value = 1 },
+        { $0[9].value = 1 },
+        { $0[10].value = 1 },
+        { $0[11].value = 1 },
+        { $0[12].value = 1 },
+        { $0[13].value = 1 },
+        { $0[14].value = 1 },
+        { $0[15].value = 1 },
+        { $0[16].value = 1 },
+        { $0[17].value = 1 },
+    ]
+
+    @Test("work is sent to one queue more than 64 during set-up", arguments: [64, 65, 130])
+    func queuesOfSetUp(count: Int) {
+        let report = explore { scenario in
+            let counters = (0..<count).map { _ in Counter() }
+            for counter in counters {
+                let queue = DispatchQueue(label: "set-up")
+                nonisolated(unsafe) let counter = counter
+                queue.async {
+                    usleep(20)
+                    counter.value = 1
+                }
+            }
+            scenario.thread("sums") {
+                if counters.contains(where: { $0.value == 0 }) { counters[0].value = 100 }
+            }
+            scenario.check { try require(counters[0].value == 1, "work was still under way") }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
+    @Test("there is room for 32 threads, and each has a letter")
+    func threads() throws {
+        let describe: (Scenario) -> Void = { scenario in
+            let lock = Box(Mutex(0))
+            for number in 1...31 {
+                scenario.thread("thread \(number)") { lock.value.withLock { $0 += 1 } }
+            }
+            scenario.thread("last") { lock.value.withLock { $0 += 1 } }
+            scenario.outcome { "\(lock.value.withLock { $0 })" }
+        }
+        var options = Options()
+        options.maximumInterleavings = 40
+        let report = explore(options: options, describe)
+        #expect(report.obstacle == nil && report.outcomes == ["32": 40], "\(report.summary)")
+        let letters = Schedule.letters(for: report.threads)
+        #expect(Set(letters).count == 32)
+        let text = String(letters.reversed())
+        #expect(try replay(text, describe).scheduleText == text)
+        #expect(try replay(text.lowercased(), describe).scheduleText == text)
+    }
+
+    @Test("a thread waits for 31 others")
+    func manyReaders() {
+        var options = Options()
+        options.maximumInterleavings = 40
+        let report = explore(options: options) { scenario in
+            let (lock, counter) = (ReadWriteLock(), Counter())
+            for number in 1...31 {
+                scenario.thread("reader \(number)") {
+                    lock.lockToRead()
+                    _ = counter.value
+                    lock.unlock()
+                }
+            }
+            scenario.thread("writer") {
+                lock.lockToWrite()
+                counter.value = 1
+                lock.unlock()
+            }
+        }
+        #expect(report.obstacle == nil && report.failing == 0, "\(report.summary)")
+    }
+
+    @Test("a lock is taken again more than 65,536 times")
+    func recursion() {
+        let report = explore { scenario in
+            let (lock, counter) = (NSRecursiveLock(), Counter())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    for _ in 0...65_536 { lock.lock() }
+                    for _ in 0..<65_536 { lock.unlock() }
+                    counter.value += 1
+                    lock.unlock()
+                }
+            }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+}

@@ -1,0 +1,79 @@
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// What an exploration costs: with reduction, one run for each interleaving that it reports.
+@Suite("Cost", .needsTheLab)
+struct CostTests {
+    private static func reduced(_ describe: @escaping (Scenario) -> Void) -> Report {
+        var options = Options()
+        options.reduction = true
+        return explore(options: options, describe)
+    }
+
+    @Test("no run of a classic repeats another one", arguments: Classic.all)
+    func classics(_ classic: Classic) {
+        let report = classic.report { $0.reduction = true }
+        #expect(report.redundant == 0)
+    }
+
+    @Test(
+        "steps that do not touch the same thing are explored in one order",
+        arguments: [(2, 8), (3, 10), (8, 4)])
+    func independent(threads: Int, steps: Int) {
+        let report = Self.reduced { scenario in
+            for thread in 0..<threads {
+                let counter = Counter()
+                scenario.thread("\(thread)") { for _ in 0..<steps { counter.value = 1 } }
+            }
+        }
+        #expect(report.survives && report.explored == 1 && report.redundant == 0)
+    }
+
+    /// Each of `threads` threads writes what only the last one reads: as many orders of reading and
+    /// writing as there are sets of writes that have been made.
+    @Test("one reader and many writers", arguments: [2, 4, 8])
+    func oneReader(writers: Int) {
+        let report = Self.reduced { scenario in
+            let cells = (0..<writers).map { _ in Box(Atomic(0)) }
+            for (index, cell) in cells.enumerated() {
+                scenario.thread("\(index)") { cell.value.store(1, ordering: .relaxed) }
+            }
+            var seen: [Int] = []
+            scenario.thread("reader") { seen = cells.map { $0.value.load(ordering: .relaxed) } }
+            scenario.outcome { "\(seen)" }
+        }
+        #expect(report.explored == 1 << writers && report.outcomes.count == 1 << writers)
+        #expect(report.redundant == 0)
+    }
+
+    @Test("an exchange that fails is a read", arguments: [(1, 2), (2, 1)])
+    func failedExchange(expected: Int, explored: Int) {
+        let report = Self.reduced { scenario in
+            let word = Box(Atomic(0))
+            for (index, expected) in [expected - 1, 2].enumerated() {
+                scenario.thread("\(index)") {
+                    _ = word.value.compareExchange(
+                        expected: expected, desired: 3, ordering: .relaxed)
+                }
+            }
+        }
+        #expect(report.explored == explored && report.redundant == 0)
+    }
+
+    // MARK: The smallest counterexample
+
+    @Test(
+        "the smallest counterexample is computed from any that fails",
+        arguments: Classic.all + SoundnessTests.reducible)
+    func smallest(_ classic: Classic) {
+        let full = classic.report()
+        let reduced = classic.report { $0.reduction = true }
+        for finding in full.findings {
+            let same = reduced.findings.first { $0.description == finding.description }
+            #expect(same?.schedule.switches == finding.schedule.switches)
+            #expect(same?.schedule.choices.count == finding.schedule.choices.count)
+        }
+    }
+}
