@@ -26,6 +26,7 @@ let package = Package(
     platforms: [.macOS("15.0")],
     products: [
         .library(name: "RaceLab", targets: ["RaceLab"]),
+        .library(name: "LabPage", targets: ["LabPage"]),
         .library(name: "Stage3ThreadSafe", targets: ["Stage3ThreadSafe"]),
         .library(name: "PromiseOperators", targets: ["PromiseOperators"]),
         .executable(name: "promise-lab", targets: ["promise-lab"]),
@@ -49,6 +50,14 @@ let package = Package(
         .target(name: "CRaceLab"),
         .target(
             name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics", "JSON.md"]),
+
+        // The page on which an exploration can be stepped through.
+        .target(
+            name: "LabPage", dependencies: ["RaceLab"],
+            resources: [
+                "page.html", "page.css", "model.js", "drawing.js", "map.js", "race.js", "page.js",
+            ].map { .embedInCode("Resources/\($0)") }),
+
 
         // The hazards: one catalogue for the tests, the command and the graders.
         .target(
