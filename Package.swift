@@ -69,7 +69,7 @@ let package = Package(
             path: "Tests/SharedSuite"),
         .executableTarget(
             name: "promise-lab",
-            dependencies: ["Graders", "HTTPExample", "RaceLab", "SharedSuite"],
+            dependencies: ["Graders", "HTTPExample", "LabPage", "RaceLab", "SharedSuite"],
             // An answer to an exercise is loaded as a library, and refers to the program's symbols.
             linkerSettings: [
                 .unsafeFlags(["-Xlinker", "--export-dynamic"], .when(platforms: [.linux]))

@@ -64,6 +64,10 @@ enum PromiseLab {
             let format = try format(&arguments)
             try arguments.end()
             try ReplayCommand.run(hazard, on: subject, schedule, format)
+        case "page":
+            let output = try arguments.optional("--output", for: "the name of a file")
+            try arguments.end()
+            try PageCommand.run(output: output ?? "page.html")
         case "compare":
             let subjects = [try comparedSubject(&arguments), try comparedSubject(&arguments)]
             let hazard = try hazard(&arguments)
@@ -111,8 +115,8 @@ enum PromiseLab {
             throw Mistake("there is no part '\(part)'; there are \(parts)")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay, compare, list, "
-                    + "exercises, exercise, grade, watch, aplus, demo, tour, bench and mutants "
+                "there is no command '\(name)'; there are matrix, show, replay, compare, page, "
+                    + "list, exercises, exercise, grade, watch, aplus, demo, tour, bench and mutants "
                     + "(see promise-lab --help)")
         }
     }
@@ -188,11 +192,12 @@ enum PromiseLab {
     }
 
     private static func format(_ arguments: inout Arguments) throws -> Format {
-        guard let word = try arguments.optional("--format", for: "text, markdown or json") else {
+        guard let word = try arguments.optional("--format", for: "text, markdown, json or html")
+        else {
             return .text
         }
         guard let format = Format(rawValue: word) else {
-            throw Mistake("there is no format '\(word)'; there are text, markdown and json")
+            throw Mistake("there is no format '\(word)'; there are text, markdown, json and html")
         }
         return format
     }
