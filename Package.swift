@@ -55,7 +55,8 @@ let package = Package(
         .target(
             name: "LabPage", dependencies: ["RaceLab"],
             resources: [
-                "page.html", "page.css", "model.js", "drawing.js", "map.js", "race.js", "page.js",
+                "page.html", "page.css", "model.js", "drawing.js", "map.js", "race.js",
+                "pictures.js", "page.js",
             ].map { .embedInCode("Resources/\($0)") }),
 
 
@@ -116,6 +117,11 @@ let package = Package(
         .testTarget(
             name: "ExerciseTests", dependencies: ["Graders", "StageTesting", "promise-lab"],
             exclude: ["WrongAnswers"]),
+        // The page, in a browser where one is installed.
+        .testTarget(
+            name: "PageTests",
+            dependencies: ["LabPage", "RaceLab", "SharedSuite", "StageTesting", "promise-lab"],
+            swiftSettings: visibleAtomics),
         // What the documents say, and what the command prints.
         .testTarget(
             name: "DocumentationTests",

@@ -95,7 +95,7 @@ public struct Page: Sendable {
     private static var scripts: String {
         [
             PackageResources.model_js, PackageResources.drawing_js, PackageResources.map_js,
-            PackageResources.race_js, PackageResources.page_js,
+            PackageResources.race_js, PackageResources.pictures_js, PackageResources.page_js,
         ].map(resource).joined(separator: "\n").split(separator: "\n").compactMap { line in
             let line = line.drop { $0 == " " }
             return line.hasPrefix("//") ? nil : line

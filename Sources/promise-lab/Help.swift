@@ -128,7 +128,7 @@ enum Help {
 
         """,
         "page": """
-        usage: promise-lab page [--output FILE]
+        usage: promise-lab page [--output FILE] [--only IDS]
 
         Writes one HTML file, page.html by default, that needs no network: the matrix of every
         hazard on every stage, step and design, and every race to step through by hand. The real
@@ -138,7 +138,8 @@ enum Help {
 
           page.html#R01/stage1/SRRRSS
 
-        Takes about a minute. Exit status 0.
+        With --only the page has the rows named, such as --only R01,R05. All rows take some minutes.
+        Exit status 0.
 
         """,
         "bench": """

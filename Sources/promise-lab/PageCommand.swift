@@ -5,9 +5,9 @@ import SharedSuite
 
 /// Writes the page on which every race can be stepped through.
 enum PageCommand {
-    static func run(output: String) throws {
+    static func run(output: String, _ hazards: [any Hazard]) throws {
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
-        let html = try page().html
+        let html = try page(of: hazards).html
         do {
             try html.write(toFile: output, atomically: true, encoding: .utf8)
         } catch {
@@ -20,12 +20,12 @@ enum PageCommand {
         let description: String
     }
 
-    private static func page() throws -> Page {
+    private static func page(of hazards: [any Hazard]) throws -> Page {
         let progress = Progress()
         defer { progress.end() }
-        let verdicts = Matrix.verdicts(of: Catalogue.all, on: Subject.all, progress)
+        let verdicts = Matrix.verdicts(of: hazards, on: Subject.all, progress)
         var explorations: [String: Exploration] = [:]
-        for race in Catalogue.races {
+        for race in hazards.compactMap({ $0 as? any Race }) {
             for subject in Subject.all {
                 if case .cannotExpress = race.expectation(on: subject) { continue }
                 progress.now("\(race.id) \(race.name), \(subject): every interleaving")
@@ -36,7 +36,9 @@ enum PageCommand {
             title: "A promise in three stages",
             columns: Subject.all.map { Page.Column(id: $0.link, title: $0.title) },
             rows: Catalogue.groups.flatMap { group in
-                group.hazards.map { row(of: $0, in: group.title, verdicts[$0.id] ?? [:]) }
+                group.hazards.compactMap { hazard in
+                    verdicts[hazard.id].map { row(of: hazard, in: group.title, $0) }
+                }
             },
             explorations: explorations)
     }

@@ -243,5 +243,3 @@ function spaceTimeDrawing(path, width) {
     races.length > 0 ? `Happens-before: ${races.length} pairs of accesses that nothing orders`
       : "Happens-before: every pair of conflicting accesses is ordered", parts);
 }
-
-function hazardPicture() { return null; }
