@@ -26,6 +26,7 @@ let package = Package(
     platforms: [.macOS("15.0")],
     products: [
         .library(name: "RaceLab", targets: ["RaceLab"]),
+        .library(name: "LabPage", targets: ["LabPage"]),
         .library(name: "Stage3ThreadSafe", targets: ["Stage3ThreadSafe"]),
         .library(name: "PromiseOperators", targets: ["PromiseOperators"]),
         .executable(name: "promise-lab", targets: ["promise-lab"]),
@@ -50,6 +51,15 @@ let package = Package(
         .target(
             name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics", "JSON.md"]),
 
+        // The page on which an exploration can be stepped through.
+        .target(
+            name: "LabPage", dependencies: ["RaceLab"],
+            resources: [
+                "page.html", "page.css", "model.js", "drawing.js", "map.js", "race.js",
+                "pictures.js", "page.js",
+            ].map { .embedInCode("Resources/\($0)") }),
+
+
         // The hazards: one catalogue for the tests, the command and the graders.
         .target(
             name: "SharedSuite",
@@ -60,7 +70,7 @@ let package = Package(
             path: "Tests/SharedSuite"),
         .executableTarget(
             name: "promise-lab",
-            dependencies: ["Graders", "HTTPExample", "RaceLab", "SharedSuite"],
+            dependencies: ["Graders", "HTTPExample", "LabPage", "RaceLab", "SharedSuite"],
             // An answer to an exercise is loaded as a library, and refers to the program's symbols.
             linkerSettings: [
                 .unsafeFlags(["-Xlinker", "--export-dynamic"], .when(platforms: [.linux]))
@@ -105,6 +115,11 @@ let package = Package(
         .testTarget(
             name: "ExerciseTests", dependencies: ["Graders", "StageTesting", "promise-lab"],
             exclude: ["WrongAnswers"]),
+        // The page, in a browser where one is installed.
+        .testTarget(
+            name: "PageTests",
+            dependencies: ["LabPage", "RaceLab", "SharedSuite", "StageTesting", "promise-lab"],
+            swiftSettings: visibleAtomics),
         // What the documents say, and what the command prints.
         .testTarget(
             name: "DocumentationTests",

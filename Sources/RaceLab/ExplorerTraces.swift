@@ -60,7 +60,7 @@ extension Explorer {
         return nil
     }
 
-    private func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
+    func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
         let causes = causes(of: run)
         var result = Trace(
             threads: names(of: run), columns: scenario.columns.map(\.title),

@@ -74,7 +74,7 @@ extension Trace.Waiting {
     }
 
     /// For what it waits, in words that go with the row of a table.
-    func sentence(threads: [String]) -> String {
+    public func sentence(threads: [String]) -> String {
         switch cause {
         case .lock(let holder?, let step):
             let which = step.map { " in step \($0 + 1)" } ?? ""

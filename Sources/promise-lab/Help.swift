@@ -27,6 +27,7 @@ enum Help {
                promise-lab show ID --stage N                what happens, step by step
                promise-lab replay ID --stage N --schedule S one interleaving of your choice
                promise-lab compare A B ID                   the same race on two subjects
+               promise-lab page                             every race, to step through in a browser
                promise-lab exercises                        where you stand, and what is next
                promise-lab exercise N [--hint]              the task of an exercise, or a hint
                promise-lab grade N                          grades your answer to it; or a class's
@@ -71,7 +72,7 @@ enum Help {
 
         """,
         "show": """
-        usage: promise-lab show ID --stage N [--every] [--format text|markdown|json]
+        usage: promise-lab show ID --stage N [--every] [--format text|markdown|json|html]
                promise-lab show ID --step A …
                promise-lab show ID --design NAME …
 
@@ -85,7 +86,10 @@ enum Help {
         --every explores every order. Otherwise those that differ only in the order of steps that
         do not touch the same thing are explored once: the verdict is the same, the counts are
         smaller. With --format the table alone is written, as Markdown or as JSON, which
-        Sources/RaceLab/JSON.md describes.
+        Sources/RaceLab/JSON.md describes. With --format html a page is written, on which the race
+        can be stepped through in a browser:
+
+          promise-lab show R01 --stage 1 --format html > r01.html
 
         Exit status 0, whether it survives or fails.
 
@@ -121,6 +125,21 @@ enum Help {
           promise-lab compare --step A --step B R09
 
         Exit status 0, whether they survive or fail.
+
+        """,
+        "page": """
+        usage: promise-lab page [--output FILE] [--only IDS]
+
+        Writes one HTML file, page.html by default, that needs no network: the matrix of every
+        hazard on every stage, step and design, and every race to step through by hand. The real
+        source is shown, the reader decides which thread goes on, and a map shows from which
+        states every interleaving fails. The address of a race ends with a schedule, as replay
+        takes it:
+
+          page.html#R01/stage1/SRRRSS
+
+        With --only the page has the rows named, such as --only R01,R05. All rows take some minutes.
+        Exit status 0.
 
         """,
         "bench": """

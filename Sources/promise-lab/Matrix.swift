@@ -65,6 +65,14 @@ struct Matrix {
     private func run() -> [Row] {
         let progress = Progress()
         defer { progress.end() }
+        let verdicts = Matrix.verdicts(of: hazards, on: subjects, progress)
+        return hazards.map { Row(hazard: $0, verdicts: verdicts[$0.id]!) }
+    }
+
+    /// The verdicts of hazards on subjects, by the ids of the hazards.
+    static func verdicts(
+        of hazards: [any Hazard], on subjects: [Subject], _ progress: Progress
+    ) -> [String: [Subject: Verdict]] {
         var verdicts: [String: [Subject: Verdict]] = [:]
         for hazard in hazards where !(hazard is any LongChainHazard) {
             for subject in subjects {
@@ -84,9 +92,7 @@ struct Matrix {
             let verdict = hazard.run(on: subject)
             found.withLock { $0[hazard.id, default: [:]][subject] = verdict }
         }
-        return found.withLock { found in
-            hazards.map { Row(hazard: $0, verdicts: found[$0.id]!) }
-        }
+        return found.withLock { $0 }
     }
 
     // MARK: Writing
@@ -167,7 +173,7 @@ struct Matrix {
 
     /// Of several reasons the one that is documented first, if it was found; and a hint at the
     /// others.
-    private static func word(_ found: [Reason], _ expectation: Expectation) -> String {
+    static func word(_ found: [Reason], _ expectation: Expectation) -> String {
         let more = found.count > 1 ? " …" : ""
         if case .fails(let first, _) = expectation, found.contains(first) {
             return first.rawValue + more

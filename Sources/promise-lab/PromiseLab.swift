@@ -64,6 +64,11 @@ enum PromiseLab {
             let format = try format(&arguments)
             try arguments.end()
             try ReplayCommand.run(hazard, on: subject, schedule, format)
+        case "page":
+            let output = try arguments.optional("--output", for: "the name of a file")
+            let hazards = try only(&arguments)
+            try arguments.end()
+            try PageCommand.run(output: output ?? "page.html", hazards)
         case "compare":
             let subjects = [try comparedSubject(&arguments), try comparedSubject(&arguments)]
             let hazard = try hazard(&arguments)
@@ -111,8 +116,8 @@ enum PromiseLab {
             throw Mistake("there is no part '\(part)'; there are \(parts)")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay, compare, list, "
-                    + "exercises, exercise, grade, watch, aplus, demo, tour, bench and mutants "
+                "there is no command '\(name)'; there are matrix, show, replay, compare, page, "
+                    + "list, exercises, exercise, grade, watch, aplus, demo, tour, bench and mutants "
                     + "(see promise-lab --help)")
         }
     }
@@ -122,12 +127,18 @@ enum PromiseLab {
         let subjects =
             arguments.flag("--designs")
             ? Matrix.designs : arguments.flag("--steps") ? Matrix.steps : Matrix.stages
-        let ids = try arguments.optional("--only", for: "ids of hazards, such as R01,R05")
+        let hazards = try only(&arguments)
         try arguments.end()
-        guard let ids else { return try Matrix.command(subjects) }
+        try Matrix.command(subjects, hazards)
+    }
+
+    /// The hazards that `--only` names; without it, all.
+    private static func only(_ arguments: inout Arguments) throws -> [any Hazard] {
+        let option = try arguments.optional("--only", for: "ids of hazards, such as R01,R05")
+        guard let ids = option else { return Catalogue.all }
         let wanted = try ids.split(separator: ",").map { try hazard(String($0)).id }
         guard !wanted.isEmpty else { throw Mistake("--only wants ids of hazards, such as R01,R05") }
-        try Matrix.command(subjects, Catalogue.all.filter { wanted.contains($0.id) })
+        return Catalogue.all.filter { wanted.contains($0.id) }
     }
 
     private static func hazardAndSubject(
@@ -188,11 +199,12 @@ enum PromiseLab {
     }
 
     private static func format(_ arguments: inout Arguments) throws -> Format {
-        guard let word = try arguments.optional("--format", for: "text, markdown or json") else {
+        guard let word = try arguments.optional("--format", for: "text, markdown, json or html")
+        else {
             return .text
         }
         guard let format = Format(rawValue: word) else {
-            throw Mistake("there is no format '\(word)'; there are text, markdown and json")
+            throw Mistake("there is no format '\(word)'; there are text, markdown, json and html")
         }
         return format
     }

@@ -12,12 +12,12 @@ enum ListCommand {
 
 /// How an interleaving is written.
 enum Format: String {
-    case text, markdown, json
+    case text, markdown, json, html
 
-    /// `nil`: as text, with all that goes with it.
+    /// `nil`: as text, with all that goes with it; or as a page, which needs more than a trace.
     func written(_ trace: Trace) -> String? {
         switch self {
-        case .text: nil
+        case .text, .html: nil
         case .markdown: trace.markdown
         case .json: trace.json
         }
@@ -38,6 +38,9 @@ enum ShowCommand {
         if let unavailable { throw Matrix.Unavailable(description: unavailable) }
         if case .cannotExpress = race.expectation(on: subject) {
             return showOneThread(race, subject)
+        }
+        if format == .html {
+            return print(try PageCommand.exploration(of: race, on: subject).html, terminator: "")
         }
         var options = race.options
         if everyOrder { options.reduction = false }
@@ -167,6 +170,11 @@ enum ReplayCommand {
             throw Mistake(malformed.description)
         } catch let misfit as Misfit {
             throw Mistake("this schedule does not fit \(race.id) on \(subject); \(misfit)")
+        }
+        if format == .html {
+            throw Mistake(
+                "replay writes text, markdown or json; show writes html, and the schedule can be "
+                    + "put behind its address: page.html#\(schedule)")
         }
         if let text = format.written(trace) { return print(text, terminator: "") }
         print(ShowCommand.title(race, subject))

@@ -1,0 +1,177 @@
+import RaceLab
+
+/// The states that a scenario can be in, and the steps that lead from one to the next.
+///
+/// Two states are one if nothing that can happen from there on, and nothing that is shown,
+/// distinguishes them. So every path from the root to a leaf is an interleaving that was explored,
+/// with its verdict; and there are far fewer states than steps in all interleavings.
+struct Graph: Sendable {
+    struct Edge: Hashable, Sendable {
+        let label: Int
+        let target: Int
+        /// Whether it leads to interleavings that ``Exploration/report`` counts.
+        let isCounted: Bool
+    }
+
+    struct Node: Hashable, Sendable {
+        /// An index into ``Graph/states``; -1 while a lock is held, when the state cannot be read.
+        var state: Int
+        /// An index into ``Graph/endings``; -1 for a state in which a thread can go on.
+        var ending = -1
+        var edges: [Edge] = []
+    }
+
+    /// A thread and one of its steps, counted from 0.
+    struct Moment: Hashable, Sendable {
+        let thread: Int
+        let step: Int
+    }
+
+    /// A step that a thread makes.
+    struct Label: Hashable, Sendable {
+        let thread: Int
+        let kind: Trace.Step.Kind
+        /// What the tables of the lab say: a line of source, or a note.
+        let text: String
+        let site: Site?
+        /// The property or variable, as the source names it.
+        let name: String
+        let failed: Bool
+        /// Whether it is an attempt that comes before a release, or waits behind other work.
+        let isEarly: Bool
+        let locksHeld: Int
+        /// For each other thread, its last step before this one that touches the same object; at
+        /// least one of the two modifies it.
+        let conflicts: [Moment]
+        /// The steps of other threads that happen before this one because it synchronizes with
+        /// them: the end of a critical section, a signal, an atomic write, a start.
+        let after: [Moment]
+        /// For each other thread, the step in which it last took the same lock.
+        let taken: [Moment]
+    }
+
+    /// A thread that cannot go on, in an ending that is a deadlock.
+    struct Waiting: Hashable, Sendable {
+        let thread: Int
+        let site: Site?
+        let text: String
+        let sentence: String
+        /// The thread that holds what this one waits for.
+        let holder: Int?
+        let taken: Moment?
+    }
+
+    struct Ending: Hashable, Sendable {
+        /// Indices into ``Graph/findings``.
+        let findings: [Int]
+        let hasRace: Bool
+        let waiting: [Waiting]
+    }
+
+    struct Finding: Hashable, Sendable {
+        let kind: RaceLab.Finding.Kind
+        let reason: String
+    }
+
+    var threads: [String] = []
+    var columns: [String] = []
+    var states: [[String]] = []
+    var labels: [Label] = []
+    var endings: [Ending] = []
+    var findings: [Finding] = []
+    /// A node comes after those to which its edges lead. The last one is the root.
+    var nodes: [Node] = []
+}
+
+/// All interleavings, as a tree of steps: what is merged into a ``Graph``.
+struct Tree {
+    private struct Node {
+        var state: Int
+        var ending = -1
+        var edges: [(key: Int, label: Int, child: Int, isCounted: Bool)] = []
+    }
+
+    private let judging: Set<Finding.Kind>
+    private var nodes: [Node] = []
+    private var graph = Graph()
+    private var states = Interned<[String]>()
+    private var labels = Interned<Graph.Label>()
+    private var endings = Interned<Graph.Ending>()
+    private var findings = Interned<Graph.Finding>()
+
+    init(judging: Set<Finding.Kind>) {
+        self.judging = judging
+    }
+
+    /// - Parameter isCounted: whether it is one of those that the exploration reports.
+    mutating func add(_ trace: Trace, isCounted: Bool = true) {
+        if trace.threads.count > graph.threads.count { graph.threads = trace.threads }
+        graph.columns = trace.columns
+        if nodes.isEmpty { nodes.append(Node(state: states.index(of: trace.initial))) }
+        let path = Path(trace)
+        var node = 0
+        var isNew = false
+        for (index, step) in trace.steps.enumerated() {
+            let key = step.thread * 2 + (step.before == nil ? 0 : 1)
+            if !isNew, let edge = nodes[node].edges.first(where: { $0.key == key }) {
+                node = edge.child
+                continue
+            }
+            isNew = true
+            let label = labels.index(of: path.label(of: index))
+            nodes[node].edges.append((key, label, nodes.count, isCounted))
+            node = nodes.count
+            nodes.append(Node(state: step.states.map { states.index(of: $0) } ?? -1))
+        }
+        nodes[node].ending = endings.index(of: ending(of: trace, path))
+    }
+
+    private mutating func ending(of trace: Trace, _ path: Path) -> Graph.Ending {
+        var judged: [Int] = []
+        for finding in trace.findings where judging.contains(finding.kind) {
+            let index = findings.index(
+                of: Graph.Finding(kind: finding.kind, reason: finding.reason))
+            if !judged.contains(index) { judged.append(index) }
+        }
+        return Graph.Ending(
+            findings: judged,
+            hasRace: trace.findings.contains { [.dataRace, .overlap].contains($0.kind) },
+            waiting: trace.waiting.map { path.waiting($0) })
+    }
+
+    /// The tree with equal parts merged into one, from the leaves up.
+    func merged() -> Graph {
+        var graph = graph
+        var merged = Interned<Graph.Node>()
+        var places = [Int](repeating: 0, count: nodes.count)
+        // Children have been added after their parents.
+        for index in nodes.indices.reversed() {
+            let node = nodes[index]
+            let edges = node.edges.sorted { $0.key < $1.key }.map {
+                Graph.Edge(
+                    label: $0.label, target: places[$0.child], isCounted: $0.isCounted)
+            }
+            places[index] = merged.index(
+                of: Graph.Node(state: node.state, ending: node.ending, edges: edges))
+        }
+        graph.states = states.all
+        graph.labels = labels.all
+        graph.endings = endings.all
+        graph.findings = findings.all
+        graph.nodes = merged.all
+        return graph
+    }
+}
+
+/// Values with a number each, in the order in which they came.
+struct Interned<Value: Hashable> {
+    private(set) var all: [Value] = []
+    private var indices: [Value: Int] = [:]
+
+    mutating func index(of value: Value) -> Int {
+        if let index = indices[value] { return index }
+        indices[value] = all.count
+        all.append(value)
+        return all.count - 1
+    }
+}

@@ -1,0 +1,116 @@
+import RaceLab
+
+/// A page with a matrix of hazards and their explorations: one file of HTML that needs no network.
+public struct Page: Sendable {
+    /// A column of the matrix.
+    public struct Column: Sendable, Codable {
+        /// Part of links: `stage1`.
+        public let id: String
+        public let title: String
+
+        public init(id: String, title: String) {
+            self.id = id
+            self.title = title
+        }
+    }
+
+    /// A cell of the matrix.
+    public struct Cell: Sendable, Codable {
+        public enum Verdict: String, Sendable, Codable {
+            case survives, fails, cannotExpress, unknown
+        }
+
+        public let verdict: Verdict
+        /// What stands in the cell: `7/23 lost`.
+        public let text: String
+        /// What happened, in a sentence.
+        public let detail: String
+
+        public init(_ verdict: Verdict, text: String, detail: String) {
+            self.verdict = verdict
+            self.text = text
+            self.detail = detail
+        }
+    }
+
+    /// A row of the matrix.
+    public struct Row: Sendable, Codable {
+        public let id: String
+        public let name: String
+        public let story: String
+        /// Which part of the matrix it belongs to.
+        public let group: String
+        /// By the ids of the columns.
+        public let cells: [String: Cell]
+
+        public init(
+            id: String, name: String, story: String, group: String, cells: [String: Cell]
+        ) {
+            self.id = id
+            self.name = name
+            self.story = story
+            self.group = group
+            self.cells = cells
+        }
+    }
+
+    public let title: String
+    public let columns: [Column]
+    public let rows: [Row]
+    /// By the ids of row and column: `R01/stage1`.
+    public let explorations: [String: Exploration]
+
+    public init(
+        title: String, columns: [Column] = [], rows: [Row] = [],
+        explorations: [String: Exploration]
+    ) {
+        self.title = title
+        self.columns = columns
+        self.rows = rows
+        self.explorations = explorations
+    }
+
+    public var html: String {
+        let data = PageData(self)
+        let parts = [
+            "TITLE": title.escaped,
+            "STYLE": Page.resource(PackageResources.page_css),
+            "SCRIPT": Page.scripts,
+            "DATA": data.scripts,
+        ]
+        var html = ""
+        var rest = Substring(Page.resource(PackageResources.page_html))
+        // What is put in is not searched again: a state may well contain {{DATA}}.
+        while let start = rest.firstRange(of: "{{"),
+            let end = rest[start.upperBound...].firstRange(of: "}}")
+        {
+            html += rest[..<start.lowerBound]
+            html += parts[String(rest[start.upperBound..<end.lowerBound])] ?? ""
+            rest = rest[end.upperBound...]
+        }
+        return html + rest
+    }
+
+    /// Without indentation and comments, which nobody reads in a page.
+    private static var scripts: String {
+        [
+            PackageResources.model_js, PackageResources.drawing_js, PackageResources.map_js,
+            PackageResources.race_js, PackageResources.pictures_js, PackageResources.page_js,
+        ].map(resource).joined(separator: "\n").split(separator: "\n").compactMap { line in
+            let line = line.drop { $0 == " " }
+            return line.hasPrefix("//") ? nil : line
+        }.joined(separator: "\n")
+    }
+
+    private static func resource(_ bytes: [UInt8]) -> String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension String {
+    /// The text as HTML.
+    var escaped: String {
+        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+            .replacing("\"", with: "&quot;").replacing("'", with: "&#39;")
+    }
+}

@@ -1,0 +1,158 @@
+import RaceLab
+
+/// One interleaving, looked at as a partial order: which steps conflict, and which happen before
+/// which. Steps are named by their thread, so that the answer does not depend on how independent
+/// steps were interleaved.
+struct Path {
+    private let trace: Trace
+    /// Of each step, the number that it has among those of its thread.
+    private let numbers: [Int]
+    /// Of each thread, its steps.
+    private let stepsOf: [[Int]]
+
+    init(_ trace: Trace) {
+        self.trace = trace
+        var stepsOf = trace.threads.map { _ in [Int]() }
+        var numbers: [Int] = []
+        for (index, step) in trace.steps.enumerated() {
+            numbers.append(stepsOf[step.thread].count)
+            stepsOf[step.thread].append(index)
+        }
+        self.numbers = numbers
+        self.stepsOf = stepsOf
+    }
+
+    private func moment(_ index: Int) -> Graph.Moment {
+        Graph.Moment(thread: trace.steps[index].thread, step: numbers[index])
+    }
+
+    func label(of index: Int) -> Graph.Label {
+        let step = trace.steps[index]
+        return Graph.Label(
+            thread: step.thread, kind: step.kind, text: step.text, site: step.site,
+            name: step.accessedName(among: trace.columns), failed: step.failed,
+            isEarly: step.before != nil,
+            locksHeld: step.locksHeld,
+            conflicts: lastOfOthers(before: index) { !($0.onlyReads && step.onlyReads) },
+            after: synchronized(index),
+            taken: step.takesLock ? lastOfOthers(before: index) { $0.takesLock && !$0.failed } : [])
+    }
+
+    /// For each other thread, its last step on the same object that fits.
+    private func lastOfOthers(
+        before index: Int, where fits: (Trace.Step) -> Bool
+    ) -> [Graph.Moment] {
+        indicesOfOthers(before: index, where: fits).map(moment)
+    }
+
+    private func indicesOfOthers(
+        before index: Int, where fits: (Trace.Step) -> Bool
+    ) -> [Int] {
+        let step = trace.steps[index]
+        return stepsOf.indices.filter { $0 != step.thread }.compactMap { thread in
+            stepsOf[thread].last {
+                $0 < index && trace.steps[$0].object == step.object && fits(trace.steps[$0])
+            }
+        }
+    }
+
+    private func synchronized(_ index: Int) -> [Graph.Moment] {
+        let step = trace.steps[index]
+        if step.failed && step.takesLock { return [] }
+        switch step.kind {
+        case .lock, .tryLock, .sharedLock, .trySharedLock:
+            return indicesOfOthers(before: index) {
+                $0.takesLock && !$0.failed && !($0.isShared && step.isShared)
+            }.compactMap { release(of: $0, before: index) }.map(moment)
+        case .atomicRead, .atomicWrite, .exchange:
+            return lastOfOthers(before: index) {
+                $0.kind == .atomicWrite || $0.kind == .exchange && !$0.failed
+            }
+        case .acquire, .tryAcquire:
+            return step.failed ? [] : lastOfOthers(before: index) { $0.kind == .signal }
+        case .receive:
+            return lastOfOthers(before: index) { $0.kind == .send }
+        default:
+            return startOfThread(index)
+        }
+    }
+
+    /// A thread that was started by another one: its first step comes after that.
+    private func startOfThread(_ index: Int) -> [Graph.Moment] {
+        let thread = trace.steps[index].thread
+        guard numbers[index] == 0, Schedule.letters(for: trace.threads).indices.contains(thread),
+            trace.threads[thread] == "started thread \(thread + 1)"
+        else { return [] }
+        return trace.steps[..<index].lastIndex { $0.kind == .start }.map { [moment($0)] } ?? []
+    }
+
+    /// The last step that a thread makes before it releases the lock which it took in `index`.
+    private func release(of index: Int, before end: Int) -> Int? {
+        let own = stepsOf[trace.steps[index].thread]
+        let number = numbers[index]
+        let before = number == 0 ? 0 : trace.steps[own[number - 1]].locksHeld
+        return own[number...].prefix { $0 < end }.first { trace.steps[$0].locksHeld <= before }
+            ?? own[number...].last { $0 < end }
+    }
+
+    func waiting(_ waiting: Trace.Waiting) -> Graph.Waiting {
+        var holder: Int?
+        var taken: Graph.Moment?
+        switch waiting.cause {
+        case .lock(let thread, let step):
+            holder = thread
+            taken = step.map(moment)
+        case .end(let thread): holder = thread
+        default: break
+        }
+        return Graph.Waiting(
+            thread: waiting.thread, site: waiting.site, text: waiting.text,
+            sentence: waiting.sentence(threads: trace.threads), holder: holder, taken: taken)
+    }
+}
+
+extension Trace.Step {
+    fileprivate var onlyReads: Bool { kind == .read || kind == .atomicRead }
+    fileprivate var isShared: Bool { kind == .sharedLock || kind == .trySharedLock }
+    fileprivate var takesLock: Bool {
+        [.lock, .tryLock, .sharedLock, .trySharedLock].contains(kind)
+    }
+
+    /// The property or variable that is accessed, as far as the source says it in one word.
+    fileprivate func accessedName(among known: [String]) -> String {
+        guard let site, site.column > 0, [.read, .modify].contains(kind),
+            let line = Sources.line(site.line, of: site.path)
+        else { return "" }
+        let characters = Array(line)
+        var start = site.column - 1
+        guard characters.indices.contains(start) else { return "" }
+        func moveToWordBefore() {
+            start -= 1
+            while start > 0, !characters[start].isPartOfName { start -= 1 }
+            while start > 0, characters[start - 1].isPartOfName { start -= 1 }
+        }
+        if "+-*/%&|^=".contains(characters[start]) {
+            // An assignment: the name stands before the sign.
+            moveToWordBefore()
+        }
+        if characters[start...].starts(with: "self.") { start += 5 }
+        var name = String(characters[start...].prefix { $0.isPartOfName })
+        let isCalled = characters[start...].dropFirst(name.count).first == "("
+        if isCalled, start > 0, characters[start - 1] == "." {
+            // A method of what stands before the dot.
+            moveToWordBefore()
+            name = String(characters[start...].prefix { $0.isPartOfName })
+        }
+        if !Self.keywords.contains(name) { return name }
+        let words = line.split { !$0.isPartOfName }.map(String.init)
+        return known.first(where: words.contains) ?? ""
+    }
+
+    private static let keywords: Set = [
+        "case", "do", "for", "guard", "if", "in", "let", "return", "switch", "try", "var", "while",
+    ]
+}
+
+extension Character {
+    fileprivate var isPartOfName: Bool { isLetter || isNumber || self == "_" }
+}

@@ -1,0 +1,369 @@
+"use strict";
+
+// One exploration: its states, the steps between them, and what becomes of each.
+class Race {
+  constructor(id, data, files) {
+    this.id = id;
+    this.data = data;
+    this.files = files;
+    this.threads = data.threads;
+    this.letters = data.letters;
+    this.columns = data.columns;
+    this.root = data.nodes.length - 1;
+    this.labels = data.labels.map(values => this.readLabel(values));
+    this.nodes = data.nodes.map(values => this.readNode(values));
+    this.count();
+    this.upcoming = new Map();
+  }
+
+  readLabel(values) {
+    const [thread, kind, text, site, name, flags, locks, conflictCount] = values;
+    const pairs = (start, count) =>
+      Array.from({ length: count }, (_, i) => [values[start + 2 * i], values[start + 2 * i + 1]]);
+    const afterAt = 8 + 2 * conflictCount;
+    const afterCount = values[afterAt];
+    const takenAt = afterAt + 1 + 2 * afterCount;
+    return {
+      thread, kind: this.data.kindNames[kind], text: this.data.texts[text],
+      site: this.site(site), name: this.data.names[name],
+      failed: (flags & 1) !== 0, early: (flags & 2) !== 0, locks,
+      conflicts: pairs(8, conflictCount), after: pairs(afterAt + 1, afterCount),
+      taken: pairs(takenAt, (values.length - takenAt) / 2),
+    };
+  }
+
+  site(index) {
+    if (index < 0) return null;
+    const [file, line, column] = this.data.sites[index];
+    return { file, line, column };
+  }
+
+  readNode(values) {
+    const edges = [];
+    for (let i = 2; i < values.length; i += 2) {
+      // A negative number marks a step into an interleaving that is not counted.
+      const isExtra = values[i] < 0;
+      const label = this.labels[isExtra ? -1 - values[i] : values[i]];
+      edges.push({ label, isExtra, target: values[i + 1], key: this.key(label) });
+    }
+    const ending = values[1] < 0 ? null : this.data.endings[values[1]];
+    return { state: values[0], ending, edges };
+  }
+
+  key(label) { return this.letters[label.thread] + (label.early ? "-" : ""); }
+
+  // How many interleavings lead on from each state, and how many of them fail. A state comes after
+  // those to which its steps lead.
+  count() {
+    this.total = [];
+    this.failing = [];
+    this.nodes.forEach((node, index) => {
+      const counted = node.edges.filter(edge => !edge.isExtra);
+      const steps = counted.length > 0 ? counted : node.edges;
+      const sum = values => steps.reduce((all, edge) => all + values[edge.target], 0);
+      this.total[index] = node.ending ? 1 : sum(this.total);
+      this.failing[index] =
+        node.ending ? (node.ending.findings.length > 0 ? 1 : 0) : sum(this.failing);
+    });
+  }
+
+  fate(index) {
+    if (this.failing[index] === 0) return "survives";
+    return this.failing[index] === this.total[index] ? "fails" : "mixed";
+  }
+
+  get fails() { return this.failing[this.root] > 0; }
+
+  // The next step of a thread, now or when it can go on again; null if it has ended.
+  next(index, thread) {
+    const known = this.upcoming.get(index * 16 + thread);
+    if (known !== undefined) return known;
+    const edges = this.nodes[index].edges;
+    const own = edges.find(edge => edge.label.thread === thread && !edge.label.early)
+      || edges.find(edge => edge.label.thread === thread);
+    let label = own ? own.label : null;
+    for (const edge of edges) label = label || this.next(edge.target, thread);
+    this.upcoming.set(index * 16 + thread, label);
+    return label;
+  }
+
+  finding(index) { return this.data.findings[index]; }
+
+  // The steps that a schedule names: as many as fit, and why the next one does not.
+  walk(text) {
+    const path = new Path(this);
+    let rest = text;
+    while (rest !== "") {
+      const match = /^(.)(-?)(\d*)/u.exec(rest);
+      const letter = match[1].toUpperCase();
+      if (!this.letters.includes(letter)) {
+        return { path, problem: `no thread has the letter “${match[1]}”` };
+      }
+      const times = match[3] === "" ? 1 : Number(match[3]);
+      for (let i = 0; i < times; i += 1) {
+        if (!path.take(letter + match[2])) {
+          const name = this.threads[this.letters.indexOf(letter)];
+          const why = this.data.coverage === "all"
+            ? `“${name}” cannot take it` : `this page has no such interleaving`;
+          return { path, problem: `step ${path.length + 1} does not fit: ${why}` };
+        }
+      }
+      rest = rest.slice(match[0].length);
+    }
+    return { path, problem: null };
+  }
+
+  // Of the interleavings that `accepts`, the one with the fewest context switches; of those, the
+  // shortest.
+  simplest(accepts) {
+    const best = new Map();
+    const visit = (index, last) => {
+      const key = index * 16 + last + 1;
+      if (best.has(key)) return best.get(key);
+      const node = this.nodes[index];
+      let result = node.ending && accepts(node.ending) ? { cost: 0, keys: [] } : null;
+      for (const edge of node.edges) {
+        const rest = visit(edge.target, edge.label.thread);
+        if (!rest) continue;
+        const switched = last >= 0 && last !== edge.label.thread ? 1 : 0;
+        const cost = rest.cost + 1 + switched * 10000;
+        if (!result || cost < result.cost) result = { cost, keys: [edge.key, ...rest.keys] };
+      }
+      best.set(key, result);
+      return result;
+    };
+    const found = visit(this.root, -1);
+    return found ? found.keys : null;
+  }
+
+  get counterexample() { return this.simplest(ending => ending.findings.length > 0); }
+  get survivor() { return this.simplest(ending => ending.findings.length === 0); }
+
+  // Every state that can be reached from one, with the numbers of steps that the threads have made.
+  places(start = this.root, startCounts = this.threads.map(() => 0)) {
+    const places = new Map();
+    const queue = [{ index: start, counts: startCounts, ways: 1 }];
+    places.set(placeKey(start, startCounts), queue[0]);
+    for (let i = 0; i < queue.length; i += 1) {
+      const place = queue[i];
+      for (const edge of this.nodes[place.index].edges) {
+        if (edge.isExtra) continue;
+        const counts = place.counts.slice();
+        counts[edge.label.thread] += 1;
+        const key = placeKey(edge.target, counts);
+        let next = places.get(key);
+        if (!next) {
+          next = { index: edge.target, counts, ways: 0 };
+          places.set(key, next);
+          queue.push(next);
+        }
+        // Places come in the order of their numbers of steps, so the ways here are all known.
+        next.ways += place.ways;
+      }
+    }
+    return queue;
+  }
+
+  kinds() {
+    if (this.allKinds) return this.allKinds;
+    this.allKinds = this.data.kinds.map(schedule => {
+      const { path, problem } = this.walk(schedule);
+      return problem ? null : { schedule, path, order: path.order, fails: path.fails };
+    }).filter(kind => kind !== null);
+    return this.allKinds;
+  }
+}
+
+function placeKey(index, counts) { return `${index}:${counts.join(",")}`; }
+
+// The steps taken so far.
+class Path {
+  constructor(race) {
+    this.race = race;
+    this.edges = [];
+  }
+
+  get length() { return this.edges.length; }
+  get node() { return this.length === 0 ? this.race.root : this.edges[this.length - 1].target; }
+  get ending() { return this.race.nodes[this.node].ending; }
+  get fails() { return this.ending !== null && this.ending.findings.length > 0; }
+  get keys() { return this.edges.map(edge => edge.key); }
+
+  take(key) {
+    const edge = this.race.nodes[this.node].edges.find(edge => edge.key === key);
+    if (!edge) return null;
+    this.edges.push(edge);
+    return edge;
+  }
+
+  first(count) {
+    const path = new Path(this.race);
+    path.edges = this.edges.slice(0, count);
+    return path;
+  }
+
+  counts() {
+    const counts = this.race.threads.map(() => 0);
+    for (const edge of this.edges) counts[edge.label.thread] += 1;
+    return counts;
+  }
+
+  // The text that `promise-lab replay` accepts.
+  get schedule() {
+    let text = "";
+    let start = 0;
+    const keys = this.keys;
+    while (start < keys.length) {
+      let end = start;
+      while (end < keys.length && keys[end] === keys[start]) end += 1;
+      text += end - start > 4 ? keys[start] + (end - start) : keys[start].repeat(end - start);
+      start = end;
+    }
+    return text;
+  }
+
+  // The state after each step, beginning with the one before the first; `isLocked` if it could not
+  // be read, and is the last one that could.
+  states() {
+    const read = index => this.race.data.states[this.race.nodes[index].state];
+    let values = read(this.race.root) || this.race.columns.map(() => "");
+    const states = [{ values, isLocked: false, changed: [] }];
+    for (const edge of this.edges) {
+      const now = read(edge.target);
+      const before = values;
+      values = now || values;
+      const changed = this.race.columns.map((_, i) => i).filter(i => before[i] !== values[i]);
+      states.push({ values, isLocked: now === undefined, changed, before });
+    }
+    return states;
+  }
+
+  // The first step after which every interleaving fails; -1 if there is none.
+  get pointOfNoReturn() {
+    if (this.race.fate(this.race.root) === "fails") return -1;
+    return this.edges.findIndex(edge => this.race.fate(edge.target) === "fails");
+  }
+
+  // Of each thread, the steps in which it took the locks that it holds.
+  locks() {
+    const held = this.race.threads.map(() => []);
+    this.edges.forEach((edge, step) => {
+      const own = held[edge.label.thread];
+      const numbers = this.first(step).counts();
+      while (own.length > edge.label.locks) own.pop();
+      while (own.length < edge.label.locks) {
+        own.push({ step, number: numbers[edge.label.thread], label: edge.label });
+      }
+    });
+    return held;
+  }
+
+  // What keeps a thread from going on, if something does.
+  waiting(thread) {
+    const race = this.race;
+    const node = race.nodes[this.node];
+    if (node.edges.some(edge => edge.label.thread === thread)) return null;
+    if (node.ending) {
+      const wait = node.ending.waiting.find(wait => wait.thread === thread);
+      if (!wait) return null;
+      return {
+        sentence: wait.sentence, holder: wait.holder, taken: wait.taken[1], text: wait.text,
+        site: race.site(wait.site), isForEver: true,
+      };
+    }
+    const label = race.next(this.node, thread);
+    if (!label) return null;
+    const counts = this.counts();
+    const wait = { holder: -1, text: label.text, site: label.site, isForEver: false };
+    for (const [other, step] of label.after) {
+      const taken = label.taken.find(([thread]) => thread === other);
+      if (taken && taken[1] < counts[other] && step >= counts[other]) {
+        wait.holder = other;
+        wait.taken = taken[1];
+        wait.sentence = `waits for the lock that “${race.threads[other]}” holds`;
+        return wait;
+      }
+    }
+    wait.sentence = {
+      lock: "waits for a lock", sharedLock: "waits for a lock", acquire: "waits for a signal",
+      wait: "waits to be woken", receive: "waits for work", join: "waits for a thread to end",
+      read: "waits for a change", atomicRead: "waits for a change",
+    }[label.kind] || "waits";
+    if (race.data.coverage !== "all" && !["acquire", "receive", "join"].includes(label.kind)) {
+      wait.sentence = "goes on later: a step here makes no new kind of interleaving";
+      wait.isLater = true;
+    }
+    return wait;
+  }
+
+  // The order of steps that are not independent. Interleavings with the same order are of one kind.
+  get order() {
+    const counts = this.race.threads.map(() => 0);
+    const parts = this.edges.map(edge => {
+      const { thread, conflicts } = edge.label;
+      counts[thread] += 1;
+      return `${thread}.${counts[thread]}<${conflicts.map(pair => pair.join(".")).join(" ")}`;
+    });
+    return parts.sort().join(";");
+  }
+
+  // Of each step, how many steps of each thread happen before it or are itself: a vector clock.
+  clocks() {
+    const last = this.race.threads.map(() => this.race.threads.map(() => 0));
+    const steps = this.race.threads.map(() => []);
+    return this.edges.map(edge => {
+      const { thread, after } = edge.label;
+      const clock = last[thread].slice();
+      for (const [other, step] of after) {
+        const earlier = steps[other][step];
+        if (earlier) earlier.forEach((count, i) => { clock[i] = Math.max(clock[i], count); });
+      }
+      clock[thread] += 1;
+      last[thread] = clock;
+      steps[thread].push(clock);
+      return clock;
+    });
+  }
+
+  // Pairs of conflicting accesses that nothing orders, as indices of steps.
+  races() {
+    const clocks = this.clocks();
+    const indices = this.race.threads.map(() => []);
+    const races = [];
+    this.edges.forEach((edge, index) => {
+      const { thread, kind, conflicts } = edge.label;
+      if (kind === "read" || kind === "modify") {
+        for (const [other, step] of conflicts) {
+          if (clocks[index][other] <= step) races.push([indices[other][step], index]);
+        }
+      }
+      indices[thread].push(index);
+    });
+    return races;
+  }
+}
+
+// What a step does, in a word or two.
+const verbs = {
+  read: "reads", modify: "writes", lock: "locks", tryLock: "tries to lock",
+  atomicRead: "reads an atomic", atomicWrite: "writes an atomic",
+  exchange: "compares and exchanges", note: "notes", sharedLock: "locks for reading",
+  trySharedLock: "tries to lock for reading", wait: "waits to be woken", wake: "wakes a thread",
+  acquire: "takes from a semaphore", tryAcquire: "tries to take from a semaphore",
+  signal: "signals a semaphore", start: "starts a thread", join: "waits for a thread to end",
+  send: "sends work to a queue", receive: "takes work from its queue",
+};
+
+function phrase(label) {
+  if (label.kind === "note") return label.text;
+  const verb = verbs[label.kind] || label.kind;
+  const what = label.name === "" ? verb : `${verb} ${label.name}`;
+  return label.failed ? `${what}, and fails` : what;
+}
+
+// Where a step is, for the narrow places: its line and the property.
+function shortly(label) {
+  if (label.kind === "note") return `» ${label.text}`;
+  const what = label.name || { lock: "lock", tryLock: "try lock" }[label.kind] || "";
+  return label.site ? `${label.site.line} ${what}`.trim() : what || label.kind;
+}

@@ -1,0 +1,89 @@
+import Foundation
+import LabPage
+import RaceLab
+import SharedSuite
+
+/// Writes the page on which every race can be stepped through.
+enum PageCommand {
+    static func run(output: String, _ hazards: [any Hazard]) throws {
+        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
+        let html = try page(of: hazards).html
+        do {
+            try html.write(toFile: output, atomically: true, encoding: .utf8)
+        } catch {
+            throw Failure(description: "cannot write \(output): \(error.localizedDescription)")
+        }
+        print("\(output): \((html.utf8.count / 1000).grouped) KB. Open it in a browser.")
+    }
+
+    private struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private static func page(of hazards: [any Hazard]) throws -> Page {
+        let progress = Progress()
+        defer { progress.end() }
+        let verdicts = Matrix.verdicts(of: hazards, on: Subject.all, progress)
+        var explorations: [String: Exploration] = [:]
+        for race in hazards.compactMap({ $0 as? any Race }) {
+            for subject in Subject.all {
+                if case .cannotExpress = race.expectation(on: subject) { continue }
+                progress.now("\(race.id) \(race.name), \(subject): every interleaving")
+                explorations["\(race.id)/\(subject.link)"] = try exploration(of: race, on: subject)
+            }
+        }
+        return Page(
+            title: "A promise in three stages",
+            columns: Subject.all.map { Page.Column(id: $0.link, title: $0.title) },
+            rows: Catalogue.groups.flatMap { group in
+                group.hazards.compactMap { hazard in
+                    verdicts[hazard.id].map { row(of: hazard, in: group.title, $0) }
+                }
+            },
+            explorations: explorations)
+    }
+
+    static func exploration(of race: any Race, on subject: Subject) throws -> Exploration {
+        try Exploration(
+            "\(race.id) · \(race.name) · \(subject)", story: race.story, options: race.options,
+            command: "promise-lab replay \(race.id) \(subject.option)", race.scenario(on: subject))
+    }
+
+    private static func row(
+        of hazard: any Hazard, in group: String, _ verdicts: [Subject: Verdict]
+    ) -> Page.Row {
+        let cells = Subject.all.compactMap { subject in
+            verdicts[subject].map { verdict in
+                (subject.link, cell(verdict, hazard.expectation(on: subject)))
+            }
+        }
+        return Page.Row(
+            id: hazard.id, name: hazard.name, story: hazard.story, group: group,
+            cells: Dictionary(uniqueKeysWithValues: cells))
+    }
+
+    private static func cell(_ verdict: Verdict, _ expectation: Expectation) -> Page.Cell {
+        switch verdict {
+        case .survives(let explored, let detail):
+            Page.Cell(.survives, text: explored.map { "0/\($0)" } ?? "", detail: "\(detail)")
+        case .fails(let reasons, let failing, let explored, let detail):
+            Page.Cell(
+                .fails, text: counted(failing, explored) + Matrix.word(reasons, expectation),
+                detail: "\(detail)")
+        case .cannotExpress(let why):
+            Page.Cell(.cannotExpress, text: "", detail: why)
+        case .unknown(let why):
+            Page.Cell(.unknown, text: "unknown", detail: why)
+        }
+    }
+
+    private static func counted(_ failing: Int?, _ explored: Int?) -> String {
+        guard let failing, let explored else { return "" }
+        return "\(failing)/\(explored) "
+    }
+}
+
+extension Subject {
+    /// Its part of a link to a cell of the page: `stage1`, `stepB`.
+    var link: String { "\(kind)\(word)" }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import RaceLab
+import SharedSuite
+import StageTesting
+import Testing
+
+@testable import LabPage
+
+/// The data of the page, without a browser.
+@Suite struct GraphTests {
+    private static func exploration(of id: String, on subject: Subject) throws -> Exploration {
+        let race = try #require(Catalogue.hazard(id) as? any Race)
+        return try Exploration(id, options: race.options, race.scenario(on: subject))
+    }
+
+    @Test(arguments: [("R01", Subject.naive), ("R01", .handlers), ("R04", .naive), ("R08", .naive)])
+    func `the paths of the graph are the interleavings that were explored`(
+        id: String, subject: Subject
+    ) throws {
+        let race = try #require(Catalogue.hazard(id) as? any Race)
+        var options = race.options
+        options.reduction = false
+        let report = explore(options: options, race.scenario(on: subject))
+        let exploration = try Self.exploration(of: id, on: subject)
+        let graph = exploration.graph
+        var total: [Int] = []
+        var failing: [Int] = []
+        for node in graph.nodes {
+            let ending = node.ending < 0 ? nil : graph.endings[node.ending]
+            let ends = ending == nil ? 0 : 1
+            let fails = ending?.findings.isEmpty == false ? 1 : 0
+            total.append(ends + node.edges.reduce(0) { $0 + total[$1.target] })
+            failing.append(fails + node.edges.reduce(0) { $0 + failing[$1.target] })
+        }
+        #expect(exploration.coverage == .all)
+        #expect(total.last == report.explored)
+        #expect(failing.last == report.failing)
+    }
+
+    @Test func `of many interleavings only one of each kind is recorded, and the shortest failure`()
+        throws
+    {
+        let exploration = try Self.exploration(of: "R05", on: .naive)
+        #expect(exploration.coverage == .kinds)
+        #expect(exploration.kinds.count == exploration.report.explored)
+        #expect(exploration.graph.nodes.contains { $0.edges.contains { !$0.isCounted } })
+    }
+
+    @Test func `one race is a page of less than 100 KB`() throws {
+        let exploration = try Self.exploration(of: "R01", on: .naive)
+        #expect(exploration.html.utf8.count < 100_000)
+    }
+
+    @Test func `nothing in the data can end its element`() throws {
+        let page = Page(title: Hostile.text, explorations: ["": try Hostile.exploration()])
+        let html = page.html
+        let scripts = html.components(separatedBy: "</script>").count
+        let harmless = Page(title: "harmless", explorations: ["": try Hostile.harmless()]).html
+        #expect(scripts == harmless.components(separatedBy: "</script>").count)
+        #expect(!html.contains("<img"))
+        #expect(!html.contains("<b>"))
+    }
+
+    @Test func `an exploration without a verdict is an error, not a page`() {
+        #expect(throws: Obstacle.self) { try Exploration("nothing") { _ in } }
+    }
+}
+
+/// Text that would do harm if it became markup, wherever a scenario can put text.
+enum Hostile {
+    static let text = "</script><script>hacked = 1</script><img src=x onerror=\"hacked = 1\"><b>{{DATA}}'\u{2028}"
+
+    final class Box { var value = text }
+
+    static func exploration() throws -> Exploration {
+        try Exploration(text, story: text, command: text) { scenario in
+            let box = Box()
+            let log = Log<String>()
+            scenario.thread("one\(text)") { box.value = text + "</b>" }  // <b>in the source</b>
+            scenario.thread("two\(text)") { log.append(box.value) }
+            scenario.check { try require(log.entries == [text], text) }
+            scenario.state(text) { box.value }
+        }
+    }
+
+    static func harmless() throws -> Exploration {
+        try Exploration("harmless") { scenario in
+            let box = Box()
+            scenario.thread("one") { box.value = "" }
+            scenario.thread("two") { _ = box.value }
+        }
+    }
+}

@@ -1,0 +1,451 @@
+import Foundation
+import RaceLab
+import SharedSuite
+import StageTesting
+import Testing
+
+@testable import LabPage
+
+/// The page in a real browser.
+@Suite(
+    .serialized,
+    .enabled(
+        if: Browser.missing == nil || Browser.isRequired,
+        "the page is tested in a browser: \(Browser.missing ?? "")"))
+struct PageTests {
+    /// The page with all races, as the command writes it.
+    private static let page = Result { () throws -> String in
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "page-\(ProcessInfo.processInfo.processIdentifier).html")
+        let ids = Catalogue.races.map(\.id).joined(separator: ",")
+        let result = try Commands.promiseLab(["page", "--only", ids, "--output", file.path])
+        guard result.status == 0 else { throw Browser.Failure(description: result.errors) }
+        return file.absoluteString
+    }
+
+    /// Opens the page in a browser, and looks afterwards whether it has said or fetched anything.
+    private func open(
+        _ link: String = "", arguments: [String] = [], page: String? = nil,
+        _ use: (Browser, String) async throws -> Void
+    ) async throws {
+        let address = try page ?? Self.page.get()
+        try await Browser.run(arguments: arguments) { browser in
+            try await browser.open(address + link)
+            try await use(browser, address)
+            #expect(try await browser.log("browser") == [])
+            let requests = try await browser.log("performance").compactMap(Self.request)
+            let foreign = requests.filter { !$0.hasPrefix(address) && $0 != "about:blank" }
+            #expect(!requests.isEmpty)
+            #expect(foreign == [])
+        }
+    }
+
+    /// The address that an entry of the performance log says was requested.
+    private static func request(_ entry: String) -> String? {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(entry.utf8)),
+            let message = (object as? [String: Any])?["message"] as? [String: Any],
+            message["method"] as? String == "Network.requestWillBeSent",
+            let parameters = message["params"] as? [String: Any],
+            let request = parameters["request"] as? [String: Any]
+        else { return nil }
+        return request["url"] as? String
+    }
+
+    private static func race(_ id: String) throws -> any Race {
+        try #require(Catalogue.hazard(id) as? any Race)
+    }
+
+    /// What the page says at the end of an interleaving, according to the lab.
+    private static func verdict(_ trace: Trace, of race: any Race) -> String {
+        let judged = trace.findings.filter { race.judging.contains($0.kind) }
+        if judged.isEmpty { return "✓ every check holds" }
+        return judged.map { "✗ \($0)" }.joined(separator: "; ")
+    }
+
+    private static func link(_ id: String, _ subject: Subject, _ schedule: String = "") -> String {
+        "#\(id)/\(subject.kind)\(subject.word)" + (schedule.isEmpty ? "" : "/\(schedule)")
+    }
+
+    private static func subjects(for race: any Race) -> [Subject] {
+        Subject.all.filter { subject in
+            if case .cannotExpress = race.expectation(on: subject) { false } else { true }
+        }
+    }
+
+    // MARK: Verdicts
+
+    /// Clicks through every interleaving that the page has, with its own buttons, going back with
+    /// its own button.
+    private static let clickThroughAll = """
+        const found = [];
+        const buttons = () => [...document.querySelectorAll(".lanes button:not([aria-disabled])")];
+        const go = () => {
+          const keys = buttons().map(button => button.dataset.key);
+          if (keys.length === 0) {
+            const path = page.view.path;
+            found.push([decodeURI(location.hash).split("/")[2] || "",
+              document.querySelector(".status").textContent,
+              String(path.races().length > 0), path.order]);
+          }
+          for (const key of keys) {
+            buttons().find(button => button.dataset.key === key).click();
+            go();
+            document.getElementById("back").click();
+          }
+        };
+        go();
+        return found;
+        """
+
+    @Test func `every interleaving of R01 that is clicked ends in the verdict of replay`()
+        async throws
+    {
+        let race = try Self.race("R01")
+        for subject in Self.subjects(for: race) {
+            try await open(Self.link("R01", subject)) { browser, _ in
+                let found = try #require(
+                    try await browser.run(Self.clickThroughAll) as? [[String]])
+                let coverage = try await browser.text("page.view.race.data.coverage")
+                let explored = try await browser.text("page.view.race.data.explored")
+                let kinds = try await browser.text("page.view.race.data.kinds.length")
+                #expect(coverage == "all", "\(subject)")
+                #expect(String(found.count) == explored, "\(subject)")
+                #expect(String(Set(found.map { $0[3] }).count) == kinds, "\(subject)")
+                for row in found {
+                    let trace = try replay(
+                        row[0], options: race.options, race.scenario(on: subject))
+                    #expect(row[1] == Self.verdict(trace, of: race), "\(subject) \(row[0])")
+                    let races = trace.findings.contains {
+                        $0.kind == .dataRace || $0.kind == .overlap
+                    }
+                    #expect(row[2] == String(races), "races: \(subject) \(row[0])")
+                }
+            }
+        }
+    }
+
+    @Test func `show me leads every other race to a failure that replay confirms`() async throws {
+        try await open { browser, address in
+            try await browser.emulate("prefers-reduced-motion", "reduce")
+            for race in Catalogue.races where race.id != "R01" {
+                for subject in Self.subjects(for: race) {
+                    try await browser.open(address + Self.link(race.id, subject))
+                    try await browser.click("#predict-fails")
+                    try await browser.click("#show-me")
+                    let fails = try await browser.text("page.view.race.fails")
+                    try await browser.run(
+                        "while (!document.getElementById('forward').disabled) "
+                            + "document.getElementById('forward').click()")
+                    let schedule = try await browser.text("page.view.path.schedule")
+                    let status = try await browser.text(
+                        "document.querySelector('.status').textContent")
+                    let trace = try replay(
+                        schedule, options: race.options, race.scenario(on: subject))
+                    #expect(
+                        status == Self.verdict(trace, of: race), "\(race.id) \(subject) \(schedule)")
+                    #expect(fails == String(status.hasPrefix("✗")), "\(race.id) \(subject)")
+                }
+            }
+        }
+    }
+
+    @Test func `the page and the lab agree on which races fail`() async throws {
+        try await open { browser, _ in
+            for race in Catalogue.races {
+                for subject in Self.subjects(for: race) {
+                    let data = "JSON.parse(document.getElementById(arguments[0]).textContent)"
+                    let id = "race:" + Self.link(race.id, subject).dropFirst()
+                    let failing = try await browser.run("return \(data).failing > 0", [id]) as? Bool
+                    let expected = race.expectation(on: subject) != .survives
+                    #expect(failing == expected, "\(race.id) on \(subject)")
+                }
+            }
+        }
+    }
+
+    // MARK: By hand
+
+    @Test func `a shared link leads to its step, and back and forward lead away and again there`()
+        async throws
+    {
+        let shared = Self.link("R01", .naive, "SRRRSS")
+        try await open(shared) { browser, address in
+            let status = "document.querySelector('.status').textContent"
+            #expect(try await browser.text(status) == "✗ a handler is never called")
+            for _ in 1...3 { try await browser.click("#back") }
+            #expect(try await browser.address() == address + Self.link("R01", .naive, "SRR"))
+            #expect(try await browser.run("return document.getElementById('back').disabled") as? Bool == false)
+            for _ in 1...3 { try await browser.click("#forward") }
+            #expect(try await browser.address() == address + shared)
+            #expect(try await browser.text(status) == "✗ a handler is never called")
+            #expect(try await browser.text("document.querySelector('#forward').disabled") == "true")
+            let command = try await browser.text("document.querySelector('.schedule').textContent")
+            #expect(command.contains("promise-lab replay R01 --stage 1 --schedule SRRRSS"))
+            try await browser.click("#restart")
+            #expect(try await browser.address() == address + Self.link("R01", .naive))
+        }
+    }
+
+    @Test func `a schedule that does not fit is shown as far as it fits, and the page says why`()
+        async throws
+    {
+        try await open(Self.link("R01", .naive, "SRRRRR")) { browser, _ in
+            #expect(try await browser.text("page.view.path.schedule") == "SRRR")
+            let problem = try await browser.text("document.querySelector('.problem').textContent")
+            #expect(problem.contains("step 5 does not fit"))
+            let unknown = Self.link("R01", .naive, "SQ")
+            try await browser.run("location.hash = arguments[0]", [unknown])
+            try await Task.sleep(for: .milliseconds(50))
+            let other = try await browser.text("document.querySelector('.problem').textContent")
+            #expect(other.contains("no thread has the letter “Q”"))
+        }
+    }
+
+    @Test func `the keyboard alone is enough`() async throws {
+        try await open { browser, _ in
+            // From the matrix to the first race, to the prediction, to the failure.
+            let focused = "(document.activeElement.textContent + ' ' + document.activeElement.id)"
+            func tab(to wanted: String) async throws {
+                for _ in 1...400 {
+                    try await browser.press(.tab)
+                    let text = try await browser.text(focused)
+                    if text.contains(wanted) { return }
+                }
+                Issue.record("no tab stop contains \(wanted)")
+            }
+            try await tab(to: "try it")
+            try await browser.press(.enter)
+            try await tab(to: "predict-fails")
+            let outline = try await browser.text(
+                "getComputedStyle(document.activeElement).outlineStyle")
+            #expect(outline == "solid")
+            try await browser.press(.enter)
+            try await browser.press(["s", "r", "r", "r", "s", "s"])
+            let status = try await browser.text("document.querySelector('.status').textContent")
+            #expect(status == "✗ a handler is never called")
+            let said = try await browser.text("document.getElementById('live').textContent")
+            #expect(said.contains("Step 6: subscriber writes f_then"))
+            #expect(said.contains("✗ a handler is never called"))
+            try await browser.press(.left, .left, .left)
+            #expect(try await browser.text("page.view.path.schedule") == "SRR")
+            try await browser.press(.right)
+            #expect(try await browser.text("page.view.path.schedule") == "SRRR")
+            try await browser.press(.home)
+            #expect(try await browser.text("page.view.path.schedule") == "")
+            try await browser.press(["."])
+            #expect(
+                try await browser.text("document.documentElement.classList.contains('present')")
+                    == "true")
+        }
+    }
+
+    @Test func `the prediction cannot be skipped by accident`() async throws {
+        try await open(Self.link("R01", .naive, "SRRRSS")) { browser, address in
+            let isHidden = """
+                document.getElementById('map').hidden && document.getElementById('show-me') === null
+                && !document.body.innerText.includes('7 of 23')
+                && !document.body.innerText.includes('From here')
+                && !document.body.innerText.includes('from here')
+                """
+            #expect(try await browser.text(isHidden) == "true")
+            try await browser.press(.home)
+            let keys = "abcdefghijklmnopqrstuvwxyz0123456789 ".map(String.init)
+            try await browser.press(keys)
+            try await browser.press(.enter, .left, .right, .home, .space, .enter)
+            #expect(try await browser.text(isHidden) == "true")
+            // Nor does the matrix say it.
+            let cell = "document.querySelector('a[href=\"#R01/stage1\"]').textContent"
+            try await browser.open(address)
+            #expect(try await browser.text(cell) == "▷ try it")
+            try await browser.open(address + Self.link("R01", .naive))
+            try await browser.click("#predict-survives")
+            #expect(try await browser.text("document.getElementById('map').hidden") == "true")
+            try await browser.emulate("prefers-reduced-motion", "reduce")
+            try await browser.click("#show-me")
+            let answer = try await browser.text("document.getElementById('predict').textContent")
+            #expect(answer.contains("Your prediction was wrong. 7 of 23 interleavings fail."))
+            #expect(try await browser.text("document.getElementById('map').hidden") == "false")
+        }
+    }
+
+    @Test func `with reduced motion nothing plays by itself`() async throws {
+        try await open(Self.link("R01", .naive)) { browser, _ in
+            try await browser.emulate("prefers-reduced-motion", "reduce")
+            try await browser.click("#predict-fails")
+            try await browser.click("#show-me")
+            #expect(try await browser.text("page.view.timer") == "null")
+            try await browser.emulate("prefers-reduced-motion", "no-preference")
+            try await browser.click("#show-me")
+            #expect(try await browser.text("page.view.timer !== null") == "true")
+        }
+    }
+
+    @Test func `from the map a click leads to a state`() async throws {
+        try await open(Self.link("R01", .naive)) { browser, _ in
+            try await browser.emulate("prefers-reduced-motion", "reduce")
+            try await browser.click("#predict-fails")
+            try await browser.click("#show-me")
+            try await browser.run(
+                """
+                const points = [...document.querySelectorAll('#map .point')];
+                points.find(point => point.textContent.startsWith('subscriber 1, resolver 2'))
+                  .dispatchEvent(new MouseEvent('click', { bubbles: true }));
+                """)
+            #expect(try await browser.text("page.view.path.counts().join()") == "1,2")
+        }
+    }
+
+    // MARK: For everyone
+
+    private static let views = ["", "#R01/stage1/SRRR", "#R05/stage1", "#R10/stepA"]
+
+    /// Reveals everything that can be revealed.
+    private static let reveal = """
+        page.showsAll = true;
+        if (page.view) { page.view.update(); page.view.details.open = true; } else page.showMatrix();
+        """
+
+    @Test(arguments: [320, 375, 768, 1280, 2560])
+    func `nothing is cut off, however narrow or wide`(width: Int) async throws {
+        try await open { browser, address in
+            try await browser.resize(width: width, height: 900)
+            for view in Self.views {
+                try await browser.open(address + view)
+                try await browser.run(Self.reveal)
+                let overflow = try await browser.text(
+                    "document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                #expect(overflow == "0", "\(view) at \(width)")
+                let small = try await browser.texts(
+                    """
+                    [...document.querySelectorAll('button, a')].filter(node => {
+                      const { width, height } = node.getBoundingClientRect();
+                      return !node.matches('.skip, p a') && width > 0 && (width < 24 || height < 20);
+                    }).map(node => node.textContent)
+                    """)
+                #expect(small == [], "\(view) at \(width)")
+            }
+        }
+    }
+
+    /// Texts whose contrast is too low, with the contrast, computed from the colors that are drawn.
+    private static let faint = """
+        const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
+        const luminance = color => {
+          const [r, g, b] = color.slice(0, 3).map(value => {
+            const part = value / 255;
+            return part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+          });
+          return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+        };
+        const contrast = (a, b) => {
+          const [light, dark] = [luminance(a), luminance(b)].sort((x, y) => y - x);
+          return (light + 0.05) / (dark + 0.05);
+        };
+        const background = node => {
+          for (let at = node; at; at = at.parentElement) {
+            const color = parse(getComputedStyle(at).backgroundColor);
+            if (color.length === 3 || color[3] > 0.99) return color;
+          }
+          return [255, 255, 255];
+        };
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const found = [];
+        let seen = 0;
+        while (walker.nextNode()) {
+          const node = walker.currentNode.parentElement;
+          if (walker.currentNode.data.trim() === "" || node.closest("script, style, title, .aside, :disabled")) continue;
+          if (node.getClientRects().length === 0 || node.closest(".live, .skip")) continue;
+          const style = getComputedStyle(node);
+          const isDrawn = node instanceof SVGElement;
+          const ink = parse(isDrawn ? style.fill : style.color);
+          const behind = isDrawn ? background(node.closest("svg").parentElement) : background(node);
+          const size = parseFloat(style.fontSize);
+          const isLarge = size >= 24 || (size >= 18.7 && Number(style.fontWeight) >= 700);
+          const ratio = contrast(ink, behind);
+          seen += 1;
+          if (ratio < (isLarge ? 3 : 4.5)) found.push(`${ratio.toFixed(2)} ${node.textContent.slice(0, 40)}`);
+        }
+        return seen > 20 ? found : ["only " + seen + " texts seen"];
+        """
+
+    @Test(arguments: ["light", "dark"])
+    func `every text can be read against its background`(scheme: String) async throws {
+        try await open { browser, address in
+            try await browser.emulate("prefers-color-scheme", scheme)
+            for view in Self.views {
+                try await browser.open(address + view)
+                try await browser.run(Self.reveal)
+                // Transitions change colors for a moment.
+                try await browser.run(
+                    "document.getAnimations().forEach(animation => animation.finish())")
+                let faint = try await browser.run(Self.faint) as? [String]
+                #expect(faint == [], "\(view), \(scheme)")
+            }
+        }
+    }
+
+    @Test func `everything that can be operated has a role and a name`() async throws {
+        try await open { browser, address in
+            for view in Self.views {
+                try await browser.open(address + view)
+                try await browser.run(Self.reveal)
+                let tree = try await browser.devTools("Accessibility.getFullAXTree", [:])
+                let nodes = try #require((tree as? [String: Any])?["nodes"] as? [[String: Any]])
+                func value(_ node: [String: Any], _ field: String) -> String {
+                    (node[field] as? [String: Any])?["value"] as? String ?? ""
+                }
+                let visible = nodes.filter { $0["ignored"] as? Bool == false }
+                let roles = Set(visible.map { value($0, "role") })
+                for role in ["main", "banner", "navigation", "heading", "status", "button"] {
+                    #expect(roles.contains(role), "\(view): \(role)")
+                }
+                let named = [
+                    "button", "link", "radio", "checkbox", "image", "img", "region", "table",
+                    "group", "DisclosureTriangle",
+                ]
+                for node in visible where named.contains(value(node, "role")) {
+                    let role = value(node, "role")
+                    if role == "table" || role == "group" { continue }
+                    #expect(!value(node, "name").isEmpty, "\(view): \(node)")
+                }
+            }
+        }
+    }
+
+    @Test func `the focus goes through the page in the order in which it is read`() async throws {
+        try await open(Self.link("R01", .naive, "S")) { browser, _ in
+            try await browser.run(Self.reveal)
+            let tops = """
+                const order = [...document.querySelectorAll('a, button, input, summary, [tabindex="0"]')]
+                  .filter(node => !node.disabled && node.getClientRects().length > 0 && !node.matches('.skip'));
+                return order.some(node => node.tabIndex > 0) ? ["tabindex"] : order.map(node => node.id || node.textContent.slice(0, 20));
+                """
+            let order = try #require(try await browser.run(tops) as? [String])
+            func place(_ name: String) throws -> Int {
+                try #require(order.firstIndex { $0.contains(name) }, "\(name) in \(order)")
+            }
+            let expected = ["Matrix", "theme", "show-me", "Ssubscriber", "back", "restart", "order"]
+            let places = try expected.filter { $0 != "order" }.map(place)
+            #expect(places == places.sorted())
+        }
+    }
+
+    // MARK: Hostile text
+
+    @Test func `nothing in a source file, a name or a state becomes markup`() async throws {
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "hostile-\(ProcessInfo.processInfo.processIdentifier).html")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Hostile.exploration().html.write(to: file, atomically: true, encoding: .utf8)
+        try await open(page: file.absoluteString) { browser, _ in
+            try await browser.run(Self.reveal)
+            try await browser.run("while (page.view.path.take(page.view.race.nodes[page.view.path.node].edges[0]?.key)); page.view.update(); page.view.updateOrder();")
+            #expect(try await browser.text("typeof hacked") == "undefined")
+            #expect(try await browser.text("document.querySelectorAll('img, b').length") == "0")
+            #expect(try await browser.text("document.title === arguments[0]", [Hostile.text]) == "true")
+            let body = try await browser.text("document.body.innerText")
+            #expect(body.contains("</script><script>hacked = 1</script><img src=x"))
+            #expect(body.contains("// <b>in the source</b>"))
+        }
+    }
+}

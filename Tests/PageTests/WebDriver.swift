@@ -1,0 +1,196 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A browser without a window, driven over the WebDriver protocol (https://www.w3.org/TR/webdriver2).
+final class Browser: Sendable {
+    private let driver: Process
+    private let session: URL
+
+    /// Why there is no browser to drive; `nil` if there is one.
+    static let missing: String? = {
+        let needed = ["chromedriver", "chromium"]
+        let absent = needed.filter { path(of: $0) == nil }
+        return absent.isEmpty ? nil : "not installed: \(absent.joined(separator: ", "))"
+    }()
+
+    /// Whether tests fail instead of being skipped where there is none.
+    static let isRequired = ProcessInfo.processInfo.environment["REQUIRE_BROWSER"] != nil
+
+    private static func path(of program: String) -> URL? {
+        let folders = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        return folders.split(separator: ":").map { URL(filePath: "\($0)/\(program)") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Starts a browser, and ends it when `use` has returned.
+    static func run(
+        arguments: [String] = [], _ use: (Browser) async throws -> Void
+    ) async throws {
+        if let missing { throw Failure(description: missing) }
+        let browser = try await Browser(arguments)
+        do {
+            try await use(browser)
+        } catch {
+            await browser.end()
+            throw error
+        }
+        await browser.end()
+    }
+
+    private init(_ arguments: [String]) async throws {
+        driver = Process()
+        driver.executableURL = Browser.path(of: "chromedriver")
+        driver.arguments = ["--port=0"]
+        let output = Pipe()
+        driver.standardOutput = output
+        driver.standardError = FileHandle.nullDevice
+        try driver.run()
+        // The driver chooses a free port and prints it.
+        var printed = ""
+        var port: Int?
+        while port == nil {
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { throw Failure(description: "chromedriver ended: \(printed)") }
+            printed += String(decoding: data, as: UTF8.self)
+            port = printed.firstMatch(of: /on port (\d+)/).flatMap { Int($0.1) }
+        }
+        let root = URL(string: "http://127.0.0.1:\(port!)")!
+        let options: [String: Any] = [
+            "args": [
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--force-device-scale-factor=1",
+            ] + arguments
+        ]
+        let capabilities: [String: Any] = [
+            "browserName": "chrome", "goog:chromeOptions": options,
+            "goog:loggingPrefs": ["browser": "ALL", "performance": "ALL"],
+        ]
+        let answer = try await Browser.send(
+            "POST", root.appending(path: "session"),
+            ["capabilities": ["alwaysMatch": capabilities]])
+        guard let id = (answer as? [String: Any])?["sessionId"] as? String else {
+            throw Failure(description: "no session: \(answer)")
+        }
+        session = root.appending(path: "session/\(id)")
+    }
+
+    private func end() async {
+        _ = try? await Browser.send("DELETE", session, nil)
+        driver.terminate()
+        driver.waitUntilExit()
+    }
+
+    // MARK: Commands
+
+    func open(_ url: String) async throws {
+        // A change of the fragment alone would not load the page again.
+        _ = try await post("url", ["url": "about:blank"])
+        _ = try await post("url", ["url": url])
+    }
+
+    /// The address as the browser shows it.
+    func address() async throws -> String {
+        try await Browser.send("GET", session.appending(path: "url"), nil) as? String ?? ""
+    }
+
+    /// Runs a script and returns what it returns.
+    @discardableResult
+    func run(_ script: String, _ arguments: [Any] = []) async throws -> Any {
+        try await post("execute/sync", ["script": script, "args": arguments])
+    }
+
+    func text(_ script: String, _ arguments: [Any] = []) async throws -> String {
+        guard let text = try await run("return String(\(script))", arguments) as? String else {
+            throw Failure(description: "no text: \(script)")
+        }
+        return text
+    }
+
+    func texts(_ script: String, _ arguments: [Any] = []) async throws -> [String] {
+        guard let texts = try await run("return \(script)", arguments) as? [String] else {
+            throw Failure(description: "no texts: \(script)")
+        }
+        return texts
+    }
+
+    /// Clicks an element as a pointer does: it must be visible, and nothing may cover it.
+    func click(_ selector: String) async throws {
+        let answer = try await post("element", ["using": "css selector", "value": selector])
+        guard let element = (answer as? [String: Any])?.values.first as? String else {
+            throw Failure(description: "no element \(selector): \(answer)")
+        }
+        _ = try await post("element/\(element)/click", [:])
+    }
+
+    /// Presses keys, one after the other, wherever the focus is.
+    func press(_ keys: [String]) async throws {
+        let actions = keys.flatMap { key in
+            [["type": "keyDown", "value": key], ["type": "keyUp", "value": key]]
+        }
+        _ = try await post(
+            "actions", ["actions": [["type": "key", "id": "keyboard", "actions": actions]]])
+    }
+
+    func press(_ keys: Key...) async throws { try await press(keys.map(\.rawValue)) }
+
+    enum Key: String {
+        case tab = "\u{E004}"
+        case enter = "\u{E007}"
+        case space = " "
+        case home = "\u{E011}"
+        case left = "\u{E012}"
+        case right = "\u{E014}"
+    }
+
+    func resize(width: Int, height: Int) async throws {
+        try await devTools(
+            "Emulation.setDeviceMetricsOverride",
+            ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
+    }
+
+    /// A media feature such as `prefers-color-scheme`.
+    func emulate(_ feature: String, _ value: String) async throws {
+        try await devTools(
+            "Emulation.setEmulatedMedia", ["features": [["name": feature, "value": value]]])
+    }
+
+    @discardableResult
+    func devTools(_ command: String, _ parameters: [String: Any]) async throws -> Any {
+        try await post("goog/cdp/execute", ["cmd": command, "params": parameters])
+    }
+
+    /// The messages of a log since it was read last: `browser` is the console.
+    func log(_ type: String) async throws -> [String] {
+        let entries = try await post("se/log", ["type": type]) as? [[String: Any]] ?? []
+        return entries.compactMap { $0["message"] as? String }
+    }
+
+    // MARK: The protocol
+
+    private func post(_ path: String, _ body: [String: Any]) async throws -> Any {
+        try await Browser.send("POST", session.appending(path: path), body)
+    }
+
+    private static func send(_ method: String, _ url: URL, _ body: [String: Any]?) async throws
+        -> Any
+    {
+        var request = URLRequest(url: url, timeoutInterval: 120)
+        request.httpMethod = method
+        if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
+        let (data, _) = try await URLSession.shared.data(for: request)
+        guard let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any],
+            let value = answer["value"]
+        else { throw Failure(description: String(decoding: data, as: UTF8.self)) }
+        if let value = value as? [String: Any], let error = value["error"] as? String {
+            throw Failure(description: "\(error): \(value["message"] ?? "")")
+        }
+        return value
+    }
+}
