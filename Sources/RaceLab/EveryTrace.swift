@@ -6,7 +6,7 @@ import CRaceLab
 ///
 /// - Parameter visit: returns `false` to stop.
 /// - Returns: whether everything was visited that `options` allows. It was not if `visit` stopped, or
-///   if ``Options/maximumInterleavings`` was reached.
+///   if a bound of the options was reached.
 /// - Throws: ``Obstacle`` if the lab cannot work or meets something that it cannot control.
 public func visitTraces(
     options: Options = Options(), _ describe: @escaping (Scenario) -> Void,
@@ -42,7 +42,7 @@ extension Explorer {
         }
         let summary = run()
         if let found = found ?? obstacle ?? obstacle(after: summary) { throw found }
-        return !hasStopped && summary.status == RL_COMPLETE && !summary.run_bound_reached
+        return !hasStopped && summary.status == RL_COMPLETE && summary.bound == RL_NO_BOUND
             && !summary.preemption_bound_reached
     }
 }
