@@ -56,19 +56,3 @@ extension AWPromise {
 
 /// Replaces an error after which there is another attempt.
 private struct TryAgain: Error {}
-
-/// Returns a `delay` for `retry`: `first` after the first failure, then twice
-/// as long each time, up to `longest`.
-public func exponentialBackoff(
-    _ first: Duration, longest: Duration
-) -> @Sendable (_ failedAttempt: Int) -> Duration {
-    { failedAttempt in
-        var delay = first
-        var doublings = failedAttempt - 1
-        while doublings > 0, delay > .zero, delay < longest {
-            delay *= 2
-            doublings -= 1
-        }
-        return min(delay, longest)
-    }
-}

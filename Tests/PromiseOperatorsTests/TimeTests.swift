@@ -221,15 +221,4 @@ struct TimeTests {
         clock.advance(by: .zero)
         #expect(promise.trouble == .here)
     }
-
-    @Test("exponential back-off doubles up to its limit")
-    func backoff() {
-        let backoff = exponentialBackoff(.seconds(1), longest: .seconds(10))
-        #expect((1...6).map { backoff($0) } == [1, 2, 4, 8, 10, 10].map { .seconds($0) })
-        #expect(backoff(1_000_000) == .seconds(10))
-        let none = exponentialBackoff(.zero, longest: .seconds(10))
-        #expect(none(.max) == .zero)
-        let less = exponentialBackoff(.seconds(-1), longest: .seconds(10))
-        #expect(less(1_000) == .seconds(-1))
-    }
 }
