@@ -32,7 +32,7 @@ enum BenchCommand {
         print("\nwith reduction: interleavings, of how many, in how many runs, runs a second\n")
         for id in races {
             guard let race = Catalogue.hazard(id) as? any Race else { continue }
-            let cells = Stage.allCases.map { Reduced(of: race, on: $0) }
+            let cells = Subject.all(.stage).map { Reduced(of: race, on: $0) }
             print(id.padded(to: 6) + cells.map { $0.counts.padded(to: 24) }.joined())
             print("      " + cells.map { $0.rate.padded(to: 24) }.joined())
         }
@@ -43,9 +43,9 @@ enum BenchCommand {
         let counts: String
         let rate: String
 
-        init(of race: any Race, on stage: Stage) {
+        init(of race: any Race, on subject: Subject) {
             var options = race.options
-            let scenario = race.scenario(on: stage)
+            let scenario = race.scenario(on: subject)
             options.reduction = false
             let all = explore(options: options, scenario).explored
             options.reduction = true
