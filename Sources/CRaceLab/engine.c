@@ -44,6 +44,24 @@ void rl_hear_no_more(void) { rl_active = listening = ignoring = 0; }
 bool rl_on_lab_thread(void) { return me != NULL && me->thread >= 0; }
 bool rl_lock_is_held(void) { return lab.locks_held > 0; }
 uint32_t rl_thread_number(void) { return me->number; }
+bool rl_is_between_runs_here(void) { return me && me->thread == NOBODY; }
+bool rl_stands_for_main_thread(void) { return me && me->is_main; }
+bool rl_is_of_lab(void) { return me != NULL; }
+
+bool rl_stand_for_main_thread(bool is_main) {
+    const bool before = me->is_main;
+    me->is_main = is_main;
+    return before;
+}
+
+void rl_meet_outside(const char *what, rl_place place) {
+    if (!lab.outside) {
+        lab.outside = what;
+        lab.outside_pc = place.pc;
+    }
+    // Otherwise the runtime may be in the middle of something that must come to its end.
+    if (me->thread >= 0 && rl_active) rl_end_run_with(RL_OUTSIDE);
+}
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
     void *fresh = calloc(wanted, size);
@@ -66,7 +84,9 @@ bool rl_keep(void *memory) {
 
 // MARK: - Who depends on whom
 
-static bool only_reads(uint8_t kind) { return kind == RL_READ || kind == RL_ATOMIC_READ; }
+static bool only_reads(uint8_t kind) {
+    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT;
+}
 
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
     return address == other_address && !(only_reads(kind) && only_reads(other));
@@ -91,6 +111,9 @@ static bool is_lasting(uint8_t kind) {
         case RL_START:
         case RL_SEND:
         case RL_RECEIVE:
+        case RL_ENTER:
+        case RL_LEAVE:
+        case RL_NOTIFY:
             return true;
         default:
             return false;
@@ -175,7 +198,8 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
 // MARK: - Whose turn it is
 
 static bool is_mere_attempt(uint8_t kind) {
-    return kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_TRY_ACQUIRE;
+    return kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_TRY_ACQUIRE ||
+           kind == RL_TRY_AWAIT;
 }
 
 static bool can_go(const thread *t) {
@@ -415,9 +439,9 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_ACQUIRE:
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
-            return rl_take(index, t);
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
         case RL_JOIN:
-            rl_note_join(t->joins);
             return rl_take(index, t);
         case RL_ATOMIC_READ:
         case RL_EXCHANGE:
@@ -437,6 +461,16 @@ static bool carry_out(int index, thread *t, uint32_t step) {
             rl_tick(index);
             return true;
         }
+        case RL_ENTER:
+            rl_lock_at(t->address)->count++;
+            return true;
+        case RL_LEAVE: {
+            lock *group = rl_lock_at(t->address);
+            group->count--;
+            rl_join_clock(&group->released, &t->clock);
+            rl_tick(index);
+            return true;
+        }
         case RL_SEND:
             rl_lock_at(t->address)->count++;
             return true;
@@ -444,6 +478,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_WAIT:
         case RL_WAKE:
         case RL_START:
+        case RL_NOTIFY:
             return true;
     }
     return true;

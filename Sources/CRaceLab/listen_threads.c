@@ -162,8 +162,19 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool time
     return woken ? 0 : ETIMEDOUT;
 }
 
+/// What would signal may have been sent to a queue between two runs, and not be done yet. Returns
+/// whether some of it was.
+static bool has_done_work_instead(pthread_mutex_t *mutex) {
+    if (!rl_is_between_runs_here()) return false;
+    real_unlock()(mutex);
+    const bool has_done = rl_do_waiting_work();
+    real_lock()(mutex);
+    return has_done;
+}
+
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     IS_LISTENED_TO(place);
+    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_wait()(condition, mutex);
     return sleep_on(condition, mutex, false, place);
 }
@@ -171,6 +182,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until) {
     IS_LISTENED_TO(place);
+    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_timedwait()(condition, mutex, until);
     return sleep_on(condition, mutex, true, place);
 }

@@ -32,6 +32,7 @@ void rl_make_thread(int index) {
     t->waits_for = NULL;
     t->comes_for = NULL;
     t->joins = NOBODY;
+    t->team = 0;
     t->last_step = -1;
     t->accesses = 0;
     t->visit_count = 0;
@@ -45,11 +46,22 @@ void rl_make_thread(int index) {
     t->clock.at[index] = 1;
 }
 
-static _Atomic bool setting_up;
-
-bool rl_is_setting_up_here(void) { return me && me->thread == NOBODY && atomic_load(&setting_up); }
-
 uint64_t rl_run_number(void) { return lab.run; }
+
+static void finish_work(void) {
+#if defined(__linux__)
+    rl_finish_work_between_runs();
+#endif
+}
+
+/// Whether what was set up, or judged, goes on outside of the scenario.
+static bool went_outside(void) {
+    if (!lab.outside) return false;
+    lab.summary.status = RL_OUTSIDE;
+    lab.summary.outside = lab.outside;
+    lab.summary.outside_pc = lab.outside_pc;
+    return true;
+}
 
 static bool begin_run(void) {
     rl_record_phase(RL_SETTING_UP, NOBODY);
@@ -68,17 +80,15 @@ static bool begin_run(void) {
     lab.branch_limit = UINT32_MAX;
     lab.status = RL_COMPLETE;
     lab.race_count = 0;
+    lab.outside = NULL;
     lab.cell_count = 0;
     lab.lock_count = 0;
     lab.locks_held = 0;
     lab.started_count = 0;
-    atomic_store(&setting_up, true);
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
-#if defined(__linux__)
-    rl_finish_work_of_set_up();
-#endif
-    atomic_store(&setting_up, false);
+    finish_work();
     if (me->fate != STAYS) rl_give_up();
+    if (went_outside()) return false;
     lab.first_count = lab.thread_count;
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
@@ -121,7 +131,8 @@ static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
     if (lab.status == RL_COMPLETE) rl_settle_semaphores();
     bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
-                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY;
+                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY ||
+                    lab.status == RL_OUTSIDE;
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
@@ -133,10 +144,12 @@ static bool end_run(void) {
         rl_fill_in(&run);
         rl_record_phase(RL_JUDGING, NOBODY);
         go_on = lab.scenario->finished(lab.scenario->context, &run);
+        finish_work();
         if (me->fate != STAYS) rl_give_up();
     }
     free_what_was_kept();
     if (ends_all) lab.summary.status = lab.status;
+    if (went_outside()) return false;
     return !ends_all && go_on && !only_this;
 }
 

@@ -58,13 +58,9 @@ import Synchronization
 /// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:
 ///   an array counts as a whole, as the property in which it is;
 /// - structures and local variables that nobody captures: no other thread can reach them;
-/// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchGroup`,
-///   `DispatchSource`;
-/// - work that is sent to a dispatch queue with a delay (`asyncAfter`), as part of a group, or when
-///   something else has ended (`notify`), and work sent by a check: it runs outside, at the same
-///   time. Let the code under test use a ``queue(_:workers:)`` instead;
-/// - that a dispatch queue may have another one as its target, that a work item may carry the flag
-///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`, or
+/// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchSource`. Where the
+///   code under test uses them, there is no verdict: ``Obstacle/uncontrolled(what:place:)``;
+/// - that a dispatch queue may have another one as its target, who comes first when several threads wait for a queue with `sync`, or
 ///   that work stands behind them which is sent while they wait;
 /// - that a lock has been taken while the scenario was set up, and not been released there. What is
 ///   to keep a thread waiting from the beginning is a semaphore;
