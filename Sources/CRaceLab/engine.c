@@ -73,6 +73,48 @@ void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
     return fresh;
 }
 
+// MARK: - Outside of the scenario
+
+void rl_made(const void *object) {
+    // A global outlives the run, although it may be made in it.
+    if (!me || ignoring > 0) return;
+    MAKE_ROOM(lab.made, lab.made_count, lab.made_capacity, 64);
+    lab.made[lab.made_count++] = object;
+}
+
+static bool was_made_in_run(uintptr_t address) {
+    for (size_t i = 0; i < lab.made_count; i++)
+        if (lab.made[i] == (const void *)address) return true;
+    return false;
+}
+
+/// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
+static const char *outside_help(const thread *t) {
+    if (t->finished || !t->started) return NULL;
+    if (t->asleep)
+        return was_made_in_run(t->asleep_on) ? NULL
+                                             : "waits for a condition that was made outside of the "
+                                               "scenario, where it may be signalled";
+    if (t->kind == RL_ACQUIRE && !was_made_in_run(t->address))
+        return "waits for a semaphore that was made outside of the scenario, where it may be "
+               "signalled";
+    if (t->kind == RL_AWAIT && !was_made_in_run(t->address))
+        return "waits for a group that was made outside of the scenario, where it may be left";
+    return NULL;
+}
+
+/// Where all wait, but one of them for something that may come from outside, there is no deadlock.
+static rl_status deadlock_or_outside(void) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const char *help = outside_help(&lab.threads[i]);
+        if (!help) continue;
+        lab.outside = help;
+        lab.outside_pc = lab.threads[i].pc;
+        return RL_OUTSIDE;
+    }
+    return RL_DEADLOCK;
+}
+
 // MARK: - Memory
 
 bool rl_keep(void *memory) {
@@ -325,7 +367,7 @@ int rl_decide(void) {
     else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
         lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
-        lab.status = unfinished ? RL_DEADLOCK : RL_COMPLETE;
+        lab.status = unfinished ? deadlock_or_outside() : RL_COMPLETE;
     else if (too_late || (choice != NOBODY && !has(enabled, choice)) ||
              (expected && expected != lab.fingerprints[step]))
         lab.status = lab.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;

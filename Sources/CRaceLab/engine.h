@@ -61,6 +61,9 @@ rl_place rl_place_in_source(rl_place place);
 /// that is not Dispatch; NULL if there is none. `*place` is moved up the stack to the code under test.
 const char *rl_library_between(rl_place *place);
 
+/// Whether the code at an address belongs to the library of this name, which has no ending.
+bool rl_is_in_library(uintptr_t pc, const char *name);
+
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);
 
@@ -89,6 +92,18 @@ bool rl_is_between_runs_here(void);
 /// false if there is none that could be done.
 void rl_finish_work_between_runs(void);
 bool rl_do_waiting_work(void);
+
+/// What was sent with a delay while a scenario was set up may be done at any time from now on. What
+/// was sent so by a check is never done.
+void rl_begin_delayed_work(void);
+void rl_forget_delayed_work(void);
+
+/// A thread was started while a scenario is set up, or a run judged, and has not been joined.
+void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place);
+void rl_forget_thread_of_set_up(pthread_t pthread);
+
+/// On a thread of the lab: this was made in this run, so that no code outside of the scenario has it.
+void rl_made(const void *object);
 
 /// Whether this thread stands for the main thread of the process.
 bool rl_stands_for_main_thread(void);
@@ -187,6 +202,9 @@ void rl_pass_on(const void *thing, const void *group);
 /// Returns what pthread_create does.
 int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
                     void *(*start)(void *), void *argument);
+
+/// While a scenario is set up: adds a thread to those with which the run begins.
+void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument);
 
 /// Runs `start` as `count` more threads of this run, with the numbers from 0 on. The next RL_JOIN on
 /// `team` waits for the end of them all.

@@ -126,6 +126,8 @@ typedef struct {
     int8_t joins;               // the thread whose end it is about to wait for; NOBODY: a team's
     uintptr_t team;             // it is waited for together with the others of its team; 0: none
     worker *on;
+    void (*own_body)(void *);   // of a thread that is none of the scenario's; NULL: it is
+    void *argument;
     worker *starter;            // waits until this thread has come to its first point
     pthread_t pthread;          // of a thread that another one has started
     bool is_added, is_detached;
@@ -216,6 +218,8 @@ struct laboratory {
 
     const char *outside;            // what the lab does not control, if anything, and where that was met
     uintptr_t outside_pc;
+    const void **made;              // in this run, and so known to nobody outside of the scenario
+    size_t made_count, made_capacity;
 
     rl_race *races;
     size_t race_count, race_capacity;

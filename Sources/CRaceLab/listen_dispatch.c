@@ -73,6 +73,15 @@ typedef intptr_t (*semaphore_signal)(dispatch_object);
 REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
 REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
 
+typedef dispatch_object (*semaphore_create)(intptr_t);
+REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
+
+dispatch_object dispatch_semaphore_create(intptr_t count) {
+    dispatch_object semaphore = real_semaphore_create()(count);
+    rl_made(semaphore);
+    return semaphore;
+}
+
 static void signal_once(void *semaphore) { real_signal()(semaphore); }
 
 /// During a run the count is kept by the engine alone: a semaphore that was left behind with less
@@ -273,6 +282,7 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     i->is_waited_for = true;
     i->is_known = rl_in_hand().is_known;
     rl_count_unfinished(i, 1);
+    rl_made(i);
     rl_send_item(i, place);
     rl_point(RL_AWAIT, i, place);
 }

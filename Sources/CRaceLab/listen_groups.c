@@ -111,7 +111,16 @@ static void send_after(dispatch_object group, item *i, rl_place place) {
     rl_send_item(i, place);
 }
 
-// MARK: - Entering and leaving
+// MARK: - Making, entering and leaving
+
+typedef dispatch_object (*group_create)(void);
+REAL(group_create, real_group_create, "dispatch_group_create")
+
+dispatch_object dispatch_group_create(void) {
+    dispatch_object group = real_group_create()();
+    rl_made(group);
+    return group;
+}
 
 static void enter(dispatch_object group, rl_place place) {
     meet(group, false, place);
@@ -225,12 +234,15 @@ static bool is_of_item_in_hand(dispatch_object group) {
 /// Dispatch leaves the group of an item that has been done.
 static void leave_group_of_item(dispatch_object group, rl_place place) {
     if (is_of_item_in_hand(group) && !in_hand.is_known) return;
+    // Otherwise it is freed, and has not been done.
+    const bool is_performed =
+        !is_of_item_in_hand(group) && !rl_is_in_library(place.pc, "libdispatch");
     if (is_of_item_in_hand(group))
         place.pc = in_hand.pc;
     else
         rl_library_between(&place);
     if (!rl_is_between_runs_here() && !rl_active) return;
-    if (!is_of_item_in_hand(group)) note_on_item(group, IS_PERFORMED, place);
+    if (is_performed) note_on_item(group, IS_PERFORMED, place);
     if (!rl_is_counted(group)) rl_count_unfinished(group, 1);
     rl_leave_group(group, place);
 }
@@ -281,6 +293,7 @@ intptr_t dispatch_block_testcancel(void *block) {
 intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     rl_place place = RL_CALLER;
     work_item *item = rl_is_of_lab() ? work_item_of(block) : NULL;
+    if (item) rl_made(item->group);
     if (item) meet(item->group, true, place);
     // It will wait for the item's group.
     return real_block_wait()(block, timeout);

@@ -233,17 +233,90 @@ void rl_send_item(item *i, rl_place place) {
     if (!l->is_started) start_worker(l);
 }
 
+// MARK: - With a delay
+
+// Time is no part of the model: what is sent with a delay is work that comes to the queue at any later
+// time. A thread of its own sends it there.
+
+typedef void (*after)(uint64_t when, dispatch_object queue, void *work);
+typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, function work);
+REAL(after, real_after, "dispatch_after")
+REAL(after_f, real_after_f, "dispatch_after_f")
+
+static item *first_delayed;
+
+static void *send_now(void *argument) {
+    item *i = argument;
+    rl_place place = RL_CALLER;
+    place.pc = i->pc;
+    rl_send_item(i, place);
+    return NULL;
+}
+
+static void send_in_run(void *argument) { send_now(argument); }
+
+static void send_later(uint64_t when, item *i, rl_place place) {
+    if (when == FOREVER) return rl_discard_item(i);
+    if (rl_is_between_runs_here()) {
+        i->next = first_delayed;
+        first_delayed = i;
+        return;
+    }
+    // One place for all starts: see pthread_create.
+    rl_point(RL_START, (const void *)rl_start_thread, place);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    if (rl_start_thread(&thread, &attributes, send_now, i) != 0) abort();
+    pthread_attr_destroy(&attributes);
+}
+
+void rl_begin_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        i->next = NULL;
+        rl_add_thread_of_set_up(send_in_run, i);
+    }
+    first_delayed = NULL;
+}
+
+void rl_forget_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        rl_discard_item(i);
+    }
+    first_delayed = NULL;
+}
+
 // MARK: - The entry points
+
+void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
+    const rl_place caller = RL_CALLER;
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return real_after()(when, queue, work);
+    item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
+    i->is_known = rl_passes_work_item(caller);
+    send_later(when, i, place);
+}
+
+void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
+    rl_place place = RL_CALLER;
+    if (!rl_is_sending(&place)) return real_after_f()(when, queue, context, work);
+    send_later(when, rl_make_item(queue, (call){work, context}, false, false, place.pc), place);
+}
 
 bool rl_is_sending(rl_place *place) {
     if (!rl_is_of_lab()) return false;
+    // Dispatch does so for itself.
+    if (rl_is_in_library(place->pc, "libdispatch")) return false;
     rl_place nearest = *place;
     const char *library = rl_library_between(&nearest);
     const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
     if (is_known && !library) return true;
     rl_meet_outside(!library                         ? "sends work to a queue while a global is made"
                     : strstr(library, "_Concurrency") ? "starts or resumes a task, which runs outside of the scenario"
-                                                      : "has a library send work to a queue",
+                                                      : "has a library send work to a queue, as OperationQueue does",
                     nearest);
     return false;
 }

@@ -307,6 +307,14 @@ static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argu
     return _URC_NO_REASON;
 }
 
+bool rl_is_in_library(uintptr_t pc, const char *name) {
+    Dl_info info;
+    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return false;
+    const char *file = strrchr(info.dli_fname, '/');
+    file = file ? file + 1 : info.dli_fname;
+    return strncmp(file, name, strlen(name)) == 0 && file[strlen(name)] == '.';
+}
+
 const char *rl_library_between(rl_place *place) {
     errand e = {.from = place->pc};
     rl_ignore();

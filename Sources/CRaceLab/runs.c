@@ -33,6 +33,7 @@ void rl_make_thread(int index) {
     t->comes_for = NULL;
     t->joins = NOBODY;
     t->team = 0;
+    t->own_body = NULL;
     t->last_step = -1;
     t->accesses = 0;
     t->visit_count = 0;
@@ -48,10 +49,34 @@ void rl_make_thread(int index) {
 
 uint64_t rl_run_number(void) { return lab.run; }
 
+/// Threads that were started meanwhile and not joined.
+typedef struct {
+    pthread_t pthread;
+    rl_place place;
+} loose_thread;
+
+static loose_thread *loose_threads;
+static size_t loose_thread_count, loose_thread_capacity;
+
+void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place) {
+    MAKE_ROOM(loose_threads, loose_thread_count, loose_thread_capacity, 4);
+    loose_threads[loose_thread_count++] = (loose_thread){pthread, place};
+}
+
+void rl_forget_thread_of_set_up(pthread_t pthread) {
+    for (size_t i = 0; i < loose_thread_count; i++)
+        if (pthread_equal(loose_threads[i].pthread, pthread))
+            loose_threads[i--] = loose_threads[--loose_thread_count];
+}
+
 static void finish_work(void) {
 #if defined(__linux__)
     rl_finish_work_between_runs();
 #endif
+    if (loose_thread_count > 0)
+        rl_meet_outside("starts a thread outside of the threads of the scenario",
+                        loose_threads[0].place);
+    loose_thread_count = 0;
 }
 
 /// Whether what was set up, or judged, goes on outside of the scenario.
@@ -61,6 +86,22 @@ static bool went_outside(void) {
     lab.summary.outside = lab.outside;
     lab.summary.outside_pc = lab.outside_pc;
     return true;
+}
+
+static void begin_delayed_work(void) {
+    for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
+#if defined(__linux__)
+    rl_begin_delayed_work();
+#endif
+}
+
+void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
+    if (lab.thread_count == 0) return;  // there will be no run
+    if (lab.thread_count == RL_MAX_THREADS)
+        return rl_meet_outside("has more work done later than there is room for", RL_CALLER);
+    rl_make_thread(lab.thread_count);
+    lab.threads[lab.thread_count].own_body = body;
+    lab.threads[lab.thread_count++].argument = argument;
 }
 
 static bool begin_run(void) {
@@ -81,6 +122,7 @@ static bool begin_run(void) {
     lab.status = RL_COMPLETE;
     lab.race_count = 0;
     lab.outside = NULL;
+    lab.made_count = 0;
     lab.cell_count = 0;
     lab.lock_count = 0;
     lab.locks_held = 0;
@@ -89,9 +131,10 @@ static bool begin_run(void) {
     finish_work();
     if (me->fate != STAYS) rl_give_up();
     if (went_outside()) return false;
+    begin_delayed_work();
+    if (went_outside()) return false;
     lab.first_count = lab.thread_count;
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
-    for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
     return lab.thread_count > 0;
 }
 
@@ -145,6 +188,9 @@ static bool end_run(void) {
         rl_record_phase(RL_JUDGING, NOBODY);
         go_on = lab.scenario->finished(lab.scenario->context, &run);
         finish_work();
+#if defined(__linux__)
+        rl_forget_delayed_work();
+#endif
         if (me->fate != STAYS) rl_give_up();
     }
     free_what_was_kept();

@@ -153,7 +153,13 @@ static void run_body(int index) {
     rl_record_phase(RL_IN_THREAD, index);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
     clean_stack();
-    lab.scenario->body(lab.scenario->context, index);
+    if (t->own_body) {
+        rl_listen();
+        t->own_body(t->argument);
+        rl_deafen();
+    } else {
+        lab.scenario->body(lab.scenario->context, index);
+    }
     me->thread = NOBODY;
     if (me->fate != STAYS) rl_give_up();
     rl_notice_unlocks(t);

@@ -104,8 +104,17 @@ public final class Scenario {
     /// 32 threads, the workers of queues and those that are started later included; each needs
     /// a name of its own. Whatever is not like this is an ``Obstacle/malformedScenario(_:)``, as are
     /// threads that are added by a body or a check: then there is no verdict.
-    public func thread(_ name: String, _ body: @escaping () throws -> Void) {
-        add(NamedThread(name: name, body: body))
+    ///
+    /// A closure that is written in a function of a global actor belongs to that actor, unless it is
+    /// `@Sendable`. The threads of a scenario run on none, so that is an obstacle, too.
+    public func thread(_ name: String, _ body: @escaping @isolated(any) () throws -> Void) {
+        if let actor = body.isolation {
+            isMistaken(
+                "the thread '\(name)' is isolated to \(actor), because it is described there: "
+                    + "explore from a nonisolated function, or begin it with { @Sendable in")
+        }
+        // It is isolated to nothing, so it can be called like any other closure.
+        add(NamedThread(name: name, body: unsafeBitCast(body, to: (() throws -> Void).self)))
     }
 
     private func add(_ thread: NamedThread) {

@@ -261,7 +261,8 @@ struct GroupEntryPointTests {
         #expect(report.survives && report.explored == 1, "\(report.text())")
     }
 
-    @Test("a group that is left more often than it was entered ends the process, as it does outside")
+    @Test(
+        "a group that is left more often than it was entered ends the process, as it does outside")
     func leftTooOften() {
         var options = Options()
         options.isolation = .childProcess
@@ -312,10 +313,12 @@ struct GroupEntryPointTests {
         }
         // "a" comes before "c"; and a wait that has succeeded after "a".
         let orders = Set(report.outcomes.keys)
-        let all = Self.orders(of: ["a", "b", "c", "true"]) + Self.orders(of: ["a", "b", "c", "false"])
+        let all =
+            Self.orders(of: ["a", "b", "c", "true"]) + Self.orders(of: ["a", "b", "c", "false"])
         let possible = all.filter { order in
             let at = { (word: String) -> Int in order.firstIndex(of: word) ?? -1 }
-            return at("a") < at("b") && at("a") < at("c") && (at("true") < 0 || at("a") < at("true"))
+            return at("a") < at("b") && at("a") < at("c")
+                && (at("true") < 0 || at("a") < at("true"))
         }
         #expect(orders == Set(possible.map { $0.joined() }), "\(report.text())")
     }
