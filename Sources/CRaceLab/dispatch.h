@@ -68,8 +68,9 @@ rl_work_in_hand rl_take_in_hand(rl_work_in_hand work);
 /// This block is called now, if it is the one in hand.
 void rl_begin_work_item(void *block);
 
-/// Whether what calls an entry point passes on a work item that the code under test has made.
-bool rl_passes_work_item(rl_place caller);
+/// Whether a block is a work item that the code under test has made, and not one of what calls an
+/// entry point for it.
+bool rl_passes_work_item(void *block, rl_place caller);
 
 /// What earlier runs have left undone is of no use to the next.
 void rl_forget_notifications(void);

@@ -91,6 +91,8 @@ bool rl_is_between_runs_here(void);
 /// What was sent to queues meanwhile is done before the lab goes on; or one piece of it, now. Returns
 /// false if there is none that could be done.
 void rl_finish_work_between_runs(void);
+/// What is left of it has been sent by something that did not come to its end.
+void rl_forget_work_between_runs(void);
 bool rl_do_waiting_work(void);
 
 /// What was sent with a delay while a scenario was set up may be done at any time from now on. What

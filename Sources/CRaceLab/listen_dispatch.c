@@ -202,12 +202,29 @@ static dispatch_object marked(dispatch_object queue, dispatch_object attribute) 
     return queue;
 }
 
+/// The lab does not know that two queues with one target keep each other out.
+static void note_target(dispatch_object target, rl_place place) {
+    if (!rl_is_of_lab() || !target || rl_kind_of_queue(target) == GLOBAL) return;
+    if (rl_is_in_library(place.pc, "libdispatch")) return;
+    rl_library_between(&place);
+    rl_meet_outside("gives a queue another one as its target", place);
+}
+
+typedef void (*set_target)(dispatch_object, dispatch_object);
+REAL(set_target, real_set_target, "dispatch_set_target_queue")
+
+void dispatch_set_target_queue(dispatch_object queue, dispatch_object target) {
+    note_target(target, RL_CALLER);
+    real_set_target()(queue, target);
+}
+
 dispatch_object dispatch_queue_create(const char *label, dispatch_object attribute) {
     return marked(real_create()(label, attribute), attribute);
 }
 
 dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_object attribute,
                                                   dispatch_object target) {
+    note_target(target, RL_CALLER);
     return marked(real_create_with_target()(label, attribute, target), attribute);
 }
 
@@ -313,7 +330,7 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
                                    bool is_listened_to, rl_place place, rl_place caller) {
     if (!rl_is_of_lab()) return false;
     const rl_work_in_hand before =
-        rl_take_in_hand((rl_work_in_hand){block, place.pc, rl_passes_work_item(caller)});
+        rl_take_in_hand((rl_work_in_hand){block, place.pc, rl_passes_work_item(block, caller)});
     const call c = {rl_call_block, block};
     const bool has_run = has_run_on_queue(queue, c, barrier, is_listened_to, place);
     rl_take_in_hand(before);

@@ -105,8 +105,7 @@ static void register_notification(dispatch_object group, item *i) {
 }
 
 /// Sends work that waits for the end of a group which has finished.
-static void send_after(dispatch_object group, item *i, rl_place place) {
-    rl_pass_on(i, group);
+static void send_after(item *i, rl_place place) {
     place.pc = i->pc;
     rl_send_item(i, place);
 }
@@ -138,9 +137,11 @@ void rl_leave_group(dispatch_object group, rl_place place) {
     // The real group was never entered: this ends the process, as it would outside of the lab.
     if (rl_unfinished(group) < 0) real_leave()(group);
     if (rl_unfinished(group) != 0) return;
-    for (notification *n = take_notifications(group), *next; n; n = next) {
+    notification *taken = take_notifications(group);
+    for (notification *n = taken; n; n = n->next) rl_pass_on(n->item, group);
+    for (notification *n = taken, *next; n; n = next) {
         next = n->next;
-        send_after(group, n->item, place);
+        send_after(n->item, place);
         free(n);
     }
 }
@@ -191,7 +192,8 @@ bool rl_is_barrier(void *block) {
 }
 
 /// Swift's `async(flags:execute:)` makes an item of its own, of which nobody else knows.
-bool rl_passes_work_item(rl_place place) {
+bool rl_passes_work_item(void *block, rl_place place) {
+    if (!work_item_of(block)) return false;
     Dl_info info;
     if (!dladdr((void *)(place.pc - 1), &info) || !info.dli_sname) return true;
     return strncmp(info.dli_sname, "$s", 2) != 0 || strstr(info.dli_sname, "WorkItemC");
@@ -276,6 +278,26 @@ REAL(ask_block, real_block_testcancel, "dispatch_block_testcancel")
 REAL(block_wait, real_block_wait, "dispatch_block_wait")
 REAL(block_notify, real_block_notify, "dispatch_block_notify")
 
+typedef void *(*block_create)(unsigned long flags, void *work);
+typedef void *(*block_create_with_qos)(unsigned long flags, unsigned qos, int priority, void *work);
+REAL(block_create, real_block_create, "dispatch_block_create")
+REAL(block_create_with_qos, real_block_create_with_qos, "dispatch_block_create_with_qos_class")
+
+static void *made(void *block) {
+    const work_item *item = block ? work_item_of(block) : NULL;
+    if (item) rl_made(item->group);
+    return block;
+}
+
+void *dispatch_block_create(unsigned long flags, void *work) {
+    return made(real_block_create()(flags, work));
+}
+
+void *dispatch_block_create_with_qos_class(unsigned long flags, unsigned qos, int priority,
+                                           void *work) {
+    return made(real_block_create_with_qos()(flags, qos, priority, work));
+}
+
 void dispatch_block_cancel(void *block) {
     IS_LISTENED_TO(place);
     if (is_listened_to) rl_point(RL_ATOMIC_WRITE, block, place);
@@ -293,7 +315,6 @@ intptr_t dispatch_block_testcancel(void *block) {
 intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     rl_place place = RL_CALLER;
     work_item *item = rl_is_of_lab() ? work_item_of(block) : NULL;
-    if (item) rl_made(item->group);
     if (item) meet(item->group, true, place);
     // It will wait for the item's group.
     return real_block_wait()(block, timeout);
@@ -339,10 +360,9 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
 static void notify(dispatch_object group, item *i, rl_place place) {
     if (!rl_is_between_runs_here()) rl_point(RL_NOTIFY, group, place);
     rl_hand_down(i, place.pc);
-    if (rl_unfinished(group) == 0)
-        send_after(group, i, place);
-    else
-        register_notification(group, i);
+    if (rl_unfinished(group) > 0) return register_notification(group, i);
+    rl_pass_on(i, group);
+    send_after(i, place);
 }
 
 void dispatch_group_notify(dispatch_object group, dispatch_object queue, void *work) {
@@ -351,7 +371,7 @@ void dispatch_group_notify(dispatch_object group, dispatch_object queue, void *w
     if (!rl_is_sending(&place)) return real_notify()(group, queue, work);
     meet(group, false, place);
     item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(caller);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
     notify(group, i, place);
 }
 
@@ -370,7 +390,7 @@ void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
     if (!item_of_block || !rl_is_sending(&place)) return real_block_notify()(block, queue, work);
     meet(item_of_block->group, true, place);
     item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(caller);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
     notify(item_of_block->group, i, place);
 }
 
@@ -388,7 +408,7 @@ void dispatch_group_async(dispatch_object group, dispatch_object queue, void *wo
     rl_place place = caller;
     if (!rl_is_sending(&place)) return real_group_async()(group, queue, work);
     item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(caller);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
     send_in_group(group, i, place);
 }
 

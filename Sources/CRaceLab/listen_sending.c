@@ -131,6 +131,13 @@ bool rl_do_waiting_work(void) {
     return true;
 }
 
+static item *first_delayed;
+
+void rl_forget_work_between_runs(void) {
+    first_waiting = last_waiting = first_delayed = NULL;
+    busy_queues = NULL;
+}
+
 static void forget_lanes(void);
 
 void rl_finish_work_between_runs(void) {
@@ -243,8 +250,6 @@ typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, fun
 REAL(after, real_after, "dispatch_after")
 REAL(after_f, real_after_f, "dispatch_after_f")
 
-static item *first_delayed;
-
 static void *send_now(void *argument) {
     item *i = argument;
     rl_place place = RL_CALLER;
@@ -296,7 +301,7 @@ void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
     rl_place place = caller;
     if (!rl_is_sending(&place)) return real_after()(when, queue, work);
     item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(caller);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
     send_later(when, i, place);
 }
 
@@ -308,12 +313,21 @@ void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, funct
 
 bool rl_is_sending(rl_place *place) {
     if (!rl_is_of_lab()) return false;
-    // Dispatch does so for itself.
-    if (rl_is_in_library(place->pc, "libdispatch")) return false;
     rl_place nearest = *place;
-    const char *library = rl_library_between(&nearest);
     const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
-    if (is_known && !library) return true;
+    // To look behind the libraries takes long, and is the same the next time.
+    static struct { uintptr_t caller, place; } direct[64];
+    const uintptr_t slot = (nearest.pc ^ place->pc >> 3) % 64;
+    if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc) return true;
+    const uintptr_t caller = nearest.pc;
+    // Dispatch does so for itself.
+    if (rl_is_in_library(caller, "libdispatch")) return false;
+    const char *library = rl_library_between(&nearest);
+    if (is_known && !library) {
+        direct[slot].caller = caller;
+        direct[slot].place = place->pc;
+        return true;
+    }
     rl_meet_outside(!library                         ? "sends work to a queue while a global is made"
                     : strstr(library, "_Concurrency") ? "starts or resumes a task, which runs outside of the scenario"
                                                       : "has a library send work to a queue, as OperationQueue does",
@@ -326,7 +340,7 @@ static bool has_sent(dispatch_object queue, call c, bool is_block, bool barrier,
     rl_place place = caller;
     if (!rl_is_sending(&place)) return false;
     item *i = rl_make_item(queue, c, is_block, barrier, place.pc);
-    i->is_known = is_block && rl_passes_work_item(caller);
+    i->is_known = is_block && rl_passes_work_item(i->call.context, caller);
     rl_send_item(i, place);
     return true;
 }

@@ -127,6 +127,9 @@ static bool begin_run(void) {
     lab.lock_count = 0;
     lab.locks_held = 0;
     lab.started_count = 0;
+#if defined(__linux__)
+    rl_forget_work_between_runs();
+#endif
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
     finish_work();
     if (me->fate != STAYS) rl_give_up();

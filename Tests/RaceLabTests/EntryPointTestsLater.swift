@@ -180,6 +180,10 @@ struct UncontrolledTests {
         Case(testDescription: "an operation", words: "OperationQueue") { shared in
             operations.addOperation(BlockOperation { shared.value += 1 })
         },
+        Case(testDescription: "a target queue", words: "target") { shared in
+            let target = DispatchQueue(label: "target")
+            kept.append(DispatchQueue(label: "queue", target: target))
+        },
         Case(testDescription: "a channel", words: "reads or writes") { shared in
             kept.append(
                 DispatchIO(type: .stream, fileDescriptor: 0, queue: .global()) { _ in })
