@@ -44,6 +44,24 @@ void rl_hear_no_more(void) { rl_active = listening = ignoring = 0; }
 bool rl_on_lab_thread(void) { return me != NULL && me->thread >= 0; }
 bool rl_lock_is_held(void) { return lab.locks_held > 0; }
 uint32_t rl_thread_number(void) { return me->number; }
+bool rl_is_between_runs_here(void) { return me && me->thread == NOBODY; }
+bool rl_stands_for_main_thread(void) { return me && me->is_main; }
+bool rl_is_of_lab(void) { return me != NULL; }
+
+bool rl_stand_for_main_thread(bool is_main) {
+    const bool before = me->is_main;
+    me->is_main = is_main;
+    return before;
+}
+
+void rl_meet_outside(const char *what, rl_place place) {
+    if (!lab.outside) {
+        lab.outside = what;
+        lab.outside_pc = place.pc;
+    }
+    // Otherwise the runtime may be in the middle of something that must come to its end.
+    if (me->thread >= 0 && rl_active) rl_end_run_with(RL_OUTSIDE);
+}
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
     void *fresh = calloc(wanted, size);
@@ -53,6 +71,48 @@ void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
         discard(old);
     }
     return fresh;
+}
+
+// MARK: - Outside of the scenario
+
+void rl_made(const void *object) {
+    // A global outlives the run, although it may be made in it.
+    if (!me || ignoring > 0) return;
+    MAKE_ROOM(lab.made, lab.made_count, lab.made_capacity, 64);
+    lab.made[lab.made_count++] = object;
+}
+
+static bool was_made_in_run(uintptr_t address) {
+    for (size_t i = 0; i < lab.made_count; i++)
+        if (lab.made[i] == (const void *)address) return true;
+    return false;
+}
+
+/// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
+static const char *outside_help(const thread *t) {
+    if (t->finished || !t->started) return NULL;
+    if (t->asleep)
+        return was_made_in_run(t->asleep_on) ? NULL
+                                             : "waits for a condition that was made outside of the "
+                                               "scenario, where it may be signalled";
+    if (t->kind == RL_ACQUIRE && !was_made_in_run(t->address))
+        return "waits for a semaphore that was made outside of the scenario, where it may be "
+               "signalled";
+    if (t->kind == RL_AWAIT && !was_made_in_run(t->address))
+        return "waits for a group that was made outside of the scenario, where it may be left";
+    return NULL;
+}
+
+/// Where all wait, but one of them for something that may come from outside, there is no deadlock.
+static rl_status deadlock_or_outside(void) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const char *help = outside_help(&lab.threads[i]);
+        if (!help) continue;
+        lab.outside = help;
+        lab.outside_pc = lab.threads[i].pc;
+        return RL_OUTSIDE;
+    }
+    return RL_DEADLOCK;
 }
 
 // MARK: - Memory
@@ -66,7 +126,9 @@ bool rl_keep(void *memory) {
 
 // MARK: - Who depends on whom
 
-static bool only_reads(uint8_t kind) { return kind == RL_READ || kind == RL_ATOMIC_READ; }
+static bool only_reads(uint8_t kind) {
+    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT;
+}
 
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
     return address == other_address && !(only_reads(kind) && only_reads(other));
@@ -91,6 +153,9 @@ static bool is_lasting(uint8_t kind) {
         case RL_START:
         case RL_SEND:
         case RL_RECEIVE:
+        case RL_ENTER:
+        case RL_LEAVE:
+        case RL_NOTIFY:
             return true;
         default:
             return false;
@@ -175,7 +240,8 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
 // MARK: - Whose turn it is
 
 static bool is_mere_attempt(uint8_t kind) {
-    return kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_TRY_ACQUIRE;
+    return kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_TRY_ACQUIRE ||
+           kind == RL_TRY_AWAIT;
 }
 
 static bool can_go(const thread *t) {
@@ -301,7 +367,7 @@ int rl_decide(void) {
     else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
         lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
-        lab.status = unfinished ? RL_DEADLOCK : RL_COMPLETE;
+        lab.status = unfinished ? deadlock_or_outside() : RL_COMPLETE;
     else if (too_late || (choice != NOBODY && !has(enabled, choice)) ||
              (expected && expected != lab.fingerprints[step]))
         lab.status = lab.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
@@ -415,9 +481,9 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_ACQUIRE:
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
-            return rl_take(index, t);
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
         case RL_JOIN:
-            rl_note_join(t->joins);
             return rl_take(index, t);
         case RL_ATOMIC_READ:
         case RL_EXCHANGE:
@@ -437,6 +503,16 @@ static bool carry_out(int index, thread *t, uint32_t step) {
             rl_tick(index);
             return true;
         }
+        case RL_ENTER:
+            rl_lock_at(t->address)->count++;
+            return true;
+        case RL_LEAVE: {
+            lock *group = rl_lock_at(t->address);
+            group->count--;
+            rl_join_clock(&group->released, &t->clock);
+            rl_tick(index);
+            return true;
+        }
         case RL_SEND:
             rl_lock_at(t->address)->count++;
             return true;
@@ -444,6 +520,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_WAIT:
         case RL_WAKE:
         case RL_START:
+        case RL_NOTIFY:
             return true;
     }
     return true;

@@ -57,6 +57,13 @@ bool rl_is_call_of_program(rl_place *place);
 /// thunks have no lines; then it is the place from which they are called. `place` is RL_CALLER.
 rl_place rl_place_in_source(rl_place place);
 
+/// The library of the toolchain that makes a call for the code under test: the first one on the stack
+/// that is not Dispatch; NULL if there is none. `*place` is moved up the stack to the code under test.
+const char *rl_library_between(rl_place *place);
+
+/// Whether the code at an address belongs to the library of this name, which has no ending.
+bool rl_is_in_library(uintptr_t pc, const char *name);
+
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);
 
@@ -77,11 +84,37 @@ bool rl_got_it(uint32_t step);
 /// Tells one run from another.
 uint64_t rl_run_number(void);
 
-/// Whether a scenario is being set up on this thread.
-bool rl_is_setting_up_here(void);
+/// Whether this is one of the lab's threads; and whether it sets up a scenario, or judges a run.
+bool rl_is_of_lab(void);
+bool rl_is_between_runs_here(void);
 
-/// What was sent to queues while a scenario was set up is done before the run begins.
-void rl_finish_work_of_set_up(void);
+/// What was sent to queues meanwhile is done before the lab goes on; or one piece of it, now. Returns
+/// false if there is none that could be done.
+void rl_finish_work_between_runs(void);
+/// What is left of it has been sent by something that did not come to its end.
+void rl_forget_work_between_runs(void);
+bool rl_do_waiting_work(void);
+
+/// What was sent with a delay while a scenario was set up may be done at any time from now on. What
+/// was sent so by a check is never done.
+void rl_begin_delayed_work(void);
+void rl_forget_delayed_work(void);
+
+/// A thread was started while a scenario is set up, or a run judged, and has not been joined.
+void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place);
+void rl_forget_thread_of_set_up(pthread_t pthread);
+
+/// On a thread of the lab: this was made in this run, so that no code outside of the scenario has it.
+void rl_made(const void *object);
+
+/// Whether this thread stands for the main thread of the process.
+bool rl_stands_for_main_thread(void);
+/// From now on it does, or not. Returns whether it did before.
+bool rl_stand_for_main_thread(bool is_main);
+
+/// The code under test does something that goes on outside of the scenario, where the lab cannot see
+/// it: there will be no verdict. Where accesses are steps, this ends the run and does not return.
+void rl_meet_outside(const char *what, rl_place place);
 
 _Noreturn void rl_end_run_with_too_many_threads(void);
 
@@ -122,6 +155,15 @@ void rl_count(const void *semaphore, int64_t count);
 /// What is to be called for each signal that a real semaphore is to get after the run.
 void rl_set_signaller(void (*signal)(void *semaphore));
 
+/// How many pieces of work a group waits for: set when it is met for the first time in a run, changed
+/// by RL_ENTER and RL_LEAVE.
+void rl_count_unfinished(const void *group, int64_t count);
+int64_t rl_unfinished(const void *group);
+
+/// Work for whose end another thread waits (RL_AWAIT), counted as one unfinished piece, has been done.
+/// No point: nothing but that wait depends on it.
+void rl_finished(const void *work);
+
 /// Work that was sent to a queue of Dispatch by this thread stands in line for it until it is done.
 /// `exclusive`: nothing else may be done on the queue meanwhile.
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive);
@@ -152,12 +194,23 @@ bool rl_knows(rl_moment moment);
 /// What this thread has done so far happens before what is done after `rl_received(thing)`.
 void rl_hand_down(const void *thing, uintptr_t pc);
 
+/// What was done before those left the group that have left it happens before what is done after
+/// `rl_received(thing)`.
+void rl_pass_on(const void *thing, const void *group);
+
 // MARK: - Threads (workers.c)
 
 /// Right after an RL_START: runs `start` as one more thread of this run, up to its first point.
 /// Returns what pthread_create does.
 int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
                     void *(*start)(void *), void *argument);
+
+/// While a scenario is set up: adds a thread to those with which the run begins.
+void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument);
+
+/// Runs `start` as `count` more threads of this run, with the numbers from 0 on. The next RL_JOIN on
+/// `team` waits for the end of them all.
+void rl_start_team(const void *team, size_t count, void (*start)(const void *team, size_t number));
 
 /// The thread of this run that is known as `pthread`, or -1. The next RL_JOIN waits for its end.
 int rl_will_join(pthread_t pthread);

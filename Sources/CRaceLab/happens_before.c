@@ -119,6 +119,10 @@ void rl_hand_down(const void *thing, uintptr_t pc) {
     rl_tick(me->thread);
 }
 
+void rl_pass_on(const void *thing, const void *group) {
+    rl_join_clock(&rl_cell_at((uintptr_t)thing)->released, &rl_lock_at((uintptr_t)group)->released);
+}
+
 void rl_received(const void *thing) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();

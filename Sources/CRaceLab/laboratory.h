@@ -123,8 +123,11 @@ typedef struct {
     vector_clock stands_behind; // work that was sent at these times, although nobody has told it
     uintptr_t asleep_on;
     uint32_t asleep_since;      // a step
-    int8_t joins;               // the thread whose end it is about to wait for
+    int8_t joins;               // the thread whose end it is about to wait for; NOBODY: a team's
+    uintptr_t team;             // it is waited for together with the others of its team; 0: none
     worker *on;
+    void (*own_body)(void *);   // of a thread that is none of the scenario's; NULL: it is
+    void *argument;
     worker *starter;            // waits until this thread has come to its first point
     pthread_t pthread;          // of a thread that another one has started
     bool is_added, is_detached;
@@ -168,6 +171,7 @@ struct worker {
     void *(*start)(void *);     // of a thread that the code under test has started: what it runs
     void *argument;
     int rounds_of_goodbye;
+    bool is_main;               // it stands for the main thread of the process
 };
 
 /// An interleaving that is still to be explored: these choices, then whatever takes the fewest
@@ -211,6 +215,11 @@ struct laboratory {
     uint32_t misfit_step;
     int misfit_thread;
     bool misfit_early;
+
+    const char *outside;            // what the lab does not control, if anything, and where that was met
+    uintptr_t outside_pc;
+    const void **made;              // in this run, and so known to nobody outside of the scenario
+    size_t made_count, made_capacity;
 
     rl_race *races;
     size_t race_count, race_capacity;
@@ -278,7 +287,7 @@ lock *rl_lock_at(uintptr_t address);
 /// The lock for which a thread at such a point would have to wait, or NULL.
 lock *rl_waits_for(rl_kind kind, uintptr_t address);
 /// What a lock, a semaphore or a queue can be taken for.
-enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4 };
+enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
 uint8_t rl_free_for(uintptr_t address);
 /// Whether there is nothing to wait for.
 bool rl_is_available(const thread *t);

@@ -25,7 +25,6 @@ typedef struct {
 } block;
 
 #define NOW 0ull
-#define FOREVER (~0ull)
 
 // MARK: - Time
 
@@ -60,8 +59,8 @@ uint64_t dispatch_walltime(const void *when, int64_t delta) {
     return real_time()(still_walltime(), delta);
 }
 
-/// Whether there is nothing to wait for any more. Times of day are counted downwards from 0.
-static bool has_passed(uint64_t time) {
+// Times of day are counted downwards from 0.
+bool rl_has_passed(uint64_t time) {
     if (time == NOW) return true;
     bool is_time_of_day = (int64_t)time < 0;
     return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
@@ -73,6 +72,15 @@ typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
 typedef intptr_t (*semaphore_signal)(dispatch_object);
 REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
 REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
+
+typedef dispatch_object (*semaphore_create)(intptr_t);
+REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
+
+dispatch_object dispatch_semaphore_create(intptr_t count) {
+    dispatch_object semaphore = real_semaphore_create()(count);
+    rl_made(semaphore);
+    return semaphore;
+}
 
 static void signal_once(void *semaphore) { real_signal()(semaphore); }
 
@@ -88,12 +96,21 @@ static void make_counted(dispatch_object semaphore) {
     rl_count(semaphore, count);
 }
 
+/// What would signal may have been sent to a queue, and not be done yet.
+static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
+    while (rl_is_between_runs_here()) {
+        if (real_wait()(semaphore, NOW) == 0) return 0;
+        if (!rl_do_waiting_work()) break;
+    }
+    return real_wait()(semaphore, timeout);
+}
+
 intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_wait()(semaphore, timeout);
+    if (!is_listened_to) return wait_between_runs(semaphore, timeout);
     make_counted(semaphore);
     uint32_t step = timeout == FOREVER    ? rl_point(RL_ACQUIRE, semaphore, place)
-                    : has_passed(timeout) ? rl_point(RL_TRY_ACQUIRE, semaphore, place)
+                    : rl_has_passed(timeout) ? rl_point(RL_TRY_ACQUIRE, semaphore, place)
                                           : rl_timed_point(RL_ACQUIRE, semaphore, place);
     return rl_got_it(step) ? 0 : 1;
 }
@@ -185,12 +202,29 @@ static dispatch_object marked(dispatch_object queue, dispatch_object attribute) 
     return queue;
 }
 
+/// The lab does not know that two queues with one target keep each other out.
+static void note_target(dispatch_object target, rl_place place) {
+    if (!rl_is_of_lab() || !target || rl_kind_of_queue(target) == GLOBAL) return;
+    if (rl_is_in_library(place.pc, "libdispatch")) return;
+    rl_library_between(&place);
+    rl_meet_outside("gives a queue another one as its target", place);
+}
+
+typedef void (*set_target)(dispatch_object, dispatch_object);
+REAL(set_target, real_set_target, "dispatch_set_target_queue")
+
+void dispatch_set_target_queue(dispatch_object queue, dispatch_object target) {
+    note_target(target, RL_CALLER);
+    real_set_target()(queue, target);
+}
+
 dispatch_object dispatch_queue_create(const char *label, dispatch_object attribute) {
     return marked(real_create()(label, attribute), attribute);
 }
 
 dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_object attribute,
                                                   dispatch_object target) {
+    note_target(target, RL_CALLER);
     return marked(real_create_with_target()(label, attribute, target), attribute);
 }
 
@@ -231,7 +265,11 @@ static void make_call(void *context) {
     rl_remove_landing(&landing);
 }
 
-void rl_call_block(void *context) { ((block *)context)->invoke(context); }
+/// A work item that has been canceled does nothing.
+void rl_call_block(void *context) {
+    rl_begin_work_item(context);
+    ((block *)context)->invoke(context);
+}
 
 /// Returns false if the thread has come later than it could have, and has to wait after all.
 static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
@@ -247,7 +285,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
     if (kind != GLOBAL)
         while (!take_queue(queue, shared, work, place)) rl_come_later(queue);
     if (kind == MAIN)
-        c.work(c.context);  // Dispatch would send it to the main thread
+        c.work(c.context);  // by the thread that stands for the main thread
     else
         (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
     rl_continue_giving_up();
@@ -255,28 +293,141 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
     if (work) rl_leave_line(queue, work);
 }
 
+/// Work for the main queue is done on the main thread, whichever thread waits for it.
+static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
+    item *i = rl_make_item(queue, c, false, false, place.pc);
+    i->is_waited_for = true;
+    i->is_known = rl_in_hand().is_known;
+    rl_count_unfinished(i, 1);
+    rl_made(i);
+    rl_send_item(i, place);
+    rl_point(RL_AWAIT, i, place);
+}
+
+/// Between two runs nobody else does what was sent to the queue before. Returns whether that was all.
+static bool is_done_between_runs(dispatch_object queue, call c) {
+    if (!rl_is_between_runs_here()) return false;
+    while (rl_do_waiting_work()) {}
+    if (rl_kind_of_queue(queue) != MAIN) return false;
+    const bool before = rl_stand_for_main_thread(true);
+    c.work(c.context);
+    rl_stand_for_main_thread(before);
+    return true;
+}
+
+/// Returns false if this is no matter for the lab.
+static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, bool is_listened_to,
+                             rl_place place) {
+    if (!is_listened_to) return is_done_between_runs(queue, c);
+    if (rl_kind_of_queue(queue) == MAIN && !rl_stands_for_main_thread())
+        wait_for_main_queue(queue, c, place);
+    else
+        rl_run_on_queue(queue, c, barrier, NULL, place);
+    return true;
+}
+
+static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barrier,
+                                   bool is_listened_to, rl_place place, rl_place caller) {
+    if (!rl_is_of_lab()) return false;
+    const rl_work_in_hand before =
+        rl_take_in_hand((rl_work_in_hand){block, place.pc, rl_passes_work_item(block, caller)});
+    const call c = {rl_call_block, block};
+    const bool has_run = has_run_on_queue(queue, c, barrier, is_listened_to, place);
+    rl_take_in_hand(before);
+    return has_run;
+}
+
 void dispatch_sync(dispatch_object queue, void *work) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_sync()(queue, work);
-    rl_run_on_queue(queue, (call){rl_call_block, work}, false, NULL, place);
+    const bool barrier = is_listened_to && rl_is_barrier(work);
+    if (!has_run_block_on_queue(queue, work, barrier, is_listened_to, place, RL_CALLER))
+        real_sync()(queue, work);
 }
 
 void dispatch_barrier_sync(dispatch_object queue, void *work) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_barrier_sync()(queue, work);
-    rl_run_on_queue(queue, (call){rl_call_block, work}, true, NULL, place);
+    if (!has_run_block_on_queue(queue, work, true, is_listened_to, place, RL_CALLER))
+        real_barrier_sync()(queue, work);
 }
 
 void dispatch_sync_f(dispatch_object queue, void *context, function work) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_sync_f()(queue, context, work);
-    rl_run_on_queue(queue, (call){work, context}, false, NULL, place);
+    if (!has_run_on_queue(queue, (call){work, context}, false, is_listened_to, place))
+        real_sync_f()(queue, context, work);
 }
 
 void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_barrier_sync_f()(queue, context, work);
-    rl_run_on_queue(queue, (call){work, context}, true, NULL, place);
+    if (!has_run_on_queue(queue, (call){work, context}, true, is_listened_to, place))
+        real_barrier_sync_f()(queue, context, work);
+}
+
+// MARK: - Doing something many times
+
+typedef void (*apply_on)(size_t, dispatch_object, void *);
+typedef void (*apply_f_on)(size_t, dispatch_object, void *, void (*)(void *, size_t));
+REAL(apply_on, real_apply, "dispatch_apply")
+REAL(apply_f_on, real_apply_f, "dispatch_apply_f")
+
+/// A block that takes a number.
+static void call_block_with(void *context, size_t number) {
+    ((void (*)(void *, size_t))((block *)context)->invoke)(context, number);
+}
+
+typedef struct {
+    size_t count;
+    void (*work)(void *context, size_t number);
+    void *context;
+    rl_place place;
+} repetition;
+
+static void do_once(const void *team, size_t number) {
+    const repetition *r = team;
+    r->work(r->context, number);
+}
+
+static void do_in_turn(void *context) {
+    const repetition *r = context;
+    for (size_t number = 0; number < r->count; number++) do_once(r, number);
+}
+
+/// Each time on a thread of its own, since any two may be done at the same time and nothing orders
+/// them.
+static void do_at_once(void *context) {
+    const repetition *r = context;
+    if (r->count < 2) return do_in_turn(context);
+    // One place for all starts: see pthread_create.
+    rl_point(RL_START, (const void *)rl_start_thread, r->place);
+    rl_start_team(r, r->count, do_once);
+    rl_point(RL_JOIN, r, r->place);
+}
+
+/// Returns false if this is no matter for the lab.
+static bool has_repeated(dispatch_object queue, repetition r, bool is_listened_to) {
+    if (!is_listened_to) {
+        if (rl_is_between_runs_here()) do_in_turn(&r);
+        return rl_is_between_runs_here();
+    }
+    const queue_kind kind = queue ? rl_kind_of_queue(queue) : GLOBAL;
+    if (kind == GLOBAL)
+        do_at_once(&r);
+    else
+        has_run_on_queue(queue, (call){kind == CONCURRENT ? do_at_once : do_in_turn, &r}, false,
+                         true, r.place);
+    return true;
+}
+
+void dispatch_apply(size_t count, dispatch_object queue, void *work) {
+    IS_LISTENED_TO(place);
+    if (!has_repeated(queue, (repetition){count, call_block_with, work, place}, is_listened_to))
+        real_apply()(count, queue, work);
+}
+
+void dispatch_apply_f(size_t count, dispatch_object queue, void *context,
+                      void (*work)(void *context, size_t number)) {
+    IS_LISTENED_TO(place);
+    if (!has_repeated(queue, (repetition){count, work, context, place}, is_listened_to))
+        real_apply_f()(count, queue, context, work);
 }
 
 #endif

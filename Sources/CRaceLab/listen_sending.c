@@ -16,106 +16,137 @@
 
 #include "dispatch.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
-typedef intptr_t (*semaphore_signal)(dispatch_object);
-REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
-REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
-
-extern dispatch_object dispatch_semaphore_create(intptr_t count);
 extern void dispatch_retain(dispatch_object object);
 extern void dispatch_release(dispatch_object object);
-
-#define FOREVER (~0ull)
 
 typedef void (*async_on)(dispatch_object queue, void *work);
 typedef void (*async_f_on)(dispatch_object queue, void *context, function work);
 typedef void *(*block_copy)(const void *block);
 typedef void (*block_release)(const void *block);
+typedef void (*sync_on)(dispatch_object queue, void *context, function work);
 REAL(async_on, real_async, "dispatch_async")
 REAL(async_on, real_barrier_async, "dispatch_barrier_async")
 REAL(async_f_on, real_async_f, "dispatch_async_f")
 REAL(async_f_on, real_barrier_async_f, "dispatch_barrier_async_f")
 REAL(block_copy, real_block_copy, "_Block_copy")
 REAL(block_release, real_block_release, "_Block_release")
+REAL(sync_on, real_sync_f, "dispatch_sync_f")
+REAL(sync_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
 
-// While a scenario is set up nobody schedules. Work that is sent to a queue then goes the usual way,
-// and has to be done before the run begins, or it would go on beside it.
-
-typedef struct queue_of_set_up {
-    _Atomic(dispatch_object) queue;  // NULL: free for the next queue
-    _Atomic bool has_work;
-    struct queue_of_set_up *next;
-} queue_of_set_up;
-
-/// Only the thread that sets up adds to this list. No element is ever freed: other threads walk it.
-static _Atomic(queue_of_set_up *) queues_of_set_up;
-
-static queue_of_set_up *find_queue_of_set_up(dispatch_object queue) {
-    queue_of_set_up *q = atomic_load(&queues_of_set_up);
-    while (q && atomic_load(&q->queue) != queue) q = q->next;
-    return q;
-}
-
-static void add_queue_of_set_up(dispatch_object queue) {
-    queue_of_set_up *q = find_queue_of_set_up(NULL);
-    if (!q) {
-        q = calloc(1, sizeof *q);
-        if (!q) abort();
-        q->next = atomic_load(&queues_of_set_up);
-        atomic_store(&queues_of_set_up, q);
+item *rl_make_item(dispatch_object queue, call c, bool is_block, bool barrier, uintptr_t pc) {
+    item *i = malloc(sizeof *i);
+    if (!i) abort();
+    if (is_block) {
+        c.context = real_block_copy()(c.context);
+        barrier |= rl_is_barrier(c.context);
     }
+    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .pc = pc};
     dispatch_retain(queue);
-    atomic_store(&q->has_work, true);
-    atomic_store(&q->queue, queue);
+    return i;
 }
 
-/// Of the work that such work sends in its turn, what goes to the same queues is waited for.
-static void remember_for_set_up(dispatch_object queue) {
-    queue_of_set_up *known = find_queue_of_set_up(queue);
-    if (known) {
-        atomic_store(&known->has_work, true);
-        return;
-    }
-    const queue_kind kind = rl_kind_of_queue(queue);
-    if (rl_is_setting_up_here() && kind != MAIN && kind != GLOBAL) add_queue_of_set_up(queue);
+void rl_discard_item(item *i) {
+    if (i->is_block) real_block_release()(i->call.context);
+    if (i->group) dispatch_release(i->group);
+    dispatch_release(i->queue);
+    free(i);
 }
 
-static void signal_end(void *end) { real_signal()(end); }
-
-/// Waits behind everything that has been sent to the queue.
-static void wait_for_end_of(dispatch_object queue) {
-    dispatch_object end = dispatch_semaphore_create(0);
-    real_barrier_async_f()(queue, end, signal_end);
-    real_wait()(end, FOREVER);
-    dispatch_release(end);
+/// What the work has captured is freed on the queue, too, and before the end of the work can be known.
+static void do_work(void *context) {
+    item *i = context;
+    rl_place place = RL_CALLER;
+    place.pc = i->pc;
+    const rl_work_in_hand before = rl_take_in_hand(
+        (rl_work_in_hand){i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
+    i->call.work(i->call.context);
+    rl_take_in_hand(before);
+    if (i->is_block) real_block_release()(i->call.context);
+    i->is_block = false;
+    if (i->group) rl_leave_group(i->group, place);
+    if (i->is_waited_for) rl_finished(i);
 }
 
-void rl_finish_work_of_set_up(void) {
-    queue_of_set_up *first = atomic_load(&queues_of_set_up);
-    for (bool is_done = false; !is_done;) {
-        is_done = true;
-        for (queue_of_set_up *q = first; q; q = q->next) {
-            if (!atomic_exchange(&q->has_work, false)) continue;
-            is_done = false;
-            wait_for_end_of(atomic_load(&q->queue));
-        }
-    }
-    for (queue_of_set_up *q = first; q; q = q->next) {
-        dispatch_object queue = atomic_exchange(&q->queue, NULL);
-        if (queue) dispatch_release(queue);
-    }
-}
+// MARK: - Between two runs
 
-typedef struct item {
-    struct item *next;
+// While a scenario is set up, and while a run is judged, the lab does what is sent to queues on the
+// thread that sends it: when that waits for something, or has come to its end.
+
+static item *first_waiting, *last_waiting;
+
+/// A queue for which work is being done, further down on the stack.
+typedef struct busy_queue {
     dispatch_object queue;
-    call call;
-    bool is_block, barrier;
-    uintptr_t pc;               // from where it was sent
-} item;
+    const struct busy_queue *outer;
+} busy_queue;
+
+static const busy_queue *busy_queues;
+
+static bool is_busy(dispatch_object queue) {
+    for (const busy_queue *b = busy_queues; b; b = b->outer)
+        if (b->queue == queue) return rl_kind_of_queue(queue) != GLOBAL;
+    return false;
+}
+
+static void wait_for_end_of_set_up(item *i) {
+    if (last_waiting)
+        last_waiting->next = i;
+    else
+        first_waiting = i;
+    last_waiting = i;
+}
+
+static item *take_waiting_item(void) {
+    item *before = NULL, *i = first_waiting;
+    while (i && is_busy(i->queue)) {
+        before = i;
+        i = i->next;
+    }
+    if (!i) return NULL;
+    if (before)
+        before->next = i->next;
+    else
+        first_waiting = i->next;
+    if (last_waiting == i) last_waiting = before;
+    return i;
+}
+
+bool rl_do_waiting_work(void) {
+    item *i = take_waiting_item();
+    if (!i) return false;
+    const busy_queue here = {i->queue, busy_queues};
+    busy_queues = &here;
+    const bool is_main = rl_kind_of_queue(i->queue) == MAIN;
+    const bool was_main = rl_stand_for_main_thread(is_main);
+    if (is_main)
+        do_work(i);
+    else
+        (i->barrier ? real_barrier_sync_f() : real_sync_f())(i->queue, i, do_work);
+    rl_stand_for_main_thread(was_main);
+    busy_queues = here.outer;
+    rl_discard_item(i);
+    return true;
+}
+
+static item *first_delayed;
+
+void rl_forget_work_between_runs(void) {
+    first_waiting = last_waiting = first_delayed = NULL;
+    busy_queues = NULL;
+}
+
+static void forget_lanes(void);
+
+void rl_finish_work_between_runs(void) {
+    forget_lanes();
+    rl_forget_notifications();
+    while (rl_do_waiting_work()) {}
+}
+
+// MARK: - In a run
 
 /// What one thread does in one run for a queue: all of it for a serial queue, one piece after the other
 /// for a concurrent one.
@@ -128,22 +159,13 @@ typedef struct {
 
 static lane lanes[RL_MAX_THREADS];
 static int lane_count;
-static uint64_t run_of_lanes;
-
-static void discard_item(item *i) {
-    if (i->is_block) real_block_release()(i->call.context);
-    dispatch_release(i->queue);
-    free(i);
-}
 
 /// What a run has left undone, because it was given up, is of no use to the next one.
-static void begin_lanes_of_run(void) {
-    if (run_of_lanes == rl_run_number()) return;
-    run_of_lanes = rl_run_number();
+static void forget_lanes(void) {
     for (int k = 0; k < lane_count; k++)
         for (item *i = lanes[k].first, *next; i; i = next) {
             next = i->next;
-            discard_item(i);
+            rl_discard_item(i);
         }
     lane_count = 0;
 }
@@ -172,13 +194,14 @@ static item *take_item(lane *l) {
 
 static void *work_on_lane(void *argument) {
     lane *l = argument;
+    rl_stand_for_main_thread(rl_kind_of_queue(l->queue) == MAIN);
     while (rl_await(l)) {
         item *i = take_item(l);
         rl_received(i);
         rl_place place = RL_CALLER;
         place.pc = i->pc;
-        rl_run_on_queue(l->queue, i->call, i->barrier, i, place);
-        discard_item(i);
+        rl_run_on_queue(l->queue, (call){do_work, i}, i->barrier, i, place);
+        rl_discard_item(i);
         l->end = rl_end_of_work(l->queue);
         l->is_free = true;
     }
@@ -205,57 +228,141 @@ static void add_item(lane *l, item *i) {
     rl_deliver(l);
 }
 
-static void send(dispatch_object queue, call c, bool is_block, bool barrier, rl_place place) {
-    if (is_block) c.context = real_block_copy()(c.context);
-    item *i = malloc(sizeof *i);
-    if (!i) abort();
-    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .pc = place.pc};
-    dispatch_retain(queue);
-    begin_lanes_of_run();
-    const queue_kind kind = rl_kind_of_queue(queue);
+void rl_send_item(item *i, rl_place place) {
+    if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
+    const queue_kind kind = rl_kind_of_queue(i->queue);
     const bool is_serial = kind == SERIAL || kind == MAIN;
-    rl_point(RL_SEND, rl_line_of(queue), place);
-    if (kind != GLOBAL) rl_stand_in_line(queue, i, is_serial || barrier);
-    lane *l = lane_of(queue, is_serial);
+    rl_point(RL_SEND, rl_line_of(i->queue), place);
+    if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
+    lane *l = lane_of(i->queue, is_serial);
     rl_hand_down(i, place.pc);
     add_item(l, i);
     if (!l->is_started) start_worker(l);
 }
 
-void dispatch_async(dispatch_object queue, void *work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_async()(queue, work);
+// MARK: - With a delay
+
+// Time is no part of the model: what is sent with a delay is work that comes to the queue at any later
+// time. A thread of its own sends it there.
+
+typedef void (*after)(uint64_t when, dispatch_object queue, void *work);
+typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, function work);
+REAL(after, real_after, "dispatch_after")
+REAL(after_f, real_after_f, "dispatch_after_f")
+
+static void *send_now(void *argument) {
+    item *i = argument;
+    rl_place place = RL_CALLER;
+    place.pc = i->pc;
+    rl_send_item(i, place);
+    return NULL;
+}
+
+static void send_in_run(void *argument) { send_now(argument); }
+
+static void send_later(uint64_t when, item *i, rl_place place) {
+    if (when == FOREVER) return rl_discard_item(i);
+    if (rl_is_between_runs_here()) {
+        i->next = first_delayed;
+        first_delayed = i;
+        return;
     }
-    send(queue, (call){rl_call_block, work}, true, false, place);
+    // One place for all starts: see pthread_create.
+    rl_point(RL_START, (const void *)rl_start_thread, place);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    if (rl_start_thread(&thread, &attributes, send_now, i) != 0) abort();
+    pthread_attr_destroy(&attributes);
+}
+
+void rl_begin_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        i->next = NULL;
+        rl_add_thread_of_set_up(send_in_run, i);
+    }
+    first_delayed = NULL;
+}
+
+void rl_forget_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        rl_discard_item(i);
+    }
+    first_delayed = NULL;
+}
+
+// MARK: - The entry points
+
+void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
+    const rl_place caller = RL_CALLER;
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return real_after()(when, queue, work);
+    item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
+    send_later(when, i, place);
+}
+
+void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
+    rl_place place = RL_CALLER;
+    if (!rl_is_sending(&place)) return real_after_f()(when, queue, context, work);
+    send_later(when, rl_make_item(queue, (call){work, context}, false, false, place.pc), place);
+}
+
+bool rl_is_sending(rl_place *place) {
+    if (!rl_is_of_lab()) return false;
+    rl_place nearest = *place;
+    const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
+    // To look behind the libraries takes long, and is the same the next time.
+    static struct { uintptr_t caller, place; } direct[64];
+    const uintptr_t slot = (nearest.pc ^ place->pc >> 3) % 64;
+    if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc) return true;
+    const uintptr_t caller = nearest.pc;
+    // Dispatch does so for itself.
+    if (rl_is_in_library(caller, "libdispatch")) return false;
+    const char *library = rl_library_between(&nearest);
+    if (is_known && !library) {
+        direct[slot].caller = caller;
+        direct[slot].place = place->pc;
+        return true;
+    }
+    rl_meet_outside(!library                         ? "sends work to a queue while a global is made"
+                    : strstr(library, "_Concurrency") ? "starts or resumes a task, which runs outside of the scenario"
+                                                      : "has a library send work to a queue, as OperationQueue does",
+                    nearest);
+    return false;
+}
+
+/// Returns false if this is no matter for the lab.
+static bool has_sent(dispatch_object queue, call c, bool is_block, bool barrier, rl_place caller) {
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return false;
+    item *i = rl_make_item(queue, c, is_block, barrier, place.pc);
+    i->is_known = is_block && rl_passes_work_item(i->call.context, caller);
+    rl_send_item(i, place);
+    return true;
+}
+
+void dispatch_async(dispatch_object queue, void *work) {
+    if (!has_sent(queue, (call){rl_call_block, work}, true, false, RL_CALLER))
+        real_async()(queue, work);
 }
 
 void dispatch_barrier_async(dispatch_object queue, void *work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_barrier_async()(queue, work);
-    }
-    send(queue, (call){rl_call_block, work}, true, true, place);
+    if (!has_sent(queue, (call){rl_call_block, work}, true, true, RL_CALLER))
+        real_barrier_async()(queue, work);
 }
 
 void dispatch_async_f(dispatch_object queue, void *context, function work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_async_f()(queue, context, work);
-    }
-    send(queue, (call){work, context}, false, false, place);
+    if (!has_sent(queue, (call){work, context}, false, false, RL_CALLER))
+        real_async_f()(queue, context, work);
 }
 
 void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) {
-        remember_for_set_up(queue);
-        return real_barrier_async_f()(queue, context, work);
-    }
-    send(queue, (call){work, context}, false, true, place);
+    if (!has_sent(queue, (call){work, context}, false, true, RL_CALLER))
+        real_barrier_async_f()(queue, context, work);
 }
 
 #endif

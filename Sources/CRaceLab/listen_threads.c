@@ -139,6 +139,14 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
 
 // MARK: - Conditions
 
+typedef int (*condition_init)(pthread_cond_t *, const pthread_condattr_t *);
+REAL(condition_init, real_condition_init, "pthread_cond_init")
+
+int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
+    rl_made(condition);
+    return real_condition_init()(condition, attributes);
+}
+
 typedef int (*on_condition)(pthread_cond_t *);
 typedef int (*wait)(pthread_cond_t *, pthread_mutex_t *);
 typedef int (*wait_until)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
@@ -162,8 +170,19 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool time
     return woken ? 0 : ETIMEDOUT;
 }
 
+/// What would signal may have been sent to a queue between two runs, and not be done yet. Returns
+/// whether some of it was.
+static bool has_done_work_instead(pthread_mutex_t *mutex) {
+    if (!rl_is_between_runs_here()) return false;
+    real_unlock()(mutex);
+    const bool has_done = rl_do_waiting_work();
+    real_lock()(mutex);
+    return has_done;
+}
+
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     IS_LISTENED_TO(place);
+    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_wait()(condition, mutex);
     return sleep_on(condition, mutex, false, place);
 }
@@ -171,6 +190,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until) {
     IS_LISTENED_TO(place);
+    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_timedwait()(condition, mutex, until);
     return sleep_on(condition, mutex, true, place);
 }
@@ -202,10 +222,20 @@ REAL(create, real_create, "pthread_create")
 REAL(on_thread, real_detach, "pthread_detach")
 REAL(join, real_join, "pthread_join")
 
+/// A thread that is started while a scenario is set up, or a run judged, runs beside the others.
+static void note_unseen_start(pthread_t thread, rl_place place) {
+    if (!rl_is_between_runs_here() || rl_is_in_library(place.pc, "libdispatch")) return;
+    if (rl_is_call_of_program(&place)) rl_meet_thread_of_set_up(thread, place);
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                    void *argument) {
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_create()(thread, attributes, start, argument);
+    if (!is_listened_to) {
+        const int result = real_create()(thread, attributes, start, argument);
+        if (result == 0) note_unseen_start(*thread, place);
+        return result;
+    }
     // One place for all starts: who comes first gives the threads their numbers.
     rl_point(RL_START, (const void *)rl_start_thread, place);
     return rl_start_thread(thread, attributes, start, argument);
@@ -220,6 +250,7 @@ int pthread_join(pthread_t thread, void **result) {
     IS_LISTENED_TO(place);
     if (is_listened_to && rl_will_join(thread) >= 0)
         rl_point(RL_JOIN, (const void *)thread, place);
+    if (rl_is_between_runs_here()) rl_forget_thread_of_set_up(thread);
     return real_join()(thread, result);
 }
 

@@ -73,10 +73,26 @@ lock *rl_waits_for(rl_kind kind, uintptr_t address) {
         case RL_ACQUIRE:
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
             return rl_lock_at(address);
         default:
             return NULL;
     }
+}
+
+/// A thread whose end `t` waits for and that has not ended, or NOBODY.
+static int next_to_join(const thread *t) {
+    if (t->joins != NOBODY) return lab.threads[t->joins].finished ? NOBODY : t->joins;
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].team == t->address && !lab.threads[i].finished) return i;
+    return NOBODY;
+}
+
+static void join(thread *t, thread *ended) {
+    rl_note_join((int)(ended - lab.threads));
+    rl_join_clock(&t->clock, &ended->clock);
+    ended->released_count = 0;
 }
 
 bool rl_is_available(const thread *t) {
@@ -93,8 +109,11 @@ bool rl_is_available(const thread *t) {
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
             return l->count > 0;
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
+            return l->count == 0;
         case RL_JOIN:
-            return lab.threads[t->joins].finished;
+            return next_to_join(t) == NOBODY;
         default:
             return true;
     }
@@ -104,7 +123,7 @@ uint8_t rl_free_for(uintptr_t address) {
     const lock *l = known_lock(address);
     if (!l || l->owner != NOBODY) return 0;
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
-                     (l->count > 0 ? RL_COUNTED : 0));
+                     (l->count > 0 ? RL_COUNTED : l->count == 0 ? RL_EMPTY : 0));
 }
 
 static void take_for_oneself(int index, thread *t, lock *l) {
@@ -149,9 +168,14 @@ bool rl_take(int index, thread *t) {
         case RL_RECEIVE:
             l->count--;
             break;
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
+            rl_join_clock(&t->clock, &l->released);
+            break;
         case RL_JOIN:
-            rl_join_clock(&t->clock, &lab.threads[t->joins].clock);
-            lab.threads[t->joins].released_count = 0;
+            if (t->joins != NOBODY) join(t, &lab.threads[t->joins]);
+            for (int i = 0; t->joins == NOBODY && i < lab.thread_count; i++)
+                if (lab.threads[i].team == t->address) join(t, &lab.threads[i]);
             break;
         default:
             break;
@@ -329,6 +353,26 @@ void rl_settle_semaphores(void) {
     }
 }
 
+// MARK: - Groups, and work that is waited for
+
+void rl_count_unfinished(const void *group, int64_t count) {
+    rl_lock_at((uintptr_t)group)->count = count;
+}
+
+int64_t rl_unfinished(const void *group) { return rl_lock_at((uintptr_t)group)->count; }
+
+void rl_finished(const void *work) {
+    lock *l = rl_lock_at((uintptr_t)work);
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    lab.free_before = rl_free_for(l->address);
+    l->count = 0;
+    l->released = t->clock;
+    // No `rl_tick`: like a release, it is no step.
+    t->clock.at[me->thread]++;
+    rl_did(me->thread, RL_LEAVE, l->address, true);
+}
+
 // MARK: - Queues
 
 /// Where the function was called that called the one with this frame. Debug code, and there is no
@@ -436,7 +480,7 @@ bool rl_could_come_later(const thread *t, int8_t *sender) {
 
 int rl_holder(const thread *t, uintptr_t *pc) {
     *pc = 0;
-    if (t->kind == RL_JOIN) return t->joins;
+    if (t->kind == RL_JOIN) return next_to_join(t);
     const lock *l = t->waits_for;
     bool is_lock = t->kind == RL_LOCK || t->kind == RL_SHARED_LOCK;
     if (!is_lock || !l) return NOBODY;

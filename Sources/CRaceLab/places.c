@@ -80,7 +80,7 @@ static bool is_function_for_program(const char *symbol) {
         "$s10Foundation6NSLockC", "$s10Foundation9NSLocking", "$s10Foundation15NSRecursiveLockC",
         "$s10Foundation11NSConditionC", "$s10Foundation15NSConditionLockC",
         "$s10Foundation6ThreadC5start", "$s10Foundation6ThreadC12detachNew", "_CFThreadCreate",
-        "$sSo17OS_dispatch_queueC", "$s8Dispatch", NULL};
+        "$sSo17OS_dispatch_queueC", "$s8Dispatch", "dispatch_block_", NULL};
     return begins_with_any(symbol, names);
 }
 
@@ -274,6 +274,54 @@ rl_place rl_place_in_source(rl_place place) {
     // The libraries need not.
     if (goes_on) climb_up(&c);
     return (rl_place){c.is_over ? statement_of_call(c.found.pc, c.callee) : c.found.pc, place.stack};
+}
+
+// MARK: - On whose behalf
+
+/// A walk up the stack, from an entry point to the code under test.
+typedef struct {
+    uintptr_t from;
+    bool is_beyond_entry_point, is_found;
+    const char *library;
+    rl_place found;
+} errand;
+
+static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argument) {
+    errand *e = argument;
+    rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
+    e->is_beyond_entry_point |= place.pc == e->from;
+    if (!e->is_beyond_entry_point) return _URC_NO_REASON;
+    Dl_info info;
+    const bool is_known = dladdr((void *)(place.pc - 1), &info) && info.dli_fname;
+    if (!is_known || !is_library_of_toolchain(info.dli_fname)) {
+        // What the compiler has added has no lines: its caller is the place to show, if it has any.
+        const bool is_first = !e->is_found;
+        if (is_first || !rl_is_compilers_own(place.pc)) e->found = place;
+        e->is_found = true;
+        return is_first && rl_is_compilers_own(place.pc) ? _URC_NO_REASON : _URC_END_OF_STACK;
+    }
+    if (e->is_found) return _URC_END_OF_STACK;
+    const char *name = strrchr(info.dli_fname, '/');
+    name = name ? name + 1 : info.dli_fname;
+    if (!e->library && !strstr(name, "ispatch")) e->library = name;
+    return _URC_NO_REASON;
+}
+
+bool rl_is_in_library(uintptr_t pc, const char *name) {
+    Dl_info info;
+    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return false;
+    const char *file = strrchr(info.dli_fname, '/');
+    file = file ? file + 1 : info.dli_fname;
+    return strncmp(file, name, strlen(name)) == 0 && file[strlen(name)] == '.';
+}
+
+const char *rl_library_between(rl_place *place) {
+    errand e = {.from = place->pc};
+    rl_ignore();
+    _Unwind_Backtrace(look_behind, &e);
+    rl_attend();
+    if (e.is_found) *place = e.found;
+    return e.library;
 }
 
 // MARK: - Atomics of the compiler's own

@@ -249,6 +249,7 @@ static bool is_free(const effect *before, const effect *later) {
         case RL_SHARED_LOCK: return before->free_for & RL_FREE_FOR_READERS;
         case RL_ACQUIRE:
         case RL_RECEIVE: return before->free_for & RL_COUNTED;
+        case RL_AWAIT: return before->free_for & RL_EMPTY;
         default: return true;
     }
 }

@@ -32,6 +32,8 @@ void rl_make_thread(int index) {
     t->waits_for = NULL;
     t->comes_for = NULL;
     t->joins = NOBODY;
+    t->team = 0;
+    t->own_body = NULL;
     t->last_step = -1;
     t->accesses = 0;
     t->visit_count = 0;
@@ -45,11 +47,62 @@ void rl_make_thread(int index) {
     t->clock.at[index] = 1;
 }
 
-static _Atomic bool setting_up;
-
-bool rl_is_setting_up_here(void) { return me && me->thread == NOBODY && atomic_load(&setting_up); }
-
 uint64_t rl_run_number(void) { return lab.run; }
+
+/// Threads that were started meanwhile and not joined.
+typedef struct {
+    pthread_t pthread;
+    rl_place place;
+} loose_thread;
+
+static loose_thread *loose_threads;
+static size_t loose_thread_count, loose_thread_capacity;
+
+void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place) {
+    MAKE_ROOM(loose_threads, loose_thread_count, loose_thread_capacity, 4);
+    loose_threads[loose_thread_count++] = (loose_thread){pthread, place};
+}
+
+void rl_forget_thread_of_set_up(pthread_t pthread) {
+    for (size_t i = 0; i < loose_thread_count; i++)
+        if (pthread_equal(loose_threads[i].pthread, pthread))
+            loose_threads[i--] = loose_threads[--loose_thread_count];
+}
+
+static void finish_work(void) {
+#if defined(__linux__)
+    rl_finish_work_between_runs();
+#endif
+    if (loose_thread_count > 0)
+        rl_meet_outside("starts a thread outside of the threads of the scenario",
+                        loose_threads[0].place);
+    loose_thread_count = 0;
+}
+
+/// Whether what was set up, or judged, goes on outside of the scenario.
+static bool went_outside(void) {
+    if (!lab.outside) return false;
+    lab.summary.status = RL_OUTSIDE;
+    lab.summary.outside = lab.outside;
+    lab.summary.outside_pc = lab.outside_pc;
+    return true;
+}
+
+static void begin_delayed_work(void) {
+    for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
+#if defined(__linux__)
+    rl_begin_delayed_work();
+#endif
+}
+
+void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
+    if (lab.thread_count == 0) return;  // there will be no run
+    if (lab.thread_count == RL_MAX_THREADS)
+        return rl_meet_outside("has more work done later than there is room for", RL_CALLER);
+    rl_make_thread(lab.thread_count);
+    lab.threads[lab.thread_count].own_body = body;
+    lab.threads[lab.thread_count++].argument = argument;
+}
 
 static bool begin_run(void) {
     rl_record_phase(RL_SETTING_UP, NOBODY);
@@ -68,20 +121,23 @@ static bool begin_run(void) {
     lab.branch_limit = UINT32_MAX;
     lab.status = RL_COMPLETE;
     lab.race_count = 0;
+    lab.outside = NULL;
+    lab.made_count = 0;
     lab.cell_count = 0;
     lab.lock_count = 0;
     lab.locks_held = 0;
     lab.started_count = 0;
-    atomic_store(&setting_up, true);
-    lab.thread_count = lab.scenario->set_up(lab.scenario->context);
 #if defined(__linux__)
-    rl_finish_work_of_set_up();
+    rl_forget_work_between_runs();
 #endif
-    atomic_store(&setting_up, false);
+    lab.thread_count = lab.scenario->set_up(lab.scenario->context);
+    finish_work();
     if (me->fate != STAYS) rl_give_up();
+    if (went_outside()) return false;
+    begin_delayed_work();
+    if (went_outside()) return false;
     lab.first_count = lab.thread_count;
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
-    for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
     return lab.thread_count > 0;
 }
 
@@ -121,7 +177,8 @@ static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
     if (lab.status == RL_COMPLETE) rl_settle_semaphores();
     bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
-                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY;
+                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY ||
+                    lab.status == RL_OUTSIDE;
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
@@ -133,10 +190,15 @@ static bool end_run(void) {
         rl_fill_in(&run);
         rl_record_phase(RL_JUDGING, NOBODY);
         go_on = lab.scenario->finished(lab.scenario->context, &run);
+        finish_work();
+#if defined(__linux__)
+        rl_forget_delayed_work();
+#endif
         if (me->fate != STAYS) rl_give_up();
     }
     free_what_was_kept();
     if (ends_all) lab.summary.status = lab.status;
+    if (went_outside()) return false;
     return !ends_all && go_on && !only_this;
 }
 

@@ -153,7 +153,13 @@ static void run_body(int index) {
     rl_record_phase(RL_IN_THREAD, index);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
     clean_stack();
-    lab.scenario->body(lab.scenario->context, index);
+    if (t->own_body) {
+        rl_listen();
+        t->own_body(t->argument);
+        rl_deafen();
+    } else {
+        lab.scenario->body(lab.scenario->context, index);
+    }
     me->thread = NOBODY;
     if (me->fate != STAYS) rl_give_up();
     rl_notice_unlocks(t);
@@ -230,6 +236,7 @@ static void end_of_added_thread(void *argument) {
     worker *self = me, *next = t->starter;
     int index = next ? NOBODY : rl_decide();
     me = NULL;
+    self->is_main = false;
     self->next_idle = spare;
     spare = self;
     if (next) return rl_hand_over(next);
@@ -299,6 +306,36 @@ int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
     rl_gate_wait(&me->turn, NULL);
     rl_continue_giving_up();
     return 0;
+}
+
+/// One thread of a team.
+typedef struct {
+    const void *team;
+    size_t number;
+    void (*start)(const void *team, size_t number);
+} member;
+
+static void *run_member(void *argument) {
+    member m = *(member *)argument;
+    free(argument);
+    m.start(m.team, m.number);
+    return NULL;
+}
+
+void rl_start_team(const void *team, size_t count, void (*start)(const void *team, size_t number)) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    for (size_t number = 0; number < count; number++) {
+        member *m = malloc(sizeof *m);
+        if (!m) abort();
+        *m = (member){team, number, start};
+        pthread_t pthread;
+        if (rl_start_thread(&pthread, &attributes, run_member, m) != 0) abort();
+        lab.threads[lab.thread_count - 1].team = (uintptr_t)team;
+    }
+    pthread_attr_destroy(&attributes);
+    my_thread()->joins = NOBODY;
 }
 
 static int added_thread(pthread_t pthread) {

@@ -6,6 +6,8 @@ final class Explorer {
     var options: Options
     private let describe: (Scenario) -> Void
     private(set) var scenario = Scenario()
+    /// Whether nothing is to be run.
+    private var onlyDescribes = false
     private var uncaught: [(thread: Int, error: any Error)] = []
 
     init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
@@ -164,9 +166,14 @@ final class Explorer {
 
     /// Of all threads that a schedule may name.
     func threadNames() throws(Obstacle) -> [String] {
-        let scenario = Scenario()
-        describe(scenario)
-        if let obstacle = obstacle(of: scenario) { throw obstacle }
+        onlyDescribes = true
+        defer { onlyDescribes = false }
+        judge = { run in
+            self.obstacle = self.obstacle(of: run)
+            return false
+        }
+        _ = run()
+        if let obstacle = obstacle ?? obstacle(of: scenario) { throw obstacle }
         return StartedThreads.names(
             after: scenario.threads.map(\.name), upTo: Int(RL_MAX_THREADS))
     }
@@ -183,7 +190,7 @@ final class Explorer {
                 .text(threads: names(upTo: threadCount))
             obstacle = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
-        case RL_NOT_THE_SAME:
+        case RL_NOT_THE_SAME, RL_OUTSIDE:
             return false
         default:
             break
@@ -304,7 +311,9 @@ final class Explorer {
                 configuration.schedule_length = UInt32(choices.count)
                 configuration.beyond = andBeyond
             }
-            return withExtendedLifetime(self) { rl_explore(&configuration) }
+            let summary = withExtendedLifetime(self) { rl_explore(&configuration) }
+            if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
+            return summary
         }
     }
 
@@ -324,7 +333,7 @@ final class Explorer {
         describe(scenario)
         scenario.endDescription()
         // Without threads there is no run.
-        if scenario.mistake != nil { return 0 }
+        if scenario.mistake != nil || onlyDescribes { return 0 }
         herald?.isSetUp(scenario)
         wasSetUp?()
         return Int32(scenario.threads.count)

@@ -26,7 +26,7 @@ extension Explorer {
                 self.obstacle = obstacle
             } else if run.status == RL_MISFIT {
                 misfit = run.misfit(to: schedule, names: self.names(of: run))
-            } else {
+            } else if run.status != RL_OUTSIDE {
                 trace = self.trace(run, initial: initial, states: states)
             }
             trace?.add(notes: Notes.stop())

@@ -17,6 +17,13 @@ extension rl_run {
         .tooManyThreads(thread: names[Int(allSteps.last?.thread ?? 0)])
     }
 
+    /// What goes on outside of the scenario, and where it was begun.
+    static func outside(_ summary: rl_summary) -> Obstacle {
+        let place = Symbols.sites(of: [UInt(summary.outside_pc)])[UInt(summary.outside_pc)]
+        return .uncontrolled(
+            what: summary.outside.map { String(cString: $0) } ?? "", place: Site.name(place))
+    }
+
     /// What keeps a thread from handing over.
     func stuck(names: [String]) -> Obstacle {
         let frames = allFrames.map { UInt($0) + 1 }
@@ -75,6 +82,7 @@ private func whyItWaits(
     if waiting.spinning { return "\(waits) for a change that nobody makes" }
     if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
     if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
+    if kind == RL_AWAIT { return "\(waits) for work to finish" }
     guard waiting.holder >= 0 else {
         return waiting.in_line ? "\(waits) for work that was sent to the queue before" : waits
     }

@@ -104,6 +104,9 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
     case runsOn(thread: String, place: String)
     /// More threads were started than the lab has room for.
     case tooManyThreads(thread: String)
+    /// The code under test does something that the lab does not control, such as starting a task:
+    /// what, and where.
+    case uncontrolled(what: String, place: String)
     /// A child process did not come to its end in time, and was ended in this interleaving.
     case tookTooLong(limit: Duration, schedule: String)
     /// The same choices led elsewhere than before.
@@ -120,8 +123,8 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
         case .sawNothing(let thread):
             return "the thread '\(thread)' touches nothing that the lab can see: is its code part "
                 + "of this debug build, and does it use properties, captured variables, or a Mutex "
-                + "in a target compiled with -sanitize=thread? Tasks, actors, OperationQueue and "
-                + "DispatchGroup are not seen"
+                + "in a target compiled with -sanitize=thread? "
+                + "Tasks, actors and OperationQueue are not seen"
         case .tooLong(let steps, let schedule):
             return "an interleaving went on for more than \(numberOf(steps: steps)), beginning "
                 + "\(schedule): look for a loop that does not end, or allow more with maximumSteps"
@@ -135,6 +138,8 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
         case .tooManyThreads(let thread):
             return "the thread '\(thread)' starts one thread too many: the lab has room for "
                 + "\(RL_MAX_THREADS), those of the scenario and its queues included"
+        case .uncontrolled(let what, let place):
+            return "\(place) \(what): the lab does not control that (see Scenario)"
         case .tookTooLong(let limit, let schedule):
             let place = schedule.isEmpty ? "" : ", in the interleaving that begins \(schedule)"
             return "the exploration did not come to its end within \(limit)\(place): explore less, "

@@ -38,13 +38,25 @@ import Synchronization
 ///   given to the real one when the threads have ended;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
 ///   concurrent queue is a lock for many readers, `.barrier` the one writer. Waiting for a queue
-///   from its own work is a deadlock. Work for the main queue, too, runs on the calling thread;
+///   from its own work is a deadlock;
 /// - `DispatchQueue.async`: the work is done by a thread that is started for the queue, one for a
 ///   serial queue, as many as it takes for a concurrent one. It keeps out whoever waits for the
 ///   queue meanwhile. Work is done in the order in which it was sent, and `sync` comes after what was
 ///   sent before it, as far as a serial queue or a barrier asks for that. Where nothing orders them
 ///   (locks, atomics and the like do), both orders are tried. What is sent while a scenario is set
-///   up is done before its threads begin;
+///   up, to whichever queue, is done before its threads begin, by the thread that sets up. What a
+///   check sends is done when the checks have ended, or when one waits for it;
+/// - the main queue: its work runs on one thread that stands for the main thread, also when another
+///   thread waits for it with `sync`. There `Thread.isMainThread`, `dispatchPrecondition`,
+///   `MainActor.assumeIsolated` and the checks that the compiler adds in the Swift 6 mode hold, and
+///   nowhere else in a scenario;
+/// - `DispatchQueue.asyncAfter`: time is no part of the model, so the work comes to its queue at any
+///   later time, also when it is sent while a scenario is set up, and never for `.distantFuture`;
+/// - `DispatchGroup`, and `DispatchWorkItem` with its `wait`, `notify`, `cancel` and flag `.barrier`.
+///   What follows a group is sent to its queue by the thread that leaves the group last. An item
+///   that is performed on the spot and canceled by another thread leaves no verdict;
+/// - `DispatchQueue.concurrentPerform`: each iteration runs on a thread of its own, so that any two
+///   may run at the same time and nothing orders them;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
@@ -58,14 +70,12 @@ import Synchronization
 /// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:
 ///   an array counts as a whole, as the property in which it is;
 /// - structures and local variables that nobody captures: no other thread can reach them;
-/// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchGroup`,
-///   `DispatchSource`;
-/// - work that is sent to a dispatch queue with a delay (`asyncAfter`), as part of a group, or when
-///   something else has ended (`notify`), and work sent by a check: it runs outside, at the same
-///   time. Let the code under test use a ``queue(_:workers:)`` instead;
-/// - that a dispatch queue may have another one as its target, that a work item may carry the flag
-///   `.barrier` with it, and who comes first when several threads wait for a queue with `sync`, or
-///   that work stands behind them which is sent while they wait;
+/// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchSource`,
+///   `DispatchIO`, queues with a target queue that is not global, and threads that are started while
+///   a scenario is set up or checked. Where the code under test uses them, there is no verdict:
+///   ``Obstacle/uncontrolled(what:place:)``;
+/// - which thread comes first when several wait for a queue with `sync`, or that work stands behind
+///   them which is sent while they wait;
 /// - that a lock has been taken while the scenario was set up, and not been released there. What is
 ///   to keep a thread waiting from the beginning is a semaphore;
 /// - of an access through a key path what lies behind a computed property or a subscript in it, and
@@ -74,7 +84,9 @@ import Synchronization
 ///   can be overridden: of `\.model.count`, when the class that has `model` is not `final` and the
 ///   one that has `count` is, `count` is not seen;
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
-///   for anything else that is not listed above, is reported as blocked, with its place.
+///   for anything else that is not listed above, is reported as blocked, with its place. If no
+///   thread can go on, and one waits for a semaphore, a condition or a group that was made outside
+///   of the scenario, there is no verdict either: code outside could signal it.
 public final class Scenario {
     struct NamedThread {
         let name: String
@@ -108,8 +120,17 @@ public final class Scenario {
     /// 32 threads, the workers of queues and those that are started later included; each needs
     /// a name of its own. Whatever is not like this is an ``Obstacle/malformedScenario(_:)``, as are
     /// threads that are added by a body or a check: then there is no verdict.
-    public func thread(_ name: String, _ body: @escaping () throws -> Void) {
-        add(NamedThread(name: name, body: body))
+    ///
+    /// A closure that is written in a function of a global actor belongs to that actor, unless it is
+    /// `@Sendable`. The threads of a scenario run on none, so that is an obstacle, too.
+    public func thread(_ name: String, _ body: @escaping @isolated(any) () throws -> Void) {
+        if let actor = body.isolation {
+            isMistaken(
+                "the thread '\(name)' is isolated to \(actor), because it is described there: "
+                    + "explore from a nonisolated function, or begin it with { @Sendable in")
+        }
+        // It is isolated to nothing, so it can be called like any other closure.
+        add(NamedThread(name: name, body: unsafeBitCast(body, to: (() throws -> Void).self)))
     }
 
     private func add(_ thread: NamedThread) {

@@ -9,7 +9,7 @@ public struct Trace: Codable, Sendable {
         public enum Kind: String, Codable, Sendable {
             case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
             case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
-            case start, join, send, receive
+            case start, join, send, receive, enter, leave, await, tryAwait, notify
 
             init(_ step: rl_step) {
                 switch rl_kind(UInt32(step.kind)) {
@@ -31,6 +31,11 @@ public struct Trace: Codable, Sendable {
                 case RL_JOIN: self = .join
                 case RL_SEND: self = .send
                 case RL_RECEIVE: self = .receive
+                case RL_ENTER: self = .enter
+                case RL_LEAVE: self = .leave
+                case RL_AWAIT: self = .await
+                case RL_TRY_AWAIT: self = .tryAwait
+                case RL_NOTIFY: self = .notify
                 default: self = .note
                 }
             }

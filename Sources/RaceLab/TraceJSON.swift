@@ -49,6 +49,7 @@ extension Trace {
             cause = "end"
             holder = threads[index]
         case .turn: cause = "turn"
+        case .completion: cause = "completion"
         case .work: cause = "work"
         case .other: break
         }

@@ -178,6 +178,11 @@ extension Trace.Step.Kind {
         case .join: "waits for the end of a thread"
         case .send: "sends work to a queue"
         case .receive: "takes work from its queue"
+        case .enter: "enters a group"
+        case .leave: "leaves a group"
+        case .await: "waits for work to finish"
+        case .tryAwait: "checks whether work has finished"
+        case .notify: "registers work to follow"
         }
     }
 }

@@ -17,6 +17,8 @@ extension Trace {
             case end(of: Int)
             /// Its turn: work was sent to the queue before, and is not done yet.
             case turn
+            /// The end of work: of what was sent to a queue, of a work item, or of all in a group.
+            case completion
             /// Work for the queue whose worker it is.
             case work
             /// Something else.
@@ -57,6 +59,7 @@ extension Trace.Waiting {
             return waiting.holder < 0 && waiting.in_line ? .turn : lock(waiting, run)
         case RL_WAIT: return .wakeUp
         case RL_ACQUIRE: return .semaphore
+        case RL_AWAIT: return .completion
         case RL_JOIN where waiting.holder >= 0: return .end(of: Int(waiting.holder))
         case RL_RECEIVE: return .work
         default: return .other
@@ -87,6 +90,7 @@ extension Trace.Waiting {
         case .semaphore: return "waits for a semaphore to be signalled"
         case .end(let other): return "waits for '\(threads[other])' to end"
         case .turn: return "waits for work that was sent to the queue before"
+        case .completion: return "waits for work to finish"
         case .work: return "waits for work"
         case .other: return "waits"
         }

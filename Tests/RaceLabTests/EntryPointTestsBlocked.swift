@@ -87,25 +87,6 @@ struct BlockedEntryPointTests {
         expectNextExplorationWorks()
     }
 
-    @Test("a thread that waits for a group, whose end nobody sees coming")
-    func blockedInGroup() {
-        let report = explore { scenario in
-            let (shared, group) = (Shared(), DispatchGroup())
-            group.enter()
-            scenario.thread("other") { shared.value = 1 }
-            scenario.thread("blocked") {
-                shared.other = 1
-                Self.waitForGroup(group)
-            }
-        }
-        expectBlocked(report, in: "waitForGroup")
-        expectNextExplorationWorks()
-    }
-
-    private static func waitForGroup(_ group: DispatchGroup) {
-        group.wait()
-    }
-
     @Test("a thread that was started by another one")
     func startedThread() {
         let report = explore { scenario in

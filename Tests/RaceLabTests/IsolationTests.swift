@@ -336,8 +336,8 @@ struct IsolationTests {
         #expect(trace.scheduleText == "FS")
     }
 
-    @Test("a child that blocks where no thread of its own watches is tried again")
-    func isStuckOnce() throws {
+    @Test("a child that blocks while it sets up is tried again")
+    func blocksInSetUpOnce() throws {
         let once = Once()
         defer { once.remove() }
         let trace = try replay("FS", options: Self.isolated) { scenario in

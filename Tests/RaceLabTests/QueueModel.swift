@@ -34,6 +34,14 @@ struct QueueModel {
         let isAlone: Bool
     }
 
+    /// Work that is to be sent to a queue.
+    fileprivate struct Order: Hashable {
+        let body: Int
+        let queue: Int
+        /// What it hears besides what the one has heard that sends it.
+        var news: News
+    }
+
     /// What there is at one moment.
     fileprivate struct State: Hashable {
         /// Where each body is.
@@ -55,7 +63,16 @@ struct QueueModel {
         var asleep: [Int] = []
         /// Who needs the lock of the condition back: whether it was woken in time.
         var awake: [Int: Bool] = [:]
-        var queues = [Queue(), Queue()]
+        var queues = [Queue(), Queue(), Queue()]
+        /// How much the group waits for.
+        var unfinished = 0
+        var newsOfGroup: News = 0
+        /// What is to be sent when the group has finished.
+        var notifications: [Order] = []
+        /// What each body has to send before it goes on.
+        var orders: [Int: [Order]] = [:]
+        /// What comes to its queue at any later time.
+        var delayed: Set<Order> = []
     }
 
     /// What can come of a program.
@@ -91,6 +108,7 @@ struct QueueModel {
         let steps =
             bodies.compactMap { step(of: $0, in: state) }
             + bodies.compactMap { comingLater($0, in: state) }
+            + state.delayed.map { arriving($0, in: state) }
         // Time is up when nobody can go on, and only then.
         guard steps.isEmpty || isLoose else { return steps }
         return steps + bodies.compactMap { withoutWaiting($0, in: state) }
@@ -104,12 +122,12 @@ struct QueueModel {
     }
 
     private func isOver(_ body: Int, in state: State) -> Bool {
-        state.at[body] == program.bodies[body].count
+        state.at[body] == program.bodies[body].count && state.orders[body] == nil
     }
 
     private func isRace(_ state: State) -> Bool {
         var (readers, writers) = (0, 0)
-        for body in state.begun where !isOver(body, in: state) {
+        for body in state.begun where !isOver(body, in: state) && state.orders[body] == nil {
             switch program.bodies[body][state.at[body]] {
             case .read: readers += 1
             case .write: writers += 1
@@ -125,6 +143,7 @@ struct QueueModel {
     private func step(of body: Int, in before: State) -> State? {
         guard before.begun.contains(body) else { return begin(body, in: before) }
         guard !isOver(body, in: before) else { return endOfWork(body, in: before) }
+        if let orders = before.orders[body] { return carryingOut(orders, body, in: before) }
         if before.asleep.contains(body) {
             return isLoose ? awake(body, inTime: true, before) : nil
         }
@@ -172,13 +191,44 @@ struct QueueModel {
         case .join(let other):
             guard isOver(other, in: state) else { return nil }
             state.heard[body] |= state.heard[other]
-        case .send(let other, let queue, let barrier):
-            let isAlone = barrier || queue == QueueInstruction.serial
-            state.queues[queue].line.append(Work(body: other, isAlone: isAlone))
-            state.heard[body] |= 1 << other
-            state.heard[other] = state.heard[body]
+        case .send(let other, let queue, let barrier, _):
+            state.send(Order(body: other, queue: queue, news: 0), barrier: barrier, by: body)
+        case .sendLater(let other, let queue):
+            state.delayed.insert(Order(body: other, queue: queue, news: state.heard[body]))
+        case .enterGroup: state.unfinished += 1
+        case .leaveGroup:
+            state.unfinished -= 1
+            state.newsOfGroup |= state.heard[body]
+            if state.unfinished == 0, !state.notifications.isEmpty {
+                state.orders[body] = state.notifications.map {
+                    Order(body: $0.body, queue: $0.queue, news: $0.news | state.newsOfGroup)
+                }
+                state.notifications = []
+            }
+        case .waitForGroup(let patience):
+            if state.unfinished == 0 {
+                state.heard[body] |= state.newsOfGroup
+                if patience != .unlimited { state.seen[body].append("true") }
+            } else {
+                guard patience == .none else { return nil }
+                state.seen[body].append("false")
+            }
+        case .notify(let other, let queue):
+            var order = Order(body: other, queue: queue, news: state.heard[body])
+            if state.unfinished == 0 {
+                order.news |= state.newsOfGroup
+                state.orders[body] = [order]
+            } else {
+                state.notifications.append(order)
+            }
+        case .perform(let first, let second):
+            state.begun.formUnion([first, second])
+            for other in [first, second] { state.heard[other] = state.heard[body] }
+        case .performed(let first, let second):
+            guard isOver(first, in: state), isOver(second, in: state) else { return nil }
+            state.heard[body] |= state.heard[first] | state.heard[second]
         case .enter(let queue, let barrier, _):
-            let isAlone = barrier || queue == QueueInstruction.serial
+            let isAlone = barrier || QueueInstruction.isSerial(queue)
             let known = state.heard[body] | state.behind[body]
             let earlier = state.queues[queue].line.filter { known & (1 << $0.body) != 0 }
             guard state.enter(queue, body, isAlone: isAlone, behind: earlier) else { return nil }
@@ -190,7 +240,8 @@ struct QueueModel {
     /// What comes of it if a body does not go on waiting, or an attempt fails for no reason; `nil`
     /// if it does neither.
     private func withoutWaiting(_ body: Int, in before: State) -> State? {
-        guard before.begun.contains(body), !isOver(body, in: before) else { return nil }
+        guard before.begun.contains(body), !isOver(body, in: before), before.orders[body] == nil
+        else { return nil }
         var state = before
         switch program.bodies[body][before.at[body]] {
         case .wait(.limited):
@@ -198,7 +249,7 @@ struct QueueModel {
         case .lock(_, let patience, let otherwise):
             if patience == .unlimited { return nil }
             state.at[body] = otherwise
-        case .acquire(let patience):
+        case .acquire(let patience), .waitForGroup(let patience):
             if patience == .unlimited { return nil }
             state.at[body] += 1
         default: return nil
@@ -235,10 +286,26 @@ struct QueueModel {
 
     // MARK: - Work
 
+    /// What comes of the first of the orders that a body has to carry out.
+    private func carryingOut(_ orders: [Order], _ body: Int, in before: State) -> State {
+        var state = before
+        state.orders[body] = orders.count == 1 ? nil : Array(orders.dropFirst())
+        state.send(orders[0], barrier: false, by: body)
+        return state
+    }
+
+    /// What comes of it if work that was sent with a delay comes to its queue.
+    private func arriving(_ order: Order, in before: State) -> State {
+        var state = before
+        state.delayed.remove(order)
+        state.send(order, barrier: false, by: nil)
+        return state
+    }
+
     /// What comes of it if a body that is about to wait for a queue comes after all that stands in line;
     /// `nil` if it is not, or has done so.
     private func comingLater(_ body: Int, in before: State) -> State? {
-        guard before.begun.contains(body), !isOver(body, in: before),
+        guard before.begun.contains(body), !isOver(body, in: before), before.orders[body] == nil,
             case .enter(let queue, _, _) = program.bodies[body][before.at[body]]
         else { return nil }
         var state = before
@@ -273,6 +340,14 @@ struct QueueModel {
 }
 
 extension QueueModel.State {
+    /// `body` is the one that sends it, if one does.
+    fileprivate mutating func send(_ order: QueueModel.Order, barrier: Bool, by body: Int?) {
+        let isAlone = barrier || QueueInstruction.isSerial(order.queue)
+        queues[order.queue].line.append(QueueModel.Work(body: order.body, isAlone: isAlone))
+        if let body { heard[body] |= 1 << order.body }
+        heard[order.body] = order.news | 1 << order.body | (body.map { heard[$0] } ?? 0)
+    }
+
     /// Returns whether a body has got a lock.
     fileprivate mutating func take(_ lock: Int, for body: Int) -> Bool {
         let isAgain = lock == QueueInstruction.recursiveLock && locks[lock].owner == body

@@ -27,17 +27,33 @@ enum QueueInstruction {
     case wake(everybody: Bool)
     case start(body: Int)
     case join(body: Int)
-    /// Sends a body to a queue.
-    case send(body: Int, queue: Int, barrier: Bool)
+    /// Sends a body to a queue, as part of the group or not. The group is entered, and left when the
+    /// body has come to its end, by instructions of their own.
+    case send(body: Int, queue: Int, barrier: Bool, inGroup: Bool)
+    /// Sends a body to a queue at any later time.
+    case sendLater(body: Int, queue: Int)
+    /// `forWork`: it goes with a body that is sent as part of the group.
+    case enterGroup(forWork: Bool)
+    case leaveGroup(forWork: Bool)
+    case waitForGroup(Patience)
+    /// Sends a body to a queue when the group has finished.
+    case notify(body: Int, queue: Int)
+    /// Does two bodies at the same time …
+    case perform(Int, Int)
+    /// … and waits for their ends.
+    case performed(Int, Int)
     /// Waits for a queue and does on it what follows up to the `leave` at `end`.
     case enter(queue: Int, barrier: Bool, end: Int)
     case leave(queue: Int)
 
     static let (plainLock, recursiveLock, conditionLock) = (0, 1, 2)
-    static let (serial, concurrent) = (0, 1)
+    static let (serial, concurrent, main) = (0, 1, 2)
+
+    static func isSerial(_ queue: Int) -> Bool { queue != concurrent }
 }
 
-/// Two or three threads that start others, and send work to a serial queue and a concurrent one.
+/// Two or three threads that start others, and send work to a serial queue, a concurrent one and the
+/// main queue, at once, later, or when a group has finished.
 struct RandomQueueProgram: CustomStringConvertible {
     private(set) var bodies: [[QueueInstruction]] = []
     /// How many of the bodies are threads from the beginning.
@@ -45,6 +61,8 @@ struct RandomQueueProgram: CustomStringConvertible {
     private var numbers: RandomNumbers
     /// How many bodies have been mentioned so far.
     private var bodyCount: Int
+    /// Those that are sent as part of the group.
+    private var bodiesInGroup: Set<Int> = []
 
     /// More of them would make more interleavings than can be explored.
     private static let mostBodies = 4
@@ -58,6 +76,9 @@ struct RandomQueueProgram: CustomStringConvertible {
             let length = !isFirst ? 1 + numbers.below(2) : threadCount == 2 ? 3 : 1
             var body = Draft()
             while body.instructions.count < length { add(to: &body) }
+            if bodiesInGroup.contains(bodies.count) {
+                body.instructions.append(.leaveGroup(forWork: true))
+            }
             bodies.append(body.instructions)
         }
     }
@@ -75,7 +96,7 @@ struct RandomQueueProgram: CustomStringConvertible {
     }
 
     private mutating func add(to body: inout Draft) {
-        switch numbers.below(body.depth < 2 ? 18 : 9) {
+        switch numbers.below(body.depth < 2 ? 24 : 13) {
         case 0: body.instructions.append(.store(numbers.below(2), value: 1 + numbers.below(2)))
         case 1: body.instructions.append(.load(numbers.below(2)))
         case 2: body.instructions.append(.write(value: 1 + numbers.below(2)))
@@ -84,8 +105,14 @@ struct RandomQueueProgram: CustomStringConvertible {
         case 5: body.instructions.append(.acquire(patience()))
         case 6: addCondition(to: &body)
         case 7: addThread(to: &body)
-        case 8, 9, 10: addWork(to: &body)
-        case 11, 12, 13: addSection(to: &body)
+        case 8: addWork(to: &body)
+        case 9: body.instructions.append(.waitForGroup(patience()))
+        case 10: addNotification(to: &body)
+        case 11: addDelayedWork(to: &body)
+        case 12: addPerformance(to: &body)
+        case 13, 14, 15: addWork(to: &body)
+        case 16, 17: addGroupSection(to: &body)
+        case 18, 19, 20: addSection(to: &body)
         default: addSync(to: &body)
         }
     }
@@ -121,8 +148,38 @@ struct RandomQueueProgram: CustomStringConvertible {
 
     private mutating func addWork(to body: inout Draft) {
         guard let other = newBody() else { return }
+        let isInGroup = numbers.isOneOf(3)
+        if isInGroup {
+            bodiesInGroup.insert(other)
+            body.instructions.append(.enterGroup(forWork: true))
+        }
         body.instructions.append(
-            .send(body: other, queue: numbers.below(2), barrier: numbers.isOneOf(3)))
+            .send(
+                body: other, queue: numbers.below(3), barrier: numbers.isOneOf(3),
+                inGroup: isInGroup))
+    }
+
+    private mutating func addNotification(to body: inout Draft) {
+        guard let other = newBody() else { return }
+        body.instructions.append(.notify(body: other, queue: numbers.below(3)))
+    }
+
+    private mutating func addDelayedWork(to body: inout Draft) {
+        guard let other = newBody() else { return }
+        body.instructions.append(.sendLater(body: other, queue: numbers.below(3)))
+    }
+
+    private mutating func addPerformance(to body: inout Draft) {
+        guard bodyCount + 2 <= RandomQueueProgram.mostBodies, let first = newBody(),
+            let second = newBody()
+        else { return }
+        body.instructions += [.perform(first, second), .performed(first, second)]
+    }
+
+    private mutating func addGroupSection(to body: inout Draft) {
+        body.instructions.append(.enterGroup(forWork: false))
+        addInside(to: &body)
+        body.instructions.append(.leaveGroup(forWork: false))
     }
 
     private mutating func addSection(to body: inout Draft) {
@@ -181,8 +238,9 @@ struct RandomQueueProgram: CustomStringConvertible {
         let semaphore = DispatchSemaphore(value: 0)
         let queues = [
             DispatchQueue(label: "serial"),
-            DispatchQueue(label: "concurrent", attributes: .concurrent),
+            DispatchQueue(label: "concurrent", attributes: .concurrent), .main,
         ]
+        let group = DispatchGroup()
 
         init(_ bodies: [[QueueInstruction]]) {
             self.bodies = bodies
@@ -223,8 +281,22 @@ struct RandomQueueProgram: CustomStringConvertible {
                 if everybody { condition.broadcast() } else { condition.signal() }
             case .start(let other): threads.start(other) { self.carryOut(other) }
             case .join(let other): threads.join(other)
-            case .send(let other, let queue, let barrier):
-                queues[queue].async(flags: barrier ? .barrier : []) { self.carryOut(other) }
+            case .send(let other, let queue, let barrier, let isInGroup):
+                queues[queue].async(
+                    group: isInGroup ? group : nil, flags: barrier ? .barrier : []
+                ) { self.carryOut(other) }
+            case .sendLater(let other, let queue):
+                queues[queue].asyncAfter(deadline: .now() + 3600) { self.carryOut(other) }
+            case .enterGroup(let isForWork): if !isForWork { group.enter() }
+            case .leaveGroup(let isForWork): if !isForWork { group.leave() }
+            case .waitForGroup(let patience): waitForGroup(patience, seen)
+            case .notify(let other, let queue):
+                group.notify(queue: queues[queue]) { self.carryOut(other) }
+            case .perform(let first, let second):
+                DispatchQueue.concurrentPerform(iterations: 2) { number in
+                    carryOut(number == 0 ? first : second)
+                }
+            case .performed: break
             case .enter(let queue, let barrier, let end):
                 queues[queue].sync(flags: barrier ? .barrier : []) {
                     carryOut(body, (index + 1)..<end)
@@ -245,6 +317,12 @@ struct RandomQueueProgram: CustomStringConvertible {
             let isTaken = patience == .none ? lock.try() : lock.lock(before: Date() + 3600)
             seen.note("\(isTaken)")
             return isTaken
+        }
+
+        private func waitForGroup(_ patience: QueueInstruction.Patience, _ seen: Seen) {
+            if patience == .unlimited { return group.wait() }
+            let timeout = patience == .none ? DispatchTime.now() : .now() + 3600
+            seen.note("\(group.wait(timeout: timeout) == .success)")
         }
 
         private func acquire(_ patience: QueueInstruction.Patience, _ seen: Seen) {

@@ -38,6 +38,11 @@ typedef enum {
     RL_JOIN,          // waits for the end of a thread
     RL_SEND,          // sends work to a queue
     RL_RECEIVE,       // a queue's worker begins with the next piece of work
+    RL_ENTER,         // enters a group: there is one more piece of work to finish
+    RL_LEAVE,         // leaves a group: there is one less
+    RL_AWAIT,         // waits until a group, or a piece of work, has finished
+    RL_TRY_AWAIT,     // checks whether it has finished
+    RL_NOTIFY,        // registers work that is sent to a queue when a group has finished
 } rl_kind;
 
 /// How a run ended.
@@ -51,6 +56,7 @@ typedef enum {
     RL_NOT_THE_SAME,   // the same schedule led elsewhere than before
     RL_TOO_MANY,       // more threads were started than the lab has room for
     RL_CRASHES,        // it is known to crash here, so it was not tried again
+    RL_OUTSIDE,        // something goes on outside of the scenario
 } rl_status;
 
 typedef struct {
@@ -170,6 +176,8 @@ typedef struct {
     uint64_t runs;              // interleavings explored
     uint64_t redundant;         // begun and found to be equivalent to one explored before
     rl_bound bound;             // that was reached, if one was
+    const char *outside;        // if `status` is RL_OUTSIDE: what goes on there …
+    uintptr_t outside_pc;       // … and where it was begun
     bool preemption_bound_reached;
 } rl_summary;
 

@@ -1,0 +1,562 @@
+import Dispatch
+import Foundation
+import RaceLab
+import StageTesting
+import Testing
+
+@Suite("The lab controls dispatch groups", .needsTheLab)
+struct GroupEntryPointTests {
+    @Test("what is done before a group is left is seen by the thread that waits for it")
+    func wait() {
+        let report = explore { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            group.enter()
+            scenario.thread("worker") {
+                shared.value = 1
+                group.leave()
+            }
+            scenario.thread("waiter") {
+                group.wait()
+                shared.value += 1
+            }
+            scenario.check { try require(shared.value == 2, "it did not wait") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("a group that is left too early does not keep two threads apart")
+    func leftTooEarly() {
+        let report = explore { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            group.enter()
+            scenario.thread("worker") {
+                group.leave()
+                shared.value = 1
+            }
+            scenario.thread("waiter") {
+                group.wait()
+                shared.value = 2
+            }
+        }
+        #expect(!report.findings.isEmpty && report.surviving == nil, "\(report.text())")
+    }
+
+    @Test("two workers, one of which enters too late: the waiter may go on without it")
+    func enteredTooLate() {
+        let report = explore { scenario in
+            let (group, log) = (DispatchGroup(), Log<String>())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    group.enter()
+                    log.append(name)
+                    group.leave()
+                }
+            }
+            scenario.thread("waiter") {
+                group.wait()
+                log.append("waiter")
+            }
+            scenario.outcome { "\(log.entries.firstIndex(of: "waiter") ?? -1)" }
+        }
+        #expect(report.survives && report.outcomes.keys.sorted() == ["0", "1", "2"])
+    }
+
+    @Test("a group that nobody leaves: a deadlock, and its place")
+    func neverLeft() throws {
+        var line = ""
+        let describe = { (scenario: Scenario) in
+            let (group, shared) = (DispatchGroup(), Shared())
+            line = place(4)
+            scenario.thread("waiter") {
+                shared.value = 1
+                group.enter()
+                group.wait()
+            }
+        }
+        let report = explore(describe)
+        #expect(report.reasons(.deadlock) == ["'waiter' waits at \(line) for work to finish"])
+        let trace = try #require(try report.counterexample(describe))
+        #expect(trace.waiting.map(\.cause) == [.completion])
+        #expect(trace.steps.map(\.kind) == [.modify, .enter])
+    }
+
+    @Test("a wait that ends at a given time, and one that does not wait")
+    func timeouts() {
+        let report = explore { scenario in
+            let (group, log) = (DispatchGroup(), Log<String>())
+            group.enter()
+            scenario.thread("leaver") { group.leave() }
+            scenario.thread("attempt") { log.append("\(group.wait(timeout: .now()))") }
+            scenario.thread("patient") { log.append("\(group.wait(timeout: .now() + 1))") }
+            scenario.outcome { log.entries.sorted().joined(separator: " ") }
+        }
+        #expect(Set(report.outcomes.keys) == ["success success", "success timedOut"])
+        #expect(report.obstacle == nil)
+        let alone = explore { scenario in
+            let (group, log) = (DispatchGroup(), Log<String>())
+            scenario.thread("only") {
+                group.enter()
+                log.append("\(group.wait(timeout: .now() + 1))")
+            }
+            scenario.outcome { "\(log.entries)" }
+        }
+        #expect(alone.outcomes == [#"["timedOut"]"#: 1], "\(alone.text())")
+    }
+
+    @Test("work that is sent as part of a group", arguments: [true, false])
+    func async(waits: Bool) {
+        let report = explore { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            let queues = [DispatchQueue(label: "serial"), .global()]
+            scenario.thread("sender") {
+                queues[0].async(group: group) { shared.value += 1 }
+                queues[1].async(group: group) { shared.other += 1 }
+                if waits { group.wait() }
+                shared.value += 1
+                shared.other += 1
+            }
+            scenario.check {
+                try require(shared.value == 2 && shared.other == 2, "an increment was lost")
+            }
+        }
+        #expect(report.survives == waits && report.obstacle == nil, "\(report.text())")
+        #expect(waits || report.reasons(.dataRace).count + report.reasons(.overlap).count > 0)
+    }
+
+    @Test(
+        "the work that follows a group is sent when it has finished, once, and sees all of it",
+        arguments: ["serial", "main", "global"])
+    func notify(on name: String) {
+        let report = explore { scenario in
+            let queue = Self.queue(name)
+            let (group, shared, log) = (DispatchGroup(), Shared(), Log<Int>())
+            for _ in 1...2 { group.enter() }
+            scenario.thread("first") {
+                shared.value = 1
+                group.leave()
+            }
+            scenario.thread("second") {
+                shared.other = 1
+                group.leave()
+            }
+            scenario.thread("observer") {
+                group.notify(queue: queue) { log.append(shared.value + shared.other) }
+            }
+            scenario.check { try require(log.entries == [2], "\(log.entries)") }
+        }
+        #expect(report.survives, "\(report.text())")
+        #expect(report.explored > 3)
+    }
+
+    private static func queue(_ name: String) -> DispatchQueue {
+        switch name {
+        case "main": .main
+        case "global": .global()
+        default: DispatchQueue(label: name)
+        }
+    }
+
+    @Test("of a group that is used again, each notification follows its own round")
+    func usedAgain() {
+        let report = explore { scenario in
+            let (group, log) = (DispatchGroup(), Log<String>())
+            let queue = DispatchQueue(label: "serial")
+            scenario.thread("only") {
+                for round in ["one", "two"] {
+                    group.enter()
+                    group.notify(queue: queue) { log.append(round) }
+                    group.leave()
+                }
+                group.notify(queue: queue) { log.append("at once") }
+            }
+            scenario.check {
+                try require(log.entries == ["one", "two", "at once"], "\(log.entries)")
+            }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("the work that follows a group does not wait for what comes later")
+    func doesNotSeeLater() {
+        let report = explore { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            group.enter()
+            group.notify(queue: .global()) { shared.value += 1 }
+            scenario.thread("worker") {
+                group.leave()
+                shared.value += 1
+            }
+        }
+        #expect(!report.findings.isEmpty, "\(report.text())")
+    }
+
+    @Test("what waits within work of a queue for work of the same queue: a deadlock")
+    func waitsOnItsQueue() {
+        let report = explore { scenario in
+            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "serial"))
+            let shared = Shared()
+            scenario.thread("sender") {
+                queue.async {
+                    queue.async(group: group) { shared.value = 1 }
+                    group.wait()
+                }
+            }
+        }
+        #expect(report.reasons(.deadlock).count == 1 && report.surviving == nil)
+        #expect(report.reasons(.deadlock).first?.contains("for work to finish") == true)
+    }
+
+    @Test("a group in which barriers are", arguments: [true, false])
+    func barriers(isBarrier: Bool) {
+        let report = explore { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            scenario.thread("sender") {
+                for _ in 1...2 {
+                    queue.async(group: group, flags: isBarrier ? .barrier : []) {
+                        shared.value += 1
+                    }
+                }
+                group.wait()
+                shared.value += 1
+            }
+        }
+        #expect(report.survives == isBarrier, "\(report.text())")
+    }
+
+    @Test("`all`, as most libraries build it", arguments: [true, false])
+    func all(isLocked: Bool) {
+        let report = explore { scenario in
+            let (group, shared, lock) = (DispatchGroup(), Shared(), NSLock())
+            let log = Log<[Int]>()
+            for number in 1...2 {
+                group.enter()
+                scenario.thread("source \(number)") {
+                    if isLocked { lock.lock() }
+                    shared.items.append(number)
+                    if isLocked { lock.unlock() }
+                    group.leave()
+                }
+            }
+            group.notify(queue: .main) { log.append(shared.items.sorted()) }
+            scenario.check { try require(log.entries == [[1, 2]], "\(log.entries)") }
+        }
+        #expect(report.survives == isLocked, "\(report.text())")
+        #expect(report.obstacle == nil)
+    }
+
+    @Test("a group that is left while a scenario is set up, by work that was sent there")
+    func leftDuringSetUp() {
+        let report = explore { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            DispatchQueue.global().async(group: group) { shared.value += 1 }
+            group.notify(queue: .main) { shared.value += 1 }
+            group.wait()
+            scenario.thread("only") { shared.value += 1 }
+            scenario.check {
+                group.wait()
+                try require(shared.value == 3, "\(shared.value)")
+            }
+        }
+        #expect(report.survives && report.explored == 1, "\(report.text())")
+    }
+
+    @Test(
+        "a group that is left more often than it was entered ends the process, as it does outside")
+    func leftTooOften() {
+        var options = Options()
+        options.isolation = .childProcess
+        let report = explore(options: options) { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            scenario.thread("first") {
+                group.enter()
+                shared.value += 1
+                group.leave()
+            }
+            scenario.thread("second") { group.leave() }
+        }
+        #expect(report.findings.first?.kind == .crash, "\(report.text())")
+    }
+
+    @Test("a group that was entered before the scenario: no verdict")
+    func enteredBefore() {
+        let group = DispatchGroup()
+        group.enter()
+        defer { group.leave() }
+        let report = explore { scenario in
+            scenario.thread("only") { group.wait() }
+        }
+        guard case .uncontrolled(_, let place)? = report.obstacle else {
+            Issue.record("\(report.text())")
+            return
+        }
+        #expect(place.contains("EntryPointTestsGroups.swift"))
+    }
+
+    @Test("reduction leaves out nothing of groups", arguments: [false, true])
+    func reduced(reduction: Bool) {
+        var options = Options()
+        options.reduction = reduction
+        let report = explore(options: options) { scenario in
+            let (group, log) = (DispatchGroup(), Log<String>())
+            group.enter()
+            scenario.thread("leaver") {
+                log.append("a")
+                group.leave()
+                log.append("b")
+            }
+            scenario.thread("observer") {
+                group.notify(queue: .global()) { log.append("c") }
+                log.append("\(group.wait(timeout: .now()) == .success)")
+            }
+            scenario.outcome { log.entries.joined() }
+        }
+        // "a" comes before "c"; and a wait that has succeeded after "a".
+        let orders = Set(report.outcomes.keys)
+        let all =
+            Self.orders(of: ["a", "b", "c", "true"]) + Self.orders(of: ["a", "b", "c", "false"])
+        let possible = all.filter { order in
+            let at = { (word: String) -> Int in order.firstIndex(of: word) ?? -1 }
+            return at("a") < at("b") && at("a") < at("c")
+                && (at("true") < 0 || at("a") < at("true"))
+        }
+        #expect(orders == Set(possible.map { $0.joined() }), "\(report.text())")
+    }
+
+    private static func orders(of words: [String]) -> [[String]] {
+        if words.isEmpty { return [[]] }
+        return words.flatMap { word in
+            orders(of: words.filter { $0 != word }).map { [word] + $0 }
+        }
+    }
+}
+
+@Suite("The lab controls work items", .needsTheLab)
+struct WorkItemEntryPointTests {
+    @Test("a thread that waits for an item sees what it did", arguments: [true, false])
+    func wait(waits: Bool) {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                let item = DispatchWorkItem { shared.value = 1 }
+                DispatchQueue.global().async(execute: item)
+                if waits { item.wait() }
+                shared.value += 1
+            }
+            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+        }
+        #expect(report.survives == waits && report.obstacle == nil, "\(report.text())")
+    }
+
+    @Test("what follows an item is done after it, and once")
+    func notify() {
+        let report = explore { scenario in
+            let (shared, log) = (Shared(), Log<Int>())
+            let item = DispatchWorkItem { shared.value = 1 }
+            scenario.thread("observer") { item.notify(queue: .main) { log.append(shared.value) } }
+            scenario.thread("sender") { DispatchQueue.global().async(execute: item) }
+            scenario.check { try require(log.entries == [1], "\(log.entries)") }
+        }
+        #expect(report.survives && report.explored > 1, "\(report.text())")
+    }
+
+    @Test("an item that is canceled in time does nothing, and has finished all the same")
+    func cancel() {
+        let report = explore { scenario in
+            let (shared, log) = (Shared(), Log<String>())
+            let item = DispatchWorkItem { shared.value = 1 }
+            scenario.thread("sender") {
+                DispatchQueue.global().async(execute: item)
+                item.wait()
+                log.append("\(shared.value)")
+            }
+            scenario.thread("canceler") { item.cancel() }
+            scenario.outcome { "\(log.entries)" }
+        }
+        #expect(report.survives, "\(report.text())")
+        #expect(Set(report.outcomes.keys) == [#"["0"]"#, #"["1"]"#])
+    }
+
+    @Test("whether an item is canceled is asked again and again")
+    func isCancelled() {
+        let report = explore { scenario in
+            let shared = Shared()
+            let item = DispatchWorkItem {}
+            scenario.thread("poller") { while !item.isCancelled { _ = shared.value } }
+            scenario.thread("canceler") { item.cancel() }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("an item that is performed on the spot")
+    func perform() {
+        let report = explore { scenario in
+            let (shared, log) = (Shared(), Log<Int>())
+            let item = DispatchWorkItem { shared.value = 1 }
+            scenario.thread("performer") { item.perform() }
+            scenario.thread("waiter") {
+                item.wait()
+                log.append(shared.value)
+            }
+            scenario.outcome { "\(log.entries)" }
+        }
+        #expect(report.survives && report.outcomes.keys.sorted() == ["[1]"], "\(report.text())")
+    }
+
+    @Test("an item that is performed on the spot, and perhaps canceled before: no verdict")
+    func performOrCancel() {
+        let report = explore { scenario in
+            let shared = Shared()
+            let item = DispatchWorkItem { shared.value = 1 }
+            scenario.thread("performer") { item.perform() }
+            scenario.thread("canceler") { item.cancel() }
+        }
+        guard case .uncontrolled? = report.obstacle else {
+            Issue.record("\(report.text())")
+            return
+        }
+    }
+
+    @Test("an item that nobody does: a deadlock")
+    func neverDone() {
+        let report = explore { scenario in
+            let item = DispatchWorkItem {}
+            scenario.thread("waiter") { item.wait() }
+        }
+        #expect(report.reasons(.deadlock).first?.hasSuffix("for work to finish") == true)
+    }
+
+    @Test("an item carries its barrier with it", arguments: [true, false])
+    func barrier(isBarrier: Bool) {
+        let report = explore { scenario in
+            let shared = Shared()
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            scenario.thread("sender") {
+                for _ in 1...2 {
+                    let item = DispatchWorkItem(flags: isBarrier ? .barrier : []) {
+                        shared.value += 1
+                    }
+                    queue.async(execute: item)
+                }
+            }
+            scenario.thread("waiter") {
+                let item = DispatchWorkItem(flags: isBarrier ? .barrier : []) {
+                    shared.value += 1
+                }
+                queue.sync(execute: item)
+            }
+        }
+        #expect(report.survives == isBarrier, "\(report.text())")
+    }
+}
+
+@Suite("The lab controls concurrentPerform", .needsTheLab)
+struct ConcurrentPerformTests {
+    @Test("two rounds are done at the same time", arguments: [true, false])
+    func twoAtOnce(isLocked: Bool) {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("only") {
+                DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                    if isLocked { lock.lock() }
+                    shared.value += 1
+                    if isLocked { lock.unlock() }
+                }
+                shared.value += 1
+            }
+            scenario.check { try require(shared.value == 3, "\(shared.value)") }
+        }
+        #expect(report.survives == isLocked, "\(report.text())")
+        #expect(report.obstacle == nil && report.explored > 1)
+    }
+
+    @Test("each round has its number, and sees what was done before")
+    func numbers() {
+        let report = explore { scenario in
+            let (shared, log) = (Shared(), Log<Int>())
+            scenario.thread("only") {
+                shared.value = 1
+                DispatchQueue.concurrentPerform(iterations: 3) { log.append($0 * shared.value) }
+                log.append(9)
+            }
+            scenario.outcome { log.entries.map(String.init).joined() }
+        }
+        #expect(report.survives, "\(report.text())")
+        let orders = ["012", "021", "102", "120", "201", "210"].map { $0 + "9" }
+        #expect(Set(report.outcomes.keys) == Set(orders))
+    }
+
+    @Test("one round, and none, are done by the thread itself", arguments: 0...1)
+    func few(count: Int) {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSRecursiveLock())
+            scenario.thread("only") {
+                lock.withLock {
+                    DispatchQueue.concurrentPerform(iterations: count) { _ in
+                        lock.withLock { shared.value += 1 }
+                    }
+                }
+            }
+            scenario.check { try require(shared.value == count, "\(shared.value)") }
+        }
+        #expect(report.survives && report.threads == ["only"], "\(report.text())")
+    }
+
+    @Test("rounds that wait for one another crosswise: a deadlock")
+    func deadlock() {
+        let report = explore { scenario in
+            let locks = [NSLock(), NSLock()]
+            scenario.thread("only") {
+                DispatchQueue.concurrentPerform(iterations: 2) { number in
+                    locks[number].withLock { locks[1 - number].withLock {} }
+                }
+            }
+        }
+        let reason = report.reasons(.deadlock).first ?? report.summary
+        #expect(reason.contains("'only' waits at ") && reason.contains(" to end"), "\(reason)")
+        #expect(report.surviving != nil)
+    }
+
+    @Test("more rounds than there is room for: no verdict, and the process goes on")
+    func tooMany() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("only") {
+                DispatchQueue.concurrentPerform(iterations: 5_000) { _ in shared.value += 1 }
+            }
+        }
+        #expect(report.obstacle == .tooManyThreads(thread: "only"), "\(report.text())")
+    }
+
+    @Test("rounds within rounds, and two threads that each do some")
+    func nested() {
+        let report = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("only") {
+                DispatchQueue.concurrentPerform(iterations: 2) { outer in
+                    if outer == 0 {
+                        DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                            lock.withLock { shared.value += 1 }
+                        }
+                    }
+                }
+            }
+            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("during set-up and in a check the rounds are done one after the other")
+    func betweenRuns() {
+        let report = explore { scenario in
+            let (shared, before) = (Shared(), Shared())
+            DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
+            scenario.thread("only") { shared.value = before.value }
+            scenario.check {
+                DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
+                try require(shared.value == 100 && before.value == 200, "\(before.value)")
+            }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+}

@@ -1,0 +1,356 @@
+import Dispatch
+import Foundation
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+@Suite("What is sent with a delay may be done at any later time", .needsTheLab)
+struct DelayedWorkTests {
+    @Test(
+        "before and after everything that nothing orders", arguments: ["main", "global", "serial"])
+    func anyTime(queue name: String) {
+        let report = explore { scenario in
+            let log = Log<String>()
+            let queue = DelayedWorkTests.queue(name)
+            scenario.thread("sender") {
+                log.append("a")
+                queue.asyncAfter(deadline: .now() + 3600) { log.append("later") }
+                log.append("b")
+            }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        }
+        #expect(report.survives, "\(report.text())")
+        #expect(Set(report.outcomes.keys) == ["a later b", "a b later"])
+    }
+
+    private static func queue(_ name: String) -> DispatchQueue {
+        switch name {
+        case "main": .main
+        case "global": .global()
+        default: DispatchQueue(label: name)
+        }
+    }
+
+    @Test("it sees what was done before it was sent, and races with what comes after")
+    func order() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                shared.value = 1
+                DispatchQueue.global().asyncAfter(wallDeadline: .now() + 1) { shared.value += 1 }
+                shared.other = 1
+            }
+            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+        }
+        #expect(report.survives, "\(report.text())")
+        let race = explore { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { shared.value = 1 }
+                shared.value = 2
+            }
+        }
+        #expect(!race.findings.isEmpty && race.surviving == nil, "\(race.text())")
+    }
+
+    @Test(
+        "a thread that waits for it is not stuck", arguments: ["semaphore", "group", "condition"])
+    func waits(for kind: String) {
+        let report = explore { scenario in
+            let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
+            let (condition, shared) = (NSCondition(), Shared())
+            group.enter()
+            scenario.thread("waiter") {
+                DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
+                    condition.withLock { shared.value = 1 }
+                    condition.broadcast()
+                    semaphore.signal()
+                    group.leave()
+                }
+                switch kind {
+                case "semaphore": semaphore.wait()
+                case "group": group.wait()
+                default: condition.withLock { while shared.value == 0 { condition.wait() } }
+                }
+                condition.withLock { shared.value += 1 }
+            }
+            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("a work item that is sent with a delay can be canceled until it begins")
+    func canceled() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                let item = DispatchWorkItem { shared.value = 1 }
+                DispatchQueue.main.asyncAfter(deadline: .now() + 1, execute: item)
+                item.cancel()
+            }
+            scenario.outcome { "\(shared.value)" }
+        }
+        #expect(report.survives, "\(report.text())")
+        #expect(Set(report.outcomes.keys) == ["0", "1"])
+    }
+
+    @Test("sent while the scenario is set up, it runs beside the threads")
+    func duringSetUp() {
+        let report = explore { scenario in
+            let (log, shared) = (Log<String>(), Shared())
+            DispatchQueue.main.asyncAfter(deadline: .now() + 1) { log.append("later") }
+            scenario.thread("only") {
+                shared.value = 1
+                log.append("a")
+                log.append("b")
+            }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        }
+        #expect(report.survives, "\(report.text())")
+        #expect(Set(report.outcomes.keys) == ["later a b", "a later b", "a b later"])
+    }
+
+    @Test("what is sent for a time that never comes is never done")
+    func never() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("only") {
+                DispatchQueue.global().asyncAfter(deadline: .distantFuture) { shared.value = 1 }
+                shared.other = 1
+            }
+            scenario.check { try require(shared.value == 0, "it was done") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("an interleaving with delayed work can be replayed")
+    func replayed() throws {
+        let describe = { (scenario: Scenario) in
+            let shared = Shared()
+            scenario.thread("sender") {
+                DispatchQueue.global().asyncAfter(deadline: .now() + 1) { shared.value = 1 }
+                shared.value = 2
+            }
+        }
+        let trace = try #require(try explore(describe).counterexample(describe))
+        #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
+    }
+}
+
+/// What goes on where the lab does not see it leaves no verdict, and is named with its place.
+@Suite("What the lab does not control leaves no verdict", .needsTheLab)
+struct UncontrolledTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let words: String
+        let make: @Sendable (Shared) -> Void
+    }
+
+    nonisolated(unsafe) private static var kept: [Any] = []
+    private static let operations = OperationQueue()
+    private static func signaled(_ shared: Shared) async { shared.value += 1 }
+
+    static let cases: [Case] = [
+        Case(testDescription: "a task", words: "task") { shared in
+            Task { await signaled(shared) }
+        },
+        Case(testDescription: "a detached task", words: "task") { shared in
+            Task.detached { await signaled(shared) }
+        },
+        Case(testDescription: "a task of the main actor", words: "task") { shared in
+            Task { @MainActor in shared.value += 1 }
+        },
+        Case(testDescription: "a dispatch source", words: "source") { shared in
+            kept.append(DispatchSource.makeUserDataAddSource(queue: .global()))
+        },
+        Case(testDescription: "a timer of Dispatch", words: "source") { shared in
+            let timer = DispatchSource.makeTimerSource()
+            timer.setEventHandler { shared.value += 1 }
+            timer.schedule(deadline: .now())
+            timer.activate()
+            kept.append(timer)
+        },
+        Case(testDescription: "a timer of a run loop", words: "timer") { shared in
+            RunLoop.main.add(Timer(timeInterval: 1, repeats: false) { _ in }, forMode: .common)
+        },
+        Case(testDescription: "an operation queue", words: "OperationQueue") { shared in
+            operations.addOperation { shared.value += 1 }
+        },
+        Case(testDescription: "an operation", words: "OperationQueue") { shared in
+            operations.addOperation(BlockOperation { shared.value += 1 })
+        },
+        Case(testDescription: "a target queue", words: "target") { shared in
+            let target = DispatchQueue(label: "target")
+            kept.append(DispatchQueue(label: "queue", target: target))
+        },
+        Case(testDescription: "a channel", words: "reads or writes") { shared in
+            kept.append(
+                DispatchIO(type: .stream, fileDescriptor: 0, queue: .global()) { _ in })
+        },
+    ]
+
+    /// In a child process, since what goes on there goes on.
+    private static var isolated: Options {
+        var options = Options()
+        options.isolation = .childProcess
+        return options
+    }
+
+    private func expectNamed(_ report: Report, _ words: String, line: Int = #line) {
+        guard case .uncontrolled(let what, let place)? = report.obstacle else {
+            Issue.record("\(report.text())")
+            return
+        }
+        #expect(what.contains(words), "\(what)")
+        #expect(place.hasPrefix("EntryPointTestsLater.swift:"), "\(place)")
+        #expect(!report.survives)
+    }
+
+    @Test("in a thread", arguments: cases)
+    func inThread(_ example: Case) {
+        let report = explore(options: Self.isolated) { scenario in
+            let shared = Shared()
+            scenario.thread("maker") {
+                shared.value += 1
+                example.make(shared)
+                shared.value += 1
+            }
+            scenario.thread("other") { shared.other = 1 }
+        }
+        expectNamed(report, example.words)
+    }
+
+    @Test("while a scenario is set up", arguments: cases)
+    func inSetUp(_ example: Case) {
+        let report = explore(options: Self.isolated) { scenario in
+            let shared = Shared()
+            example.make(shared)
+            scenario.thread("only") { shared.other = 1 }
+        }
+        expectNamed(report, example.words)
+    }
+
+    @Test("in a check")
+    func inCheck() {
+        let report = explore(options: Self.isolated) { scenario in
+            let shared = Shared()
+            scenario.thread("only") { shared.other = 1 }
+            scenario.check { Task { await Self.signaled(shared) } }
+        }
+        expectNamed(report, "task")
+    }
+
+    private final class Waiting: Sendable {
+        let continuation = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    }
+
+    @Test("resuming a task that waits outside")
+    func resumed() async {
+        let waiting = Waiting()
+        Task {
+            await withCheckedContinuation { inner in waiting.continuation.withLock { $0 = inner } }
+        }
+        while waiting.continuation.withLock({ $0 == nil }) { await Task.yield() }
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("resumer") {
+                shared.value = 1
+                waiting.continuation.withLock { $0 }?.resume()
+            }
+        }
+        expectNamed(report, "task")
+    }
+
+    @Test("a thread that is started while a scenario is set up", arguments: [true, false])
+    func threadOfSetUp(isJoined: Bool) {
+        let report = explore { scenario in
+            let shared = Shared()
+            let thread = ThreadEntryPointTests.start { shared.value += 1 }
+            if isJoined { pthread_join(thread, nil) } else { pthread_detach(thread) }
+            scenario.thread("only") { shared.other = 1 }
+        }
+        if isJoined {
+            #expect(report.survives, "\(report.text())")
+        } else {
+            guard case .uncontrolled? = report.obstacle else {
+                Issue.record("\(report.text())")
+                return
+            }
+        }
+    }
+
+    private static let semaphore = DispatchSemaphore(value: 0)
+
+    @Test(
+        "a wait for what may be signalled outside", arguments: ["semaphore", "condition", "group"])
+    func signalledOutside(kind: String) {
+        let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
+        let group = DispatchGroup()
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("waiter") {
+                shared.value = 1
+                switch kind {
+                case "semaphore": semaphore.wait()
+                case "condition": condition.withLock { condition.wait() }
+                default:
+                    group.enter()
+                    group.wait()
+                }
+            }
+            scenario.thread("other") { shared.other = 1 }
+        }
+        expectNamed(report, "outside of the scenario")
+    }
+
+    @Test("a semaphore that is a global, also when the scenario is the first to use it")
+    func globalSemaphore() {
+        let report = explore { scenario in
+            scenario.thread("waiter") { Self.semaphore.wait() }
+        }
+        expectNamed(report, "a semaphore that was made outside")
+    }
+
+    @Test(
+        "the same, made by the scenario: a deadlock",
+        arguments: ["semaphore", "condition", "group"])
+    func signalledInside(kind: String) {
+        let report = explore { scenario in
+            let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
+            let group = DispatchGroup()
+            group.enter()
+            scenario.thread("waiter") {
+                switch kind {
+                case "semaphore": semaphore.wait()
+                case "condition": condition.withLock { condition.wait() }
+                default: group.wait()
+                }
+            }
+        }
+        #expect(report.obstacle == nil && report.findings.map(\.kind) == [.deadlock])
+    }
+
+    @MainActor private final class Model {
+        var value = 0
+    }
+
+    @Test("a thread that would be isolated to an actor")
+    @MainActor func isolatedThread() {
+        let model = Model()
+        let report = explore { scenario in
+            scenario.thread("leaks") { model.value += 1 }
+        }
+        guard case .malformedScenario(let words)? = report.obstacle else {
+            Issue.record("\(report.text())")
+            return
+        }
+        #expect(words.hasPrefix("the thread 'leaks' is isolated to "))
+        #expect(model.value == 0)
+        let sendable = explore { scenario in
+            let shared = Shared()
+            scenario.thread("does not") { @Sendable in shared.value += 1 }
+        }
+        #expect(sendable.survives, "\(sendable.text())")
+    }
+}

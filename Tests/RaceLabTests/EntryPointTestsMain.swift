@@ -1,0 +1,235 @@
+import Dispatch
+import Foundation
+import RaceLab
+import StageTesting
+import Testing
+
+/// In a child process, for what must not end this one.
+@Suite("The main queue is the main thread", .needsTheLab)
+struct MainQueueTests {
+    @MainActor private final class Model {
+        var value = 0
+        nonisolated init() {}
+    }
+
+    private static var isolated: Options {
+        var options = Options()
+        options.isolation = .childProcess
+        return options
+    }
+
+    @Test("code that is isolated to the main actor runs there, with all checks of Swift 6")
+    func mainActor() {
+        let report = explore(options: Self.isolated) { scenario in
+            let (model, log) = (Model(), Log<Int>())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    DispatchQueue.main.async {
+                        model.value += 1
+                        log.append(model.value)
+                    }
+                }
+            }
+            scenario.check { try require(log.entries == [1, 2], "\(log.entries)") }
+        }
+        #expect(report.survives && report.explored > 1, "\(report.text())")
+    }
+
+    @Test("what asks whether it runs on the main thread is told so", arguments: [true, false])
+    func checks(isSync: Bool) {
+        let key = DispatchSpecificKey<Int>()
+        DispatchQueue.main.setSpecific(key: key, value: 7)
+        let report = explore(options: Self.isolated) { scenario in
+            let (model, log) = (Model(), Log<String>())
+            let ask: @Sendable () -> Void = {
+                dispatchPrecondition(condition: .onQueue(.main))
+                MainActor.assumeIsolated { model.value += 1 }
+                MainActor.preconditionIsolated()
+                let found = DispatchQueue.getSpecific(key: key)
+                log.append("\(Thread.isMainThread) \(found ?? 0)")
+            }
+            scenario.thread("sender") {
+                log.append("\(Thread.isMainThread)")
+                dispatchPrecondition(condition: .notOnQueue(.main))
+                if isSync { DispatchQueue.main.sync(execute: ask) }
+                if !isSync { DispatchQueue.main.async(execute: ask) }
+            }
+            scenario.check {
+                try require(log.entries == ["false", "true 7"], "\(log.entries)")
+            }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("what is written for the main thread alone traps elsewhere, as it does outside")
+    func elsewhere() {
+        let report = explore(options: Self.isolated) { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                shared.value = 1
+                MainActor.assumeIsolated {}
+            }
+        }
+        #expect(report.findings.first?.kind == .crash, "\(report.text())")
+        let not = explore(options: Self.isolated) { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                DispatchQueue.main.async {
+                    shared.value = 1
+                    dispatchPrecondition(condition: .notOnQueue(.main))
+                }
+            }
+        }
+        #expect(not.findings.first?.kind == .crash, "\(not.text())")
+    }
+
+    @Test("all of it runs on one thread, also what is waited for", arguments: [true, false])
+    func oneThread(waits: Bool) {
+        let report = explore { scenario in
+            let log = Log<pthread_t>()
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    if waits {
+                        DispatchQueue.main.sync { log.append(pthread_self()) }
+                    } else {
+                        DispatchQueue.main.async { log.append(pthread_self()) }
+                    }
+                }
+            }
+            scenario.check { try require(Set(log.entries).count == 1, "several threads") }
+        }
+        #expect(report.survives, "\(report.text())")
+        #expect(report.threads.count == 3)
+    }
+
+    @Test("a branch for the main thread is taken there")
+    func branch() {
+        @Sendable func onMain(_ work: @escaping @Sendable () -> Void) {
+            if Thread.isMainThread { work() } else { DispatchQueue.main.async(execute: work) }
+        }
+        let report = explore { scenario in
+            let log = Log<String>()
+            scenario.thread("sender") {
+                onMain {
+                    onMain { log.append("inner") }
+                    log.append("outer")
+                }
+            }
+            scenario.check { try require(log.entries == ["inner", "outer"], "\(log.entries)") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("waiting for the main queue on the main thread: a deadlock")
+    func waitsForItself() {
+        let report = explore { scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                DispatchQueue.main.async { DispatchQueue.main.sync { shared.value = 1 } }
+            }
+        }
+        #expect(report.reasons(.deadlock).count == 1, "\(report.text())")
+    }
+
+    @Test("the main thread waits for a thread that waits for the main queue: a deadlock")
+    func crosswise() {
+        let report = explore { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            group.enter()
+            scenario.thread("sender") { DispatchQueue.main.async { group.wait() } }
+            scenario.thread("other") {
+                DispatchQueue.main.sync { shared.value = 1 }
+                group.leave()
+            }
+        }
+        #expect(!report.reasons(.deadlock).isEmpty && report.surviving != nil, "\(report.text())")
+    }
+
+    @Test("what is waited for is done between what was sent before and after it")
+    func order() {
+        let report = explore { scenario in
+            let log = Log<Int>()
+            scenario.thread("sender") {
+                DispatchQueue.main.async { log.append(1) }
+                DispatchQueue.main.sync { log.append(2) }
+                DispatchQueue.main.async { log.append(3) }
+            }
+            scenario.check { try require(log.entries == [1, 2, 3], "\(log.entries)") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+}
+
+@Suite("What a scenario sends to queues while it is set up", .needsTheLab)
+struct SetUpWorkTests {
+    @Test(
+        "is done before its threads begin, whichever queue it is sent to",
+        arguments: ["main", "global", "serial", "concurrent"])
+    func done(queue name: String) {
+        let report = explore { scenario in
+            let queue = Self.queue(name)
+            let shared = Shared()
+            queue.async {
+                queue.async { shared.value += 1 }
+                shared.value += 1
+            }
+            scenario.thread("only") { shared.value += 1 }
+            scenario.check { try require(shared.value == 3, "\(shared.value)") }
+        }
+        #expect(report.survives && report.explored == 1, "\(report.text())")
+    }
+
+    @Test(
+        "is done when set-up waits for it",
+        arguments: ["main", "global", "serial", "concurrent"])
+    func waits(queue name: String) {
+        let report = explore { scenario in
+            let queue = Self.queue(name)
+            let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
+            let shared = Shared()
+            queue.async {
+                shared.value += 1
+                semaphore.signal()
+            }
+            semaphore.wait()
+            queue.async {
+                condition.lock()
+                shared.value += 1
+                condition.signal()
+                condition.unlock()
+            }
+            condition.lock()
+            while shared.value < 2 { condition.wait() }
+            condition.unlock()
+            queue.async { shared.value += 1 }
+            queue.sync { shared.value *= 2 }
+            scenario.thread("only") { shared.other = shared.value }
+            scenario.check { try require(shared.other == 6, "\(shared.other)") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("is done in the order of each queue")
+    func ordered() {
+        let report = explore { scenario in
+            let (shared, queue) = (Shared(), DispatchQueue(label: "serial"))
+            queue.async {
+                queue.async { shared.items.append(2) }
+                DispatchQueue.global().sync {}
+                shared.items.append(1)
+            }
+            scenario.thread("only") { shared.value = 1 }
+            scenario.check { try require(shared.items == [1, 2], "\(shared.items)") }
+        }
+        #expect(report.survives, "\(report.text())")
+    }
+
+    private static func queue(_ name: String) -> DispatchQueue {
+        switch name {
+        case "main": .main
+        case "global": .global()
+        case "concurrent": DispatchQueue(label: name, attributes: .concurrent)
+        default: DispatchQueue(label: name)
+        }
+    }
+}
