@@ -216,6 +216,7 @@ extension TutorialCheck {
     private static func prose(of text: String) -> String {
         text.replacing(/<!--.*?-->/, with: "")
             .replacing(/[Ee]xercises? (?:\d+|, | and | to )+/, with: "")
+            .replacing(/Swift \d+\.\d+/, with: "")
             .replacing(/`[^`]*`|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
     }
 
