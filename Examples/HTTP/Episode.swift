@@ -24,7 +24,7 @@ public struct Episode: Sendable {
     public enum Case: String, Sendable, CaseIterable {
         case success = "both requests succeed"
         case failure = "the first request fails: status 500"
-        case refusal = "nobody listens where the second request goes"
+        case refusal = "no server listens for the second request"
         case silence = "the second request is never answered"
     }
 
@@ -33,9 +33,9 @@ public struct Episode: Sendable {
         case threadSafe = "Stage 3"
     }
 
-    /// In the order in which they happened: each is caused by the one before. Only that the
-    /// request which is given up was heard before may come out otherwise, on a machine that is busy
-    /// for longer than the patience lasts.
+    /// In order: each event is caused by the one before. The exception is the request that times out:
+    /// on a machine that is busy for longer than the time limit, the server may not have received it
+    /// before.
     public let events: [Event]
 
     /// Runs it, and returns when it has come to its end; `nil` if it does not within a minute. Blocks
@@ -57,7 +57,7 @@ public struct Episode: Sendable {
         if example == .refusal { second.url = closed.url }
         if example == .silence {
             second.url = server.url("/silent")
-            // Not by the initialiser: on Linux, what is set there has no effect.
+            // Not by the initializer: on Linux, what is set there has no effect.
             second.timeoutInterval = patience
         }
         let requests = Requests(

@@ -48,7 +48,7 @@ public final class LoopbackServer: Sendable {
         URL(string: "http://127.0.0.1:\(port)\(path)")!
     }
 
-    /// Where nobody listens, and nobody else can as long as this object lives.
+    /// A port on which no server listens, reserved as long as this object lives.
     public final class ClosedPort: Sendable {
         private let socket: Int32
         private let port: UInt16
@@ -65,7 +65,7 @@ public final class LoopbackServer: Sendable {
 
 /// What the server's thread does.
 private final class Work: Sendable {
-    /// Nothing that uses the server needs nearly as many; a fault in it should not go on for ever.
+    /// More than any use of the server needs, so that a bug cannot keep it running forever.
     private static let mostConnections = 100
 
     private let listener: Int32

@@ -9,7 +9,7 @@ enum Sockets {
         private static let stream = SOCK_STREAM
     #endif
 
-    /// A socket with a free port of the loopback interface, on which nobody listens yet.
+    /// A socket with a free port of the loopback interface, on which no server listens yet.
     static func bound() throws -> (socket: Int32, port: UInt16) {
         let socket = socket(AF_INET, stream, 0)
         guard socket >= 0 else { throw failure("socket") }
@@ -78,8 +78,8 @@ enum Sockets {
         }
     }
 
-    /// Whoever connects and says nothing does not keep the server for ever; and where writing to a
-    /// connection that is gone would end the program, it must not.
+    /// Sets a time limit, so that a silent client does not block the server forever, and prevents that
+    /// writing to a closed connection ends the program.
     private static func prepared(_ connection: Int32) -> Int32 {
         guard connection >= 0 else { return connection }
         var patience = timeval(tv_sec: 10, tv_usec: 0)

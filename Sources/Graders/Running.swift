@@ -161,7 +161,7 @@ extension Failure {
         let reason =
             switch obstacle {
             case .tooLong, .runsOn, .tookTooLong: "no end"
-            case .blocked: "waits for ever"
+            case .blocked: "waits forever"
             case .notDeterministic: "not deterministic"
             default: "not explored"
             }
@@ -184,7 +184,7 @@ extension Finding {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
-        case .deadlock where waitsForNobody: "waits for ever"
+        case .deadlock where waitsForNobody: "waits forever"
         default: kind.rawValue
         }
     }

@@ -91,7 +91,7 @@ public struct Page: Sendable {
         return html + rest
     }
 
-    /// Without indentation and comments, which nobody reads in a page.
+    /// Without indentation and comments.
     private static var scripts: String {
         [
             PackageResources.model_js, PackageResources.drawing_js, PackageResources.map_js,

@@ -23,7 +23,7 @@ extension Resolver {
             guard let decision = decide(outcome) else { return }
             Nesting.run { self.settle(decision) }
         }
-        // The source holds the promise, by way of this resolver. An observation
+        // The source holds the promise, through this resolver. An observation
         // holds no promise, so there is no cycle.
         promise.observe(on: here) { _ in observation.withdraw() }
     }

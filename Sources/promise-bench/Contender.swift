@@ -1,12 +1,12 @@
-/// Somebody who can do the work. Every function prepares something, which is not timed, and returns
-/// what is; `nil` where it cannot be done.
+/// An implementation to measure. Every function does its preparation, which is not timed, and returns
+/// the work to time; `nil` if it cannot do the work.
 struct Contender {
     let name: String
     let thens: (_ count: Int, _ times: Int) -> () -> Void
     let fulfilling: (_ count: Int) -> () -> Void
     let chain: (_ links: Int, _ immediate: Bool) -> (() -> Void)?
     var all: ((_ count: Int) -> () -> Void)?
-    /// Makes that many, and calls `counted` with what is to be counted of it.
+    /// Makes that many, and passes the code whose allocations count to `counted`.
     typealias Making = (_ count: Int, _ counted: (() -> Void) -> Void) -> Void
     var pending: Making?
     var links: Making?

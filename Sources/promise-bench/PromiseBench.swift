@@ -42,12 +42,12 @@ enum PromiseBench {
 
         W1, W2, W3   a fulfilled promise with one, two, three `then`s on a serial queue, until
                      the last of them has run; 10,000 times
-        W4           10,000 pending promises with one `then` each on a concurrent queue: fulfil
+        W4           10,000 pending promises with one `then` each on a concurrent queue: fulfill
                      all, and wait until all have run
         W5           settle a chain of 1,000 whose handlers run where the promise is settled
         chain        the same with a chain of 1,000,000
         on a queue   settle a chain whose handlers run on a serial queue, each by itself
-        all          fulfil 10,000 promises, until `all` of them is fulfilled
+        all          fulfill 10,000 promises, until `all` of them is fulfilled
 
         Each figure is the median of several repetitions, in which the contenders take turns, on
         one processor where the system allows that (Linux); behind it, how many times as long as

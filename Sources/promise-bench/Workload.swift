@@ -1,4 +1,4 @@
-/// What there is to do.
+/// A task to measure.
 struct Workload {
     let id: String
     let name: String

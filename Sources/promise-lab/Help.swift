@@ -45,12 +45,12 @@ enum Help {
 
           matrix, aplus, tour   0 if every verdict is as documented, 1 if one is not
           mutants               0 if every planted fault was noticed, 1 if one was not
-          grade, grade N        0 if no answer is wrong, 1 if one is. A stub that nobody has touched
-                                is not attempted, which is not wrong.
+          grade, grade N        0 if no answer is wrong, 1 if one is. An unchanged stub counts
+                                as not attempted, not as wrong.
           all others            0, whatever they show: show, compare and replay of what fails, and
                                 grade with --replay or --submissions, too
 
-        Colour is used on a terminal, unless NO_COLOR is set.
+        Color is used on a terminal, unless NO_COLOR is set.
 
         """
 
@@ -118,7 +118,7 @@ enum Help {
         Shows a race on two subjects side by side: of each the interleaving that show would show,
         a row for each step with the letter of its thread, as schedules have it, the number of the
         line, and the line. A bar stands where a thread holds a lock, → before the state where it
-        changes, ← before a remark. A and B are modules of stages and steps, or the designs
+        changes, ← before a note. A and B are modules of stages and steps, or the designs
         BoltsStyle, PromiseKitStyle and GooglePromisesStyle.
 
           promise-lab compare PromiseKitStyle Stage3ThreadSafe R06
@@ -177,8 +177,8 @@ enum Help {
         Runs the article's own example: two HTTP requests, the second started by the first, and
         one `error` at the end. The requests go to a server on the loopback interface, which the
         command starts itself. Shown is what happens, in order, on Stage 2 (everything confined
-        to one queue) and on Stage 3: when all goes well, when the server fails, when nobody
-        listens, and when no answer comes.
+        to one queue) and on Stage 3: when all goes well, when the server fails, when no
+        server listens, and when no answer comes.
 
         """,
         "tour": """

@@ -39,11 +39,11 @@ extension Help {
           --reports FOLDER   writes a Markdown report for each student, too
           --afresh           forgets what is known
           --seconds N        processor time for an answer (8)
-          --megabytes N      memory for an answer, besides the program's own (1024)
+          --megabytes N      memory for an answer, in addition to the program's (1024)
 
         Exit status of grade N, and of grade alone: 1 if an answer is wrong, does not compile, is not
-        accepted or could not be graded; otherwise 0. A stub that nobody has touched is not attempted,
-        and no wrong answer: 0, also if there is nothing else (what is named with --file is graded
+        accepted or could not be graded; otherwise 0. An unchanged stub counts as not attempted,
+        not as wrong: 0, also if there is nothing else (what is named with --file is graded
         in any case). With --replay: 0, whatever the interleaving shows; 2 if it does not fit, or
         the answer cannot be tried. With --submissions: 0, whatever the grades are, which stand in
         the sheet.

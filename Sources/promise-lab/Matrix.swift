@@ -29,7 +29,7 @@ struct Matrix {
         Column(subject: .threadSafe, width: 16),
     ]
 
-    /// The designs, and beside them the stage to which they are to be compared.
+    /// The designs, and Stage 3 for comparison.
     static let designs =
         Subject.all(.design).map { Column(subject: $0, width: 18) }
         + [Column(subject: .threadSafe, width: 9)]
@@ -166,7 +166,7 @@ struct Matrix {
         return text
     }
 
-    /// There is room for what is documented; what somebody has changed may fail in more words.
+    /// The documented verdicts fit; those of changed code may be longer.
     private static func shortened(_ cell: String, to room: Int) -> String {
         cell.count <= room ? cell : cell.prefix(max(1, room - 1)) + "…"
     }

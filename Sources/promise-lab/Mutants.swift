@@ -81,8 +81,7 @@ enum MutantsCommand {
         return false
     }
 
-    /// What a command complains of, each in one line, however many it took to say it. Complaints come
-    /// after everything else.
+    /// The errors that a command reports, one line each. They come after all other output.
     private static func complaints(in output: String) -> [String] {
         output.components(separatedBy: "promise-lab: ").dropFirst()
             .map { $0.replacing("\n", with: " ") }
@@ -184,7 +183,7 @@ enum MutantsCommand {
                 )
             ],
             noticedBy: [
-                ("H15 on Stage 3", "hears nothing at all"), ("H19 on Stage 3", "released"),
+                ("H15 on Stage 3", "receives nothing"), ("H19 on Stage 3", "released"),
             ]),
         Mutant(
             name: "a promise may wait for itself", file: observing,
@@ -249,7 +248,7 @@ enum MutantsCommand {
                     "remaining = remaining - 1; return remaining == 0"
                 ),
             ],
-            noticedBy: [("R14 on Stage 3", "that nobody sent")]),
+            noticedBy: [("R14 on Stage 3", "never sent")]),
         Mutant(
             name: "`all` with a limit swallows a rejection",
             file: "\(operators)/AllWithLimit.swift",
@@ -259,7 +258,7 @@ enum MutantsCommand {
                     "_ = error; state.withLock { $0.room += 1 }; finishIfDone()"
                 )
             ],
-            noticedBy: [("R15 on Stage 3", "that nobody sent")]),
+            noticedBy: [("R15 on Stage 3", "never sent")]),
         Mutant(
             name: "`race` and `all` settle under a lock of their own",
             file: "\(operators)/Follow.swift",
@@ -289,9 +288,9 @@ enum MutantsCommand {
             ],
             noticedBy: [("R19 on Stage 3", "never called")]),
         Mutant(
-            name: "`wait` waits wherever it is told to", file: "\(operators)/Waiting.swift",
+            name: "`wait` blocks on any queue", file: "\(operators)/Waiting.swift",
             edits: [("if SerialQueue.isCurrent { throw OperatorError.wouldWaitForItself }", "")],
-            noticedBy: [("H18 on Stage 3", "on its own queue it waits")]),
+            noticedBy: [("H18 on Stage 3", "waits on its own queue")]),
         Mutant(
             name: "Stage 2 without settle-once", file: stage2,
             edits: [("guard case .pending = state else { return }", "")],

@@ -14,7 +14,7 @@ enum PromiseLab {
                 }
             )
         }
-        // Reading the output of this command with `head` is no reason to complain.
+        // Piping the output to `head` is not an error.
         signal(SIGPIPE, SIG_DFL)
         do {
             try run(Array(CommandLine.arguments.dropFirst()))
@@ -144,7 +144,7 @@ enum PromiseLab {
     private static func hazardAndSubject(
         _ arguments: inout Arguments
     ) throws -> (any Hazard, Subject) {
-        // Who has typed neither the one nor the other learns of the first first.
+        // If both are missing, the hazard is reported first.
         if !arguments.hasWord { _ = try hazard(&arguments) }
         let subject = try subject(&arguments)
         return (try hazard(&arguments), subject)

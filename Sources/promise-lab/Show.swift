@@ -46,7 +46,9 @@ enum ShowCommand {
         if everyOrder { options.reduction = false }
         let progress = Progress()
         progress.now("\(race.id) on \(subject)")
-        options.progress = { progress.now("\(race.id) on \(subject): \($0.explored.grouped) interleavings explored") }
+        options.progress = {
+            progress.now("\(race.id) on \(subject): \($0.explored.grouped) interleavings explored")
+        }
         let report = explore(options: options, race.scenario(on: subject))
         progress.end()
         if let obstacle = report.obstacle { throw obstacle }
@@ -112,7 +114,7 @@ enum ShowCommand {
         print(Terminal.wrapped(hazard.story))
     }
 
-    /// What was found, but is judged elsewhere.
+    /// Prints the findings that do not count as failures of this row.
     private static func besides(_ report: Report) {
         let kinds = Set(report.remarks.map(\.kind)).sorted()
         for kind in kinds {
@@ -120,7 +122,7 @@ enum ShowCommand {
             let count = remarks.map(\.count).max() ?? 0
             print(
                 Terminal.wrapped(
-                    "besides, in \(count) or more: \(kind.rawValue), for one: \(remarks[0].reason)")
+                    "also, in \(count) or more: \(kind.rawValue), for one: \(remarks[0].reason)")
             )
         }
     }

@@ -76,7 +76,7 @@ enum SubmissionsCommand {
             to: folder.appending(path: "\(student).md"))
     }
 
-    /// An answer under another name would be `not attempted`, and nobody would wonder.
+    /// Lists files with other names, whose exercises would silently count as `not attempted`.
     private static func tellOfStrangers(in submissions: Submissions) {
         // Standard output first, or a pipe would show the two in any order.
         fflush(nil)

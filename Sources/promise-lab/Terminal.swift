@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// How to write to people: colour where it can be seen, plain text everywhere else.
+/// Formats output: color on a terminal, plain text everywhere else.
 enum Terminal {
     enum Colour: String {
         case green = "32"

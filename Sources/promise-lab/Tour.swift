@@ -1,7 +1,7 @@
 import Foundation
 import SharedSuite
 
-/// Walks a newcomer through the first chapter of the Tutorial: shows, asks, waits, runs.
+/// A guided tour: shows, asks, waits, runs, and answers.
 enum TourCommand {
     private struct Stop: Sendable {
         let text: String
@@ -9,6 +9,7 @@ enum TourCommand {
         /// What to type in order to see it without the tour.
         let command: String
         let run: @Sendable () throws -> Void
+        let answer: String
     }
 
     static func run() throws {
@@ -20,12 +21,12 @@ enum TourCommand {
             print(Terminal.painted("\n$ \(stop.command)", .bold))
             guard isAnswered() else { return print("") }
             try stop.run()
-            print("")
+            print("\n" + Terminal.wrapped("→ \(stop.answer)") + "\n")
         }
         print(Terminal.wrapped(end))
     }
 
-    /// Waits for Return, if somebody is there to press it. Who ends the input instead ends the tour.
+    /// Waits for Return on a terminal. The end of the input ends the tour.
     private static func isAnswered() -> Bool {
         guard isatty(STDIN_FILENO) == 1 else { return true }
         print("Press Return to run it. ", terminator: "")
@@ -39,45 +40,53 @@ enum TourCommand {
 
     private static let stops = [
         Stop(
-            text: "A promise stands for a value that is not there yet. `then` registers a handler "
-                + "with it, a function that is called with the value; `resolve` fulfils it. "
-                + "Stage 1 has room for one handler.",
+            text: "A promise represents a value that does not exist yet. `then` registers a "
+                + "handler, a function that is called with the value; `resolve` fulfills the "
+                + "promise. Stage 1 has room for one handler.",
             question: "Two handlers are registered on one promise. Which of them is called?",
             command: "swift run promise-lab show H02 --stage 1",
-            run: { try show("H02", .naive) }),
+            run: { try show("H02", .naive) },
+            answer: "Only the second. It has replaced the first."),
         Stop(
-            text: "Now there are two threads: one calls `then`, the other one `resolve`. Each does "
-                + "its own steps in order, but nothing says how they lie between one another. The "
-                + "lab tries every way, and shows one that goes wrong: a column for each thread, a "
-                + "row for each step, and the state of the promise on the right.",
-            question: "When the subscriber looks at the state and the promise is still pending, is "
-                + "the handler safe?",
+            text: "Now there are two threads: one calls `then`, the other one `resolve`. Each "
+                + "executes its own steps in order, but nothing determines how the steps of one "
+                + "lie between those of the other. The lab tries every order and shows one that "
+                + "fails: a column for each thread, a row for each step, and the state of the "
+                + "promise on the right.",
+            question: "The subscriber finds the promise pending. Is its handler safe?",
             command: "swift run promise-lab show R01 --stage 1",
-            run: { try show("R01", .naive) }),
+            run: { try show("R01", .naive) },
+            answer: "No. The resolver may look for a handler between the check and the line that "
+                + "stores it, and it looks only once."),
         Stop(
-            text: "The letters at the end are a schedule: which thread takes each step. Any other "
-                + "one can be replayed. In this one the resolver is done first.",
-            question: "The slot is still empty when the resolver looks into it. Who calls the "
+            text: "The letters at the end are a schedule: the thread that takes each step. You can "
+                + "replay any schedule. In this one the resolver goes first.",
+            question: "The slot is still empty when the resolver reads it. Which thread calls the "
                 + "handler?",
             command: "swift run promise-lab replay R01 --stage 1 --schedule RRRS6",
             run: {
                 try ReplayCommand.run(Catalogue.hazard("R01")!, on: .naive, "RRRS6", .text)
-            }),
+            },
+            answer: "The subscriber. It finds the promise fulfilled, and calls its handler at "
+                + "once."),
         Stop(
-            text: "Stage 3 has a lock. A step that takes it is marked with ╶, and nobody can be in "
-                + "the middle of one.",
-            question: "How many ways are left in which the two threads can meet?",
+            text: "Stage 3 has a lock. The mark ╶ precedes a step that takes the lock and releases "
+                + "it again; no other thread can interrupt it.",
+            question: "How many kinds of interleaving are left?",
             command: "swift run promise-lab show R01 --stage 3",
-            run: { try show("R01", .threadSafe) }),
+            run: { try show("R01", .threadSafe) },
+            answer: "Two: `then` first, or `resolve` first."),
         Stop(
-            text: "The matrix runs all that can go wrong on all three stages. It takes ten to "
-                + "thirty seconds.",
-            question: "Which rows does a list of handlers mend, and which only a lock?",
+            text: "The matrix runs all hazards on all three stages. It takes half a minute, or a "
+                + "few on a slow machine.",
+            question: "Which rows does a list of handlers fix, and which only a lock?",
             command: "swift run promise-lab",
-            run: { try Matrix.command(Matrix.stages) }),
+            run: { try Matrix.command(Matrix.stages) },
+            answer: "A list fixes rows of one thread, such as H02 to H05. Nearly all rows with two "
+                + "threads need a lock."),
     ]
 
     private static let end =
-        "That was the tour. Tutorial.md goes on from here, and promise-lab list tells the story of "
-        + "each row."
+        "This is the end of the tour. Tutorial.md continues from here, and `promise-lab list` tells "
+        + "the story of each row."
 }

@@ -196,13 +196,14 @@ struct CommandTests {
         #expect(result.lines.last == "Every case is as documented.")
     }
 
-    @Test("the tour shows, asks and runs, and waits for nobody who is not there")
+    @Test("the tour shows, asks, runs and answers, and does not wait without a terminal")
     func tour() throws {
         let result = try Commands.promiseLab(["tour"])
         #expect(result.status == 0)
         let commands = result.lines.filter { $0.hasPrefix("$ swift run promise-lab") }
         let questions = result.lines.filter { $0.hasPrefix("? ") }
         #expect(commands.count == 5 && questions.count == 5)
+        #expect(result.lines.count { $0.hasPrefix("→ ") } == 5)
         for command in commands where command.contains(" show ") || command.contains(" replay ") {
             let lines = try #require(try Commands.run(documented: String(command.dropFirst(2))))
                 .lines

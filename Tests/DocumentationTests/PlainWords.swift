@@ -58,8 +58,9 @@ struct PlainWords {
             return try! Regex(isWord ? #"\b(?:\#(habit.pattern))\b"# : habit.pattern).ignoresCase()
         }
         return text.components(separatedBy: "\n").enumerated().flatMap { index, line in
-            // Code that is quoted in a sentence is not part of it.
+            // Code in a sentence, quoted or interpolated, is not part of it.
             let prose = line.replacing(/`[^`]*`/, with: "``")
+                .replacing(/\\\((?:[^()]|\([^()]*\))*\)/, with: "")
             return zip(habits, expressions).flatMap { habit, expression in
                 prose.matches(of: expression).map { match in
                     Complaint(

@@ -7,9 +7,11 @@ import Testing
 struct PlainWordsTests {
     /// Files, and folders with all the files in them.
     private static let places = [
-        "README.md", "Tutorial.md", "Documentation", "Sources/FieldGuide", "Sources/Stage1Naive",
-        "Sources/Stage2Handlers", "Sources/Stage3ThreadSafe", "Sources/Steps", "Examples/Tutorial",
-        "Package.swift",
+        "Documentation", "Examples", "Exercises/TEACHING.md", "Package.swift", "README.md",
+        "Sources/FieldGuide", "Sources/LabPage", "Sources/PromiseOperators",
+        "Sources/Stage1Naive", "Sources/Stage2Handlers", "Sources/Stage3ThreadSafe",
+        "Sources/Steps", "Sources/promise-bench", "Sources/promise-lab", "Tests/SharedSuite",
+        "Tests/StageTesting", "Tests/SubjectTests", "Tutorial.md",
     ]
 
     private static let extensions = ["md", "swift", "c", "h"]

@@ -142,7 +142,8 @@ struct TutorialCheck {
         let now = line.map { "'\($0)'" } ?? "nothing more"
         let shown = output.indices.contains(index) ? "'\(output[index])'" : "nothing more"
         complain(
-            block.line + 2 + index, "`\(command.command)` prints \(now), but the text shows \(shown)")
+            block.line + 2 + index,
+            "`\(command.command)` prints \(now), but the text shows \(shown)")
         corrections[block.line] = [first] + excerpt.corrected(from: lines)
     }
 }
@@ -215,6 +216,7 @@ extension TutorialCheck {
     private static func prose(of text: String) -> String {
         text.replacing(/<!--.*?-->/, with: "")
             .replacing(/[Ee]xercises? (?:\d+|, | and | to )+/, with: "")
+            .replacing(/Swift \d+\.\d+/, with: "")
             .replacing(/`[^`]*`|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
     }
 
@@ -273,7 +275,8 @@ extension TutorialCheck {
         _ name: String, _ line: Int, _ hazards: [String], _ commands: [String], _ tests: String
     ) {
         let words = name.split(separator: " ").map(String.init)
-        if words.count == 1, name.starts(with: /(Sources|Tests|Examples|Exercises|Documentation)\//),
+        if words.count == 1,
+            name.starts(with: /(Sources|Tests|Examples|Exercises|Documentation)\//),
             world.file(name) == nil
         {
             complain(line, "there is no file \(name)")

@@ -50,7 +50,8 @@ struct TutorialFigures {
     /// How many words there are in lines of prose, without comments and the marks of a table.
     static func words(in lines: [String]) -> Int {
         lines.reduce(0) { sum, line in
-            sum + line.replacing(/<!--.*?-->/, with: "").split(separator: " ")
+            sum
+                + line.replacing(/<!--.*?-->/, with: "").split(separator: " ")
                 .count { $0.contains { $0.isLetter || $0.isNumber } }
         }
     }

@@ -148,7 +148,8 @@ extension TutorialCheck.World {
         defer { try? FileManager.default.removeItem(at: copy) }
         let imports = module.map { "import \($0)\n" } ?? ""
         try (imports + text).write(to: copy, atomically: true, encoding: .utf8)
-        let stage = path.isEmpty ? module : path.split(separator: "/").dropLast().last.map(String.init)
+        let stage =
+            path.isEmpty ? module : path.split(separator: "/").dropLast().last.map(String.init)
         let isOld = stage == "Stage1Naive" || stage == "Stage2Handlers"
         return try Commands.complaintsOfTheCompiler(
             [copy] + others(path), mode: isOld ? "5" : "6", module: path.isEmpty ? nil : stage)

@@ -2,7 +2,7 @@ import Foundation
 import RaceLab
 import Synchronization
 
-/// Runs a hazard that can end its process in a process of its own.
+/// Runs a hazard that can crash in a process of its own.
 public enum ChildRun {
     /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. Set it before
     /// such a hazard runs.
@@ -28,7 +28,7 @@ public enum ChildRun {
             let process = Process()
             process.executableURL = command.executable
             process.arguments = command.arguments(part.rawValue, subject)
-            // A stack overflow is what we came for: nobody needs a report of it.
+            // A stack overflow is an expected result, and needs no crash report.
             process.environment = ProcessInfo.processInfo.environment
                 .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
             let pipe = Pipe()

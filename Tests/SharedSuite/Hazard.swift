@@ -17,7 +17,7 @@ public enum Reason: String, Sendable, Hashable {
     case dataRace = "data race"
     case outOfOrder = "out of order"
     case wrongValue = "wrong value"
-    case waitsForEver = "waits for ever"
+    case waitsForEver = "waits forever"
     case deadlock = "deadlock"
     case refused = "refused"
 
@@ -28,20 +28,20 @@ public enum Reason: String, Sendable, Hashable {
         case .linkLost: "registering a handler cuts the link to the rest of the chain"
         case .settledTwice: "a second settlement takes effect"
         case .tooEarly: "a handler runs before `then` has returned"
-        case .stackOverflow: "each link of a chain takes its piece of the stack"
-        case .keptAlive: "something is kept alive that nobody can use any more"
-        case .silence: "nobody is told, and whoever waits will wait for ever"
+        case .stackOverflow: "each link of a chain needs a part of the stack"
+        case .keptAlive: "an object is kept alive that cannot be used any more"
+        case .silence: "the promise never settles, and its handlers never run"
         case .lost: "a handler is never called"
         case .twice: "a handler is called twice"
         case .bothKinds: "both a value and an error are delivered"
-        case .disagrees: "the result is not what the handlers were told"
-        case .overlap: "two threads are in the middle of modifying the same thing"
-        case .dataRace: "two accesses to the same memory, and nothing orders them"
-        case .outOfOrder: "handlers are not called in the order of their registration"
-        case .wrongValue: "a value or an error arrives that nobody sent"
+        case .disagrees: "the result is not the value that the handlers received"
+        case .overlap: "two threads modify the same memory at the same time"
+        case .dataRace: "two accesses to the same memory that nothing orders"
+        case .outOfOrder: "handlers are not called in the order of registration"
+        case .wrongValue: "a handler receives a value or an error that was never sent"
         case .waitsForEver: "a promise waits for itself"
-        case .deadlock: "no thread can go on"
-        case .refused: "the compiler does not let two threads share it"
+        case .deadlock: "no thread can continue"
+        case .refused: "the compiler refuses to share it between threads"
         }
     }
 }
@@ -51,7 +51,7 @@ public enum Expectation: Sendable, Equatable {
     case survives
     /// Fails, and for exactly these reasons; the matrix shows the first.
     case fails(Reason, and: Set<Reason> = [])
-    /// The subject has no way to say it.
+    /// The subject cannot express it.
     case cannotExpress(String)
 
     public var reasons: Set<Reason> {
@@ -59,8 +59,8 @@ public enum Expectation: Sendable, Equatable {
     }
 }
 
-/// A sentence that is put together when it is asked for: to say where something is in the source
-/// takes longer than to find it.
+/// A sentence that is composed on demand, because looking up source lines takes longer than finding
+/// the failure.
 public struct Detail: Sendable, Equatable, CustomStringConvertible, ExpressibleByStringInterpolation
 {
     private let sentence: @Sendable () -> String
@@ -86,10 +86,10 @@ public enum Verdict: Sendable, Equatable {
     case survives(explored: Int?, detail: Detail)
     case fails([Reason], failing: Int?, explored: Int?, detail: Detail)
     case cannotExpress(String)
-    /// It could not be found out.
+    /// The verdict is not known.
     case unknown(String)
 
-    /// Whether it is what the catalogue says; if not, how it differs.
+    /// How the verdict differs from the documented one; `nil` if it does not.
     public func difference(from expectation: Expectation) -> String? {
         switch (self, expectation) {
         case (.survives, .survives), (.cannotExpress, .cannotExpress):
@@ -101,12 +101,12 @@ public enum Verdict: Sendable, Equatable {
             let words = { (reasons: Set<Reason>) in
                 reasons.map(\.rawValue).sorted().joined(separator: ", ")
             }
-            return "it fails for other reasons than documented: found "
+            return "fails for other reasons than documented: found "
                 + "\(words(Set(found))); documented \(words(expectation.reasons)) (\(detail))"
         case (.fails(_, _, _, let detail), .survives):
-            return "it is documented to survive, but fails: \(detail)"
+            return "documented to survive, but fails: \(detail)"
         case (.survives(_, let detail), .fails):
-            return "it is documented to fail, but survives: \(detail)"
+            return "documented to fail, but survives: \(detail)"
         case (.unknown(let why), _):
             return why
         default:
@@ -115,12 +115,12 @@ public enum Verdict: Sendable, Equatable {
     }
 }
 
-/// A way in which promises go wrong.
+/// One thing that can go wrong with a promise.
 public protocol Hazard: Sendable {
     var id: String { get }
     /// A few words, for a row of the matrix.
     var name: String { get }
-    /// For people: what is done, and what ought to come of it.
+    /// What is done and what must hold, in a sentence or two.
     var story: String { get }
 
     /// What a subject lacks to express the hazard; `nil` if it lacks nothing.
@@ -139,7 +139,7 @@ extension Hazard {
         return subject.documented[id] ?? .survives
     }
 
-    /// Finds out how a subject fares.
+    /// Runs the hazard on a subject.
     public func run(on subject: Subject) -> Verdict {
         if case .cannotExpress(let why) = expectation(on: subject) { return .cannotExpress(why) }
         DesignQueue.useCaller()
@@ -153,14 +153,14 @@ public struct Failed: Error {
     public let detail: String
 }
 
-/// For what one thread does: fails for a reason, and with a sentence about this case.
+/// Throws ``Failed`` with a reason and a sentence if the condition does not hold.
 public func require(
     _ condition: Bool, or reason: Reason, _ detail: @autoclosure () -> String
 ) throws {
     if !condition { throw Failed(reason: reason, detail: detail()) }
 }
 
-/// An error for scenarios to send on its way and recognise.
+/// An error that scenarios send and recognize.
 public struct Sent: Error, Equatable, CustomStringConvertible {
     public let name: String
     public init(_ name: String) { self.name = name }
@@ -169,9 +169,9 @@ public struct Sent: Error, Equatable, CustomStringConvertible {
 
 // MARK: - One thread
 
-/// A hazard that needs one thread only, and no more of a promise than every stage has.
+/// A hazard that needs one thread, and only operations that every stage has.
 protocol OneThreadHazard: Hazard {
-    /// Runs it on a type of promise. Throws ``Failed`` if the promise fails; else says what was seen.
+    /// Runs the hazard on a type of promise. Throws ``Failed``, or describes what happened.
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String
 }
 
@@ -203,8 +203,8 @@ extension Subject {
     var flatteningType: (any FlatteningPromise.Type)? { type as? any FlatteningPromise.Type }
 }
 
-/// Runs on a thread of the lab, if it can work here: a promise that locks itself out then fails with
-/// a deadlock, instead of blocking the whole process.
+/// Runs on a thread of the lab if possible, so that a promise that deadlocks fails instead of blocking
+/// the process.
 func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
     guard unavailable == nil else { return verdict(run) }
     var found: Verdict?

@@ -1,6 +1,6 @@
 import RaceLab
 
-// The catalogue, for promises that are no part of it: a student's, or your own.
+// The catalogue for other promises: a student's, or your own.
 
 extension Hazard {
     /// Runs a hazard of one thread on any type of promise, on the calling thread. `nil` if it is
@@ -40,9 +40,9 @@ extension Race {
     }
 }
 
-/// Lets a type of promise show its stored properties in tables without naming them: locks and
-/// queues are left out, of lists only the length is told, of closures whether they are there. If all
-/// of it is behind a `Mutex`, where nobody can look, there is the result still.
+/// The stored properties of a promise, as columns of a table. Leaves out locks and queues, and shows
+/// only the length of a list and the presence of a closure. If a `Mutex` hides all of them, shows the
+/// result.
 public func storedFields(
     of object: AnyObject, _ result: Result<Int, any Error>?
 ) -> [(title: String, value: String)] {

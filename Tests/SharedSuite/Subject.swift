@@ -67,7 +67,7 @@ extension Subject {
     /// The name of its module or, for a design, of its class.
     public var name: String { kind == .design ? word : module }
 
-    /// How to ask for it on a command line.
+    /// The option and word for a command line.
     public var option: String { "\(kind.option) \(word)" }
 
     /// Whether the clauses of Promises/A+ are tried on it.

@@ -39,8 +39,8 @@ package enum Commands {
 
     private static let results = Mutex<[String: Result]>([:])
 
-    /// Runs what stands behind `$ ` in a document, if it is a command that can be checked; but
-    /// only once, however often and in however many documents it stands.
+    /// Runs a command that a document shows after `$ `, if it can be checked. Each command runs only
+    /// once, however many documents show it.
     package static func run(documented command: String) throws -> Result? {
         if let result = results.withLock({ $0[command] }) { return result }
         guard let result = try runAgain(documented: command) else { return nil }
@@ -69,8 +69,7 @@ package enum Commands {
             ["--testing-library", "swift-testing", "--filter", filter])
     }
 
-    /// Asks the compiler about some files, without making anything of them, and returns its words
-    /// of complaint.
+    /// Type-checks some files, and returns the errors.
     package static func complaintsOfTheCompiler(
         _ files: [URL], mode: String, module: String? = nil
     ) throws -> String {

@@ -1,5 +1,5 @@
 // The thread that calls handlers found the list empty in one locked piece, and said that it
-// has stopped in the next: whoever appends between waits for ever.
+// has stopped in the next: whoever appends between waits forever.
 
 import Synchronization
 

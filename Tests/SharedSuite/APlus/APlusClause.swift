@@ -24,7 +24,7 @@ public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible
         case .nextPromise: "value, throw, pass-through"
         case .returnsItself: "not resolved with itself"
         case .adoptsPromise: "adopts the promise returned"
-        case .plainValue: "a plain value fulfils"
+        case .plainValue: "a plain value fulfills"
         }
     }
 

@@ -30,7 +30,7 @@ struct Pending<P: PromiseUnderTest> {
     }
 }
 
-/// Where one case is tried out, turn by turn, and where it is written down who was called.
+/// Runs one case, turn by turn, and records the calls.
 ///
 /// A turn is a piece of work on a serial queue. What it registers on Stage 3 is called in a turn of
 /// its own, later on the same queue: nothing here depends on time, or on the number of processors.
@@ -39,7 +39,7 @@ final class Bench<P: PromiseUnderTest> {
 
     /// How many functions of the user are on the stack.
     private var depth = 0
-    /// Who was called while a function of the user was on the stack.
+    /// The handlers that were called while a function of the user was on the stack.
     private(set) var calledTooEarly: [String] = []
 
     // MARK: Turns
@@ -121,11 +121,11 @@ final class Bench<P: PromiseUnderTest> {
         }
     }
 
-    /// Each of these was heard, once, in this order, and nothing else was.
+    /// Checks that each of these was received, once, in this order, and nothing else.
     func expect(_ expected: [String], or reason: Reason) throws {
         let said = heard.isEmpty ? "nothing" : heard.joined(separator: ", ")
         let wanted = expected.isEmpty ? "nothing" : expected.joined(separator: ", ")
-        try require(heard == expected, or: reason, "heard \(said) in the place of \(wanted)")
+        try require(heard == expected, or: reason, "received \(said) instead of \(wanted)")
     }
 
     func expect(_ expected: String, or reason: Reason) throws {

@@ -70,16 +70,16 @@ extension APlusCases {
             let early = bench.heard
             bench.turn { pending.settle(ending) }
             bench.letOthersHaveTheirTurns()
-            try require(early.isEmpty, or: .tooEarly, "heard \(early) before it was settled")
-            try require(bench.heard.count == 1, or: .lost, "heard nothing at all")
+            try require(early.isEmpty, or: .tooEarly, "received \(early) before it was settled")
+            try require(bench.heard.count == 1, or: .lost, "received nothing")
         }
         return [never]
     }
 
     private func once(_ ending: Ending, _ register: @escaping Registering) -> [Case] {
         When.allCases.map { when in
-            // Stage 1 does as it is told, and calls again; but whoever registers after both is
-            // called only once.
+            // Stage 1 calls its handler again; but a handler that is registered after both calls runs
+            // only once.
             let failing: [Subject: Reason] = when == .already ? [:] : [.naive: .twice]
             return Case("once, though \(ending) twice, \(when.rawValue)", failing: failing) {
                 bench in

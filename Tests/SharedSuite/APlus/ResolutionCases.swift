@@ -105,7 +105,7 @@ extension APlusCases where P: FlatteningPromise {
                             }
                             let early = bench.heard
                             if inner == .later {
-                                try require(early.isEmpty, or: .tooEarly, "heard \(early)")
+                                try require(early.isEmpty, or: .tooEarly, "received \(early)")
                                 bench.turn { promise.settle(ending, 2) }
                                 bench.letOthersHaveTheirTurns()
                             }

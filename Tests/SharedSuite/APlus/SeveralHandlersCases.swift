@@ -18,8 +18,8 @@ extension APlusCases {
         return cases
     }
 
-    /// Stage 1 has one slot: whoever registers while the promise is pending takes the place of who
-    /// was there before. Once it is settled, handlers are called at once and need no slot.
+    /// Stage 1 has one slot: a handler that is registered while the promise is pending replaces the
+    /// one before. Once the promise is settled, handlers are called at once and need no slot.
     private func failing(_ when: When) -> [Subject: Reason] {
         when == .already ? [:] : [.naive: .replaced]
     }

@@ -2,7 +2,7 @@
 
 extension APlusCases {
     /// 2.1.2 and 2.1.3: it is settled once more, in one way or the other, in the same turn or in a
-    /// later one. The handlers hear the first outcome and nothing else, and the promise keeps it.
+    /// later one. The handlers receive the first outcome only, and the promise keeps it.
     func settlingAgain(after ending: Ending) -> [Case] {
         var cases: [Case] = []
         for when in When.allCases {
@@ -10,7 +10,7 @@ extension APlusCases {
                 for inSameTurn in [true, false] {
                     let turn = inSameTurn ? "at once" : "later"
                     cases.append(
-                        // Stage 1 obeys whoever comes last.
+                        // In Stage 1 the last call wins.
                         Case(
                             "\(ending), \(when.rawValue), then \(again) \(turn)",
                             failing: [.naive: .settledTwice]

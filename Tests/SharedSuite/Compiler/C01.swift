@@ -1,12 +1,12 @@
 import Foundation
 
-/// The one hazard that needs no run: the compiler is asked.
+/// A hazard that runs nothing but the compiler.
 struct C01: Hazard {
     let id = "C01"
-    let name = "sharing it, in Swift 6 mode"
+    let name = "sharing in Swift 6 mode"
     let story =
-        "A promise is used by two threads. In the Swift 6 language mode the compiler lets "
-        + "that pass only if it has checked that the class can be shared."
+        "Two threads use one promise. The Swift 6 language mode accepts that only if the "
+        + "compiler can verify that the class is safe to share."
 
     private static func source(_ module: String, _ type: String) -> String {
         """
@@ -31,14 +31,14 @@ struct C01: Hazard {
                 to: file, atomically: true, encoding: .utf8)
             return try verdict(file)
         } catch {
-            return .unknown("the compiler could not be asked: \(error)")
+            return .unknown("the compiler could not be started: \(error)")
         }
     }
 
     private func verdict(_ file: URL) throws -> Verdict {
         guard let modules = C01.modules else {
             return .unknown(
-                "the folder Modules is not beside the program, where `swift build` puts it")
+                "the folder Modules, which `swift build` creates, is not next to the program")
         }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -57,13 +57,13 @@ struct C01: Hazard {
             }
         guard let error = errors.first else {
             return process.terminationStatus == 0
-                ? .survives(explored: nil, detail: "the compiler has no objection")
+                ? .survives(explored: nil, detail: "the compiler accepts it")
                 : .unknown("the compiler failed: \(said)")
         }
         let isRefusal = error.contains("Sendable")
         return isRefusal
             ? .fails([.refused], failing: nil, explored: nil, detail: "the compiler says: \(error)")
-            : .unknown("the compiler complains of something else: \(error)")
+            : .unknown("the compiler reports another error: \(error)")
     }
 
     /// Where the modules of the stages are.

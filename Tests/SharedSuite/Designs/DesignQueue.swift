@@ -3,9 +3,9 @@ import Synchronization
 
 /// The queue to which the promises of a design send their work.
 ///
-/// Either it is a queue of the scenario, with a thread of its own. Or, on one thread, the caller
-/// does the work himself, first come, first served, as soon as the operation that sent it has
-/// returned: as early as can be, and never under a lock of the promise.
+/// Either it is a queue of the scenario, with a thread of its own. Or, on one thread, the caller runs
+/// the work in order, as soon as the operation that sent it has returned: as early as possible, and
+/// never under a lock of the promise.
 enum DesignQueue {
     private struct Work: @unchecked Sendable {
         let run: () -> Void
@@ -17,7 +17,7 @@ enum DesignQueue {
         var isAtWork = false
     }
 
-    /// The lab does not listen in here: a look at this is no step.
+    /// The lab does not watch this code: reading it is no step.
     private static let state = Mutex(State())
 
     static func use(_ queue: Queue) {

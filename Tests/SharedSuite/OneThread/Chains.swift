@@ -1,11 +1,11 @@
-// How values and errors travel down a chain.
+// Values and errors along a chain.
 
 struct H06: OneThreadHazard {
     let id = "H06"
     let name = "a throwing function rejects"
     let story =
-        "A function in the middle of a chain throws. The functions after it must not run, "
-        + "and `error` at the end has to hear of it, once."
+        "A function in the middle of a chain throws. The functions after it must not run, and "
+        + "`error` at the end must receive the error, once."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
@@ -19,16 +19,16 @@ struct H06: OneThreadHazard {
             .ending { heard.append("\($0)") }
         resolve(1)
         try requireOrder(heard, ["'thrown'"])
-        return "the end of the chain heard 'thrown', once, and nobody else was called"
+        return "the end of the chain received 'thrown', once, and no other function ran"
     }
 }
 
 struct H07: FlatteningHazard {
     let id = "H07"
-    let name = "`then` returns a promise"
+    let name = "a handler returns a promise"
     let story =
-        "A function passed to `then` returns a promise that is settled later. The chain "
-        + "has to wait for it, and go on with its value, or with its error."
+        "A function passed to `then` returns a promise that is settled later. The chain must "
+        + "wait for it, and continue with its value or its error."
 
     func run<P: FlatteningPromise>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
@@ -48,7 +48,7 @@ struct H07: FlatteningHazard {
         try requireOrder(heard, ["value 2"])
         rejectFailing(Sent("inner"))
         try requireOrder(heard, ["value 2", "error 'inner'"])
-        return "the chain waited, and went on with the inner value, then with the inner error"
+        return "the chain waited, and continued with the inner value, then with the inner error"
     }
 }
 
@@ -56,8 +56,8 @@ struct H11: FlatteningHazard {
     let id = "H11"
     let name = "a promise that waits for itself"
     let story =
-        "A function passed to `then` returns the promise that this very `then` has "
-        + "returned. It would wait for itself; it has to be rejected instead."
+        "A function passed to `then` returns the very promise that this `then` has returned. "
+        + "That promise would wait for itself, so it must be rejected."
 
     func run<P: FlatteningPromise>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
@@ -67,17 +67,17 @@ struct H11: FlatteningHazard {
         successor.ending { heard.append("\($0)") }
         resolve(1)
         try require(!heard.isEmpty, or: .waitsForEver, "the promise waits for itself")
-        try require(heard == ["returnedItself"], or: .wrongValue, "the chain heard \(heard)")
+        try require(heard == ["returnedItself"], or: .wrongValue, "the chain received \(heard)")
         return "the successor is rejected with 'returnedItself'"
     }
 }
 
 struct H16: OneThreadHazard {
     let id = "H16"
-    let name = "a link that nobody keeps"
+    let name = "a link without a reference"
     let story =
-        "Only the first promise of a chain is kept by anybody. The end of the chain has to "
-        + "hear the value all the same."
+        "Only the first promise of a chain is referenced by the program. The end of the chain "
+        + "must receive the value all the same."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [Int] = []
@@ -88,17 +88,17 @@ struct H16: OneThreadHazard {
         }
         resolve(1)
         try require(!heard.isEmpty, or: .lost, "the end of the chain was never called")
-        try require(heard == [3], or: .wrongValue, "the end of the chain heard \(heard)")
-        return "the end of the chain heard 3"
+        try require(heard == [3], or: .wrongValue, "the end of the chain received \(heard)")
+        return "the end of the chain received 3"
     }
 }
 
 struct H17: OneThreadHazard {
     let id = "H17"
-    let name = "`error` late, and far down"
+    let name = "`error` late and far down"
     let story =
-        "A promise is rejected before anybody calls `error`, and the one who does stands "
-        + "behind three `then`s. The error has to arrive there, untouched."
+        "A promise is rejected before `error` is called, three links further down. `error` "
+        + "must receive that error, unchanged."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
@@ -110,9 +110,9 @@ struct H17: OneThreadHazard {
         reject(Sent("early"))
         end.ending { heard.append("\($0)") }
         promise.mapping { $0 }.ending { heard.append("\($0)") }
-        try require(heard.count < 3, or: .twice, "heard: \(heard)")
-        try require(heard.count == 2, or: .lost, "heard: \(heard)")
-        try require(heard == ["'early'", "'early'"], or: .wrongValue, "heard: \(heard)")
-        return "'early' arrived behind three `then`s, and behind one attached after the rejection"
+        try require(heard.count < 3, or: .twice, "received: \(heard)")
+        try require(heard.count == 2, or: .lost, "received: \(heard)")
+        try require(heard == ["'early'", "'early'"], or: .wrongValue, "received: \(heard)")
+        return "'early' arrived after three `then`s, and after a `then` that came later"
     }
 }

@@ -1,4 +1,4 @@
-// What a promise costs, and what it keeps alive.
+// Stack and memory.
 
 /// What can happen to a chain of a million links. A stack overflow ends the process, so each part
 /// runs in a process of its own.
@@ -23,8 +23,8 @@ struct H12: LongChainHazard {
     let id = "H12"
     let name = "a million links settle"
     let story =
-        "A chain of 1,000,000 links is fulfilled, and another one is rejected. Neither may exhaust "
-        + "the stack (of 8 MB)."
+        "A chain of 1,000,000 links is fulfilled, and another one is rejected. Neither may "
+        + "exhaust the stack (of 8 MB)."
     let parts = [LongChain.fulfilled, .rejected]
 }
 
@@ -32,8 +32,9 @@ struct H19: LongChainHazard {
     let id = "H19"
     let name = "a million links are released"
     let story =
-        "A pending chain of 1,000,000 links is released, together with the functions that could "
-        + "settle it. Freeing one link after the other must not exhaust the stack (of 8 MB)."
+        "A pending chain of 1,000,000 links is released, together with the functions that "
+        + "could settle it. Freeing one link after another must not exhaust the stack (of 8 "
+        + "MB)."
     let parts = [LongChain.released]
 }
 
@@ -72,8 +73,8 @@ struct H13: OneThreadHazard {
     let id = "H13"
     let name = "handlers freed after settling"
     let story =
-        "A handler has captured an object. Once the promise is settled nobody will call "
-        + "the handler again, so the object must not live on, even if the promise does."
+        "A handler has captured an object. After the promise has settled, it never calls the "
+        + "handler again, so it must release the handler, and with it the object."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         let (promise, resolve, _) = P.pending()
@@ -86,17 +87,17 @@ struct H13: OneThreadHazard {
         resolve(1)
         let isAlive = captured != nil
         withExtendedLifetime(promise) {}
-        try require(!isAlive, or: .keptAlive, "the settled promise still holds its handler")
-        return "what the handler had captured is gone"
+        try require(!isAlive, or: .keptAlive, "the settled promise still references its handler")
+        return "the captured object is freed"
     }
 }
 
 struct H14: OneThreadHazard {
     let id = "H14"
-    let name = "a pending promise is dropped"
+    let name = "a pending promise is released"
     let story =
-        "A pending promise with a chain behind it is dropped, together with the functions "
-        + "that could settle it. All of it has to be freed."
+        "A pending promise with a chain is released, together with the functions that could "
+        + "settle it. All of them must be freed."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         weak var first: P?
@@ -112,10 +113,10 @@ struct H14: OneThreadHazard {
         }
         try require(
             first == nil && second == nil && captured == nil, or: .keptAlive,
-            "something holds on to itself")
-        return "the promise, its chain and what that had captured are gone"
+            "a reference cycle remains")
+        return "the promise, its chain and the captured object are freed"
     }
 }
 
-/// Something to be captured and let go.
+/// An object for a handler to capture.
 private final class Captured {}

@@ -1,11 +1,11 @@
-// What registering several handlers, early, late or inside one another, does to a promise.
+// Registering several handlers: early, late, or inside one another.
 
 import Dispatch
 
 struct H02: OneThreadHazard {
     let id = "H02"
     let name = "two `then`s on one promise"
-    let story = "Two handlers are registered on one promise. Both have to hear the value."
+    let story = "Two handlers are registered on one promise. Both must receive the value."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         let heard = try listen(P.self, to: ["first", "second"])
@@ -18,10 +18,10 @@ struct H02: OneThreadHazard {
 
 struct H03: OneThreadHazard {
     let id = "H03"
-    let name = "`then`, and `error` beside it"
+    let name = "`then` and `error` together"
     let story =
-        "A chain is attached with `then`, and `error` is called on the same promise. When "
-        + "it is rejected, the end of the chain has to hear of it as well."
+        "A chain is attached with `then`, and `error` is called on the same promise. When the "
+        + "promise is rejected, the end of the chain must receive the error as well."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
@@ -31,8 +31,8 @@ struct H03: OneThreadHazard {
         reject(Sent("broken"))
         try require(
             heard.contains("end of the chain"), or: .linkLost,
-            "only \(heard.joined(separator: ", ")) heard of the rejection")
-        return "both heard of the rejection: \(heard.joined(separator: ", "))"
+            "only \(heard.joined(separator: ", ")) received the rejection")
+        return "both received the rejection: \(heard.joined(separator: ", "))"
     }
 }
 
@@ -40,8 +40,8 @@ struct H08: OneThreadHazard {
     let id = "H08"
     let name = "registering inside a handler"
     let story =
-        "Two handlers are registered, and the first one, when called, registers a third on "
-        + "the same promise. The third has to be called after the second, which came before it."
+        "Two handlers are registered. The first one, while it runs, registers a third on the "
+        + "same promise. The third must run after the second, which was registered before it."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
@@ -68,8 +68,8 @@ struct H09: OneThreadHazard {
     let id = "H09"
     let name = "handlers are called in order"
     let story =
-        "Five handlers are registered, three before the promise is fulfilled and two "
-        + "after. They have to be called in the order of registration."
+        "Five handlers are registered, three before the promise is fulfilled and two after. "
+        + "They must run in the order of registration."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         let names = ["first", "second", "third", "fourth", "fifth"]
@@ -83,8 +83,8 @@ struct H10: Hazard {
     let id = "H10"
     let name = "handler before `then` returns"
     let story =
-        "`then` is called on a promise that is fulfilled already. Whether its handler runs "
-        + "before or after the next line must not depend on how fast the work was."
+        "`then` is called on a fulfilled promise. Whether its handler runs before or after "
+        + "the next line must not depend on how fast the work was."
 
     func runExpressible(on subject: Subject) -> Verdict {
         verdict {
@@ -104,8 +104,8 @@ struct H10: Hazard {
         return try judge(seen)
     }
 
-    /// With a queue, from a piece of work on that very queue: so nothing but the promise can
-    /// decide who comes first, and the queue's next piece of work comes after both.
+    /// Registers from work on the same serial queue, so that only the promise decides the order.
+    /// The next work on the queue runs after both.
     private func runOnQueue(
         _ register: (DispatchQueue, @escaping @Sendable () -> Void) -> Void
     ) -> [String] {
@@ -132,8 +132,8 @@ struct H10: Hazard {
     }
 }
 
-/// Registers a handler for each name, fulfils the promise after `early` of them, and returns who
-/// was called.
+/// Registers a handler for each name, fulfills the promise after `early` of them, and returns the
+/// names in the order of the calls.
 private func listen<P: PromiseUnderTest>(
     _ promise: P.Type, to names: [String], early: Int? = nil
 ) throws -> [String] {
@@ -150,9 +150,9 @@ private func listen<P: PromiseUnderTest>(
     return heard
 }
 
-/// Each exactly once, in this order.
+/// Checks that each handler ran exactly once, in this order.
 public func requireOrder(_ heard: [String], _ expected: [String]) throws {
-    let said = heard.isEmpty ? "nobody" : heard.joined(separator: ", ")
+    let said = heard.isEmpty ? "none" : heard.joined(separator: ", ")
     for name in expected {
         let count = heard.count { $0 == name }
         try require(count > 0, or: .lost, "'\(name)' was never called; called: \(said)")

@@ -1,11 +1,11 @@
-// What settling a promise once, twice or before anybody listens does to it.
+// Settling once, twice, or before a handler is registered.
 
 struct H01: OneThreadHazard {
     let id = "H01"
     let name = "settled before `then` is called"
     let story =
-        "The work is done at once, so the promise is settled when `then` is called. "
-        + "The handler still has to hear the value, once."
+        "The work is done at once, so the promise is settled when `then` is called. The "
+        + "handler must still receive the value, once."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [Int] = []
@@ -14,9 +14,9 @@ struct H01: OneThreadHazard {
             heard.append($0)
             return $0
         }
-        try require(heard.count < 2, or: .twice, "the handler heard \(heard)")
+        try require(heard.count < 2, or: .twice, "the handler received \(heard)")
         try require(heard == [1], or: .lost, "the handler was never called")
-        return "the handler heard 1, once"
+        return "the handler received 1, once"
     }
 }
 
@@ -24,8 +24,8 @@ struct H04: OneThreadHazard {
     let id = "H04"
     let name = "resolved twice"
     let story =
-        "resolve(1), then resolve(2). The first call settles the promise; the second "
-        + "must change nothing and call nobody."
+        "resolve(1), then resolve(2). The first call settles the promise; the second must "
+        + "have no effect."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [Int] = []
@@ -38,8 +38,8 @@ struct H04: OneThreadHazard {
         resolve(2)
         try require(
             heard == [1] && describe(promise.outcome) == "fulfilled 1", or: .settledTwice,
-            "the handler heard \(heard), and the promise is \(describe(promise.outcome))")
-        return "the handler heard 1, once, and the promise stays fulfilled with 1"
+            "the handler received \(heard), and the promise is \(describe(promise.outcome))")
+        return "the handler received 1, once, and the promise stays fulfilled with 1"
     }
 }
 
@@ -47,8 +47,8 @@ struct H05: OneThreadHazard {
     let id = "H05"
     let name = "resolved, then rejected"
     let story =
-        "resolve(1), then reject('late'). The promise is fulfilled and must stay so; "
-        + "nobody must hear of the error."
+        "resolve(1), then reject('late'). The promise must stay fulfilled, and no handler may "
+        + "receive the error."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
@@ -62,25 +62,25 @@ struct H05: OneThreadHazard {
         reject(Sent("late"))
         try require(
             heard == ["value 1"] && describe(promise.outcome) == "fulfilled 1", or: .settledTwice,
-            "the chain heard \(heard.joined(separator: ", ")), and the promise is "
+            "the chain received \(heard.joined(separator: ", ")), and the promise is "
                 + describe(promise.outcome))
-        return "the chain heard the value only, and the promise stays fulfilled"
+        return "the chain received only the value, and the promise stays fulfilled"
     }
 }
 
 struct H15: OneThreadHazard {
     let id = "H15"
-    let name = "nobody left who could settle it"
+    let name = "released without settling"
     let story =
-        "Both functions that settle the promise are dropped, and neither was called. "
-        + "Whoever waits at the end of the chain has to learn that the promise is abandoned."
+        "Both functions that could settle the promise are released without a call. The end of "
+        + "the chain must receive an error: the promise is abandoned."
 
     func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
         var heard: [String] = []
         let promise = P.working { _, _ in }
         promise.mapping { $0 }.ending { heard.append("\($0)") }
-        try require(!heard.isEmpty, or: .silence, "the end of the chain hears nothing at all")
-        try require(heard == ["abandoned"], or: .wrongValue, "the chain heard \(heard)")
-        return "the end of the chain hears 'abandoned'"
+        try require(!heard.isEmpty, or: .silence, "the end of the chain receives nothing")
+        try require(heard == ["abandoned"], or: .wrongValue, "the chain received \(heard)")
+        return "the end of the chain receives 'abandoned'"
     }
 }

@@ -1,14 +1,14 @@
 import PromiseOperators
 import RaceLab
 
-// Promises made of others that are settled by several threads.
+// Aggregates whose promises are settled by several threads.
 
 struct R14: OperatorRace {
     let id = "R14"
     let name = "all: settled by two threads"
     let story =
-        "`all` waits for two promises, which two threads fulfil. It has to be fulfilled once, "
-        + "with both values, in order; likewise as a tuple, and with a limit on what is in flight."
+        "`all` waits for two promises, which two threads fulfill. It must be fulfilled once, "
+        + "with both values in order; also as a tuple, and with a limit on the work in flight."
 
     // A limit that is reached makes thousands of interleavings, too many for a look at the matrix:
     // Tests/PromiseOperatorsTests/LimitRaceTests.swift explores them.
@@ -34,8 +34,8 @@ struct R14: OperatorRace {
         scenario.check { try ends.requireOnly("fulfilled (1, \"two\")") }
     }
 
-    /// There is room for all, so nothing is left to start when the threads come: each has to find
-    /// out whether it was the last.
+    /// The limit admits all work, so none is started later: each thread has to find out whether it was
+    /// the last.
     private func limited(_ scenario: Scenario) {
         let pairs = (0..<2).map { _ in AWPromise<Int>.pending() }
         let work = pairs.map(\.promise)
@@ -51,8 +51,8 @@ struct R15: OperatorRace {
     let id = "R15"
     let name = "all: fulfill ∥ reject"
     let story =
-        "`all` waits for two promises. One thread fulfils the first while another one rejects "
-        + "the second: it has to be rejected with that error, with a limit and without."
+        "`all` waits for two promises. One thread fulfills the first while another rejects "
+        + "the second. It must be rejected with that error, with a limit and without."
 
     var scenarios: [@Sendable (Scenario) -> Void] { [plain, limited] }
 
@@ -82,10 +82,10 @@ struct R15: OperatorRace {
 
 struct R17: OperatorRace {
     let id = "R17"
-    let name = "an aggregate settled inside"
+    let name = "aggregates settled inside"
     let story =
-        "A handler of a `race` settles what the race is made of, and more that an `all` waits "
-        + "for. An aggregate that settles under a lock of its own would wait for itself."
+        "A handler of a `race` settles promises that the race and an `all` wait for. An "
+        + "aggregate that settled under a lock of its own would wait for itself."
 
     var scenarios: [@Sendable (Scenario) -> Void] { [settledInside] }
 

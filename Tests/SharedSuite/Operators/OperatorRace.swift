@@ -1,8 +1,7 @@
 import PromiseOperators
 import RaceLab
 
-/// A race between operators. Only Stage 3 has them, so it is the only stage to run on; each of the
-/// scenarios has to hold.
+/// A race between operators. It runs on Stage 3 only, and each of its scenarios must survive.
 protocol OperatorRace: Race {
     var scenarios: [@Sendable (Scenario) -> Void] { get }
 }
@@ -12,21 +11,21 @@ extension OperatorRace {
 
     var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
 
-    /// The first of them, to have one to show.
+    /// The first scenario, for commands that show one.
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         scenarios[0](scenario)
     }
 
     func runExpressible(on subject: Subject) -> Verdict {
         let reports = scenarios.map { Explored.report(options, $0) }
-        // What has failed says why by itself, and may well be the reason that some end is missing.
+        // A failure explains itself, and may be the reason why an outcome is missing.
         guard reports.allSatisfy(\.survives) else { return verdict(reports) }
-        // A lock too many would make a race disappear, and with it what the row is about.
+        // One lock too many would make the race disappear, and with it the purpose of the row.
         if let missing = reports.flatMap(\.unreached).first {
-            return .unknown("no interleaving ends as it could: \(missing.outcome)")
+            return .unknown("no interleaving has the expected outcome: \(missing.outcome)")
         }
         guard reports.allSatisfy({ $0.extent == .all }) else {
-            return .unknown("there are more interleavings than the lab has explored")
+            return .unknown("the lab has not explored all interleavings")
         }
         return verdict(reports)
     }
@@ -40,7 +39,7 @@ func withoutOperators(_ subject: Subject) -> String? {
     }
 }
 
-/// How a promise ended, each time that its observer was told.
+/// The outcomes that the observer of a promise received.
 final class Ends: Sendable {
     let log = Log<Call>()
 
@@ -56,7 +55,7 @@ final class Ends: Sendable {
         }
     }
 
-    /// What the observer was told, once.
+    /// The only outcome. Throws if there are none, or several.
     func theOnly() throws -> String {
         let ends = log.entries.map(\.what)
         try require(!ends.isEmpty, or: .silence)
@@ -79,7 +78,7 @@ final class Ends: Sendable {
 }
 
 extension Scenario {
-    /// It ends once, in one of these ways, each of which happens in some interleaving.
+    /// Checks that there is one outcome, one of these, and that each of them occurs.
     func requireOneEnd(_ ends: Ends, _ ways: KeyValuePairs<String, String>) {
         check {
             let end = try ends.theOnly()

@@ -4,17 +4,18 @@ import PromiseOperators
 
 struct H18: Hazard {
     let id = "H18"
-    let name = "a wait for one's own queue"
+    let name = "waiting for one's own queue"
     let story =
-        "Work on a serial queue blocks until a promise is settled whose handler is queued right "
-        + "behind it. It must be refused with an error, where it would wait for ever."
+        "Work on a serial queue blocks until a promise is settled, but the handler that "
+        + "settles it is next in the same queue. The wait must fail with an error instead of "
+        + "blocking forever."
 
     func whatIsMissing(from subject: Subject) -> String? { withoutOperators(subject) }
 
     func runExpressible(on subject: Subject) -> Verdict { verdict { try run() } }
 
-    /// Serial queues that the promise can recognise: one of ours, one that has been marked, and an
-    /// operation queue that runs one at a time.
+    /// Tries the serial queues that the promise can recognize: a `SerialQueue`, a marked queue, and an
+    /// operation queue that runs one operation at a time.
     private func run() throws -> String {
         let queue = SerialQueue(label: "H18")
         let marked = DispatchQueue(label: "H18, marked")
@@ -22,7 +23,7 @@ struct H18: Hazard {
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
         for place in [queue, marked, operations] as [any Dispatcher] {
-            // With a limit first: so a promise that does wait is found out, and hangs nobody.
+            // With a limit first, so that a promise that does wait does not block the process.
             try requireRefusal(on: place) { _ = try $0.wait(atMost: .milliseconds(10)) }
             try requireRefusal(on: place) { _ = try $0.wait() }
         }
@@ -41,10 +42,10 @@ struct H18: Hazard {
             }
         }
         try require(
-            said == "wouldWaitForItself", or: .waitsForEver, "on its own queue it waits: \(said)")
-        // What need not be waited for is not refused, and the queue has not been blocked.
+            said == "wouldWaitForItself", or: .waitsForEver, "it waits on its own queue: \(said)")
+        // A settled promise is not refused, and the queue is not blocked.
         let settled = on(place) { (try? AWPromise.fulfilled(2).wait()) == 2 ? "2" : "refused" }
-        try require(settled == "2", or: .wrongValue, "a settled promise is refused as well")
+        try require(settled == "2", or: .wrongValue, "a settled promise is refused, too")
     }
 
     private func on(

@@ -1,14 +1,14 @@
 import PromiseOperators
 import RaceLab
 
-// Promises that can end in two ways, and two threads that want it this way or that.
+// Two threads compete for the outcome of a promise.
 
 struct R16: OperatorRace {
     let id = "R16"
     let name = "race, any, timeout, cancel"
     let story =
-        "One thread settles a promise while another one wins the race, turns the clock, or "
-        + "cancels. One of them wins, and only one; and no timer is left behind."
+        "One thread settles a promise while another wins the race, advances the clock, or "
+        + "cancels. Exactly one of them wins, and no timer remains."
 
     var scenarios: [@Sendable (Scenario) -> Void] {
         [race, anyWithOneValue, anyWithoutValue, timeoutOrSettle, timeoutWhileSettling, cancel]
@@ -26,7 +26,7 @@ struct R16: OperatorRace {
         scenario.state("race") { SharedSuite.describe(race.result) }
     }
 
-    /// The value wins, whenever it comes.
+    /// The value wins, early or late.
     private func anyWithOneValue(_ scenario: Scenario) {
         let (first, firstResolver) = AWPromise<Int>.pending()
         let (second, secondResolver) = AWPromise<Int>.pending()
@@ -36,7 +36,7 @@ struct R16: OperatorRace {
         scenario.check { try ends.requireOnly("fulfilled 2") }
     }
 
-    /// Whoever comes last finds the errors of both.
+    /// The last thread finds the errors of both.
     private func anyWithoutValue(_ scenario: Scenario) {
         let (first, firstResolver) = AWPromise<Int>.pending()
         let (second, secondResolver) = AWPromise<Int>.pending()
@@ -58,7 +58,7 @@ struct R16: OperatorRace {
             ["fulfilled 1": "the value came in time", "rejected timedOut": "the time was up"])
     }
 
-    /// The time-out is asked for while the promise is settled.
+    /// The time-out is requested while another thread settles the promise.
     private func timeoutWhileSettling(_ scenario: Scenario) {
         let clock = ManualClock()
         let (promise, resolver) = AWPromise<Int>.pending()
@@ -92,8 +92,8 @@ struct R19: OperatorRace {
     let id = "R19"
     let name = "cancel ∥ observe the token"
     let story =
-        "One thread cancels while another one registers an observer of the token. Early or "
-        + "late, it has to be called, once; and so if two threads cancel through linked tokens."
+        "One thread cancels while another registers an observer of the token. Early or late, "
+        + "the observer must be called, once; also when two threads cancel linked tokens."
 
     var scenarios: [@Sendable (Scenario) -> Void] { [cancelOrObserve, cancelTwice] }
 
@@ -111,7 +111,7 @@ struct R19: OperatorRace {
         scenario.state("token") { token.isCancelled ? "cancelled" : "-" }
     }
 
-    /// Both parents of a linked source are cancelled; its token is all that is left of it.
+    /// Both parents of a linked source are cancelled; only its token is alive.
     private func cancelTwice(_ scenario: Scenario) {
         let log = Log<Call>()
         let (first, second) = (CancellationSource(), CancellationSource())

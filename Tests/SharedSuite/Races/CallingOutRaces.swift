@@ -5,8 +5,8 @@ struct R09: Race {
     let id = "R09"
     let name = "a handler that waits"
     let story =
-        "A handler waits until another thread has registered a handler on the same promise. "
-        + "A promise that calls handlers under its lock would keep that thread out for ever."
+        "A handler waits until another thread has registered a handler on the same promise. A "
+        + "promise that calls handlers under its lock would block that thread forever."
 
     var judging: Set<Finding.Kind> { [.deadlock, .uncaughtError] }
 
@@ -28,7 +28,7 @@ struct R09: Race {
 
 struct R10: Race {
     let id = "R10"
-    let name = "two promises, crosswise"
+    let name = "two promises, ABBA"
     let story =
         "Each of two promises is fulfilled inside a handler of the other, on two threads. If "
         + "handlers ran under a lock, each thread would hold one lock and wait for the other."

@@ -2,10 +2,10 @@ import RaceLab
 
 struct R08: Race {
     let id = "R08"
-    let name = "look ∥ resolve"
+    let name = "read ∥ resolve"
     let story =
-        "One thread looks at the result, twice, while another one fulfils the promise. It "
-        + "may see nothing yet, or the value; never anything else, and never the value first."
+        "One thread reads the result twice while another fulfills the promise. It may read "
+        + "nothing or the value, but never anything else, and never the value before nothing."
 
     var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
 
@@ -31,13 +31,13 @@ struct R08: Race {
 
 struct R11: Race {
     let id = "R11"
-    let name = "drop ∥ resolve"
+    let name = "release ∥ resolve"
     let story =
-        "One thread lets go of the last reference to a promise while another one, which can "
-        + "still settle it, does so. The handler has to be called, and everything freed."
+        "One thread releases the last reference to a promise while another one, which can "
+        + "still settle it, does so. The handler must be called, and all objects must be freed."
 
-    /// To let go of something touches nothing that the lab could see, but when it is done decides
-    /// on which thread the promise is freed. So every order counts.
+    /// The lab does not see the release of a reference, but its moment decides on which thread the
+    /// promise is freed. So every order counts.
     var reduces: Bool { false }
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {

@@ -2,10 +2,10 @@ import RaceLab
 
 struct R06: Race {
     let id = "R06"
-    let name = "order across a settle"
+    let name = "order across a settlement"
     let story =
-        "A handler is registered; then one thread fulfils the promise while another one "
-        + "registers a second handler. The second must not be called before the first."
+        "A handler is registered. Then one thread fulfills the promise while another "
+        + "registers a second handler. The second handler must not be called before the first."
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
@@ -26,8 +26,8 @@ struct R07: Race {
     let id = "R07"
     let name = "then, error ∥ reject"
     let story =
-        "One thread attaches a chain with `then`, and next calls `error` on the same "
-        + "promise, while another one rejects it. Both have to hear of the error, once."
+        "One thread attaches a chain with `then` and next calls `error` on the same promise, "
+        + "while another rejects it. The chain and `error` must both receive the error, once."
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, _, reject) = P.pending()
@@ -44,10 +44,10 @@ struct R07: Race {
 
 struct R12: Race {
     let id = "R12"
-    let name = "adopt ∥ settle the inner one"
+    let name = "adopt ∥ settle the inner"
     let story =
         "A function passed to `then` returns a promise. While the chain adopts it, another "
-        + "thread fulfils it. The chain has to go on with its value, once."
+        + "thread fulfills it. The chain must continue with its value, once."
 
     func whatIsMissing(from subject: Subject) -> String? {
         subject.flatteningType == nil ? withoutFlattening : nil

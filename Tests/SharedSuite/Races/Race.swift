@@ -6,7 +6,7 @@ public protocol Race: Hazard {
     /// The kinds of finding that count as a failure.
     var judging: Set<Finding.Kind> { get }
 
-    /// Whether steps that do not touch the same thing need not be explored in every order.
+    /// Whether only one interleaving of each kind is explored.
     var reduces: Bool { get }
 
     /// Sets up the scenario for one type of promise.
@@ -29,8 +29,8 @@ extension Race {
     public func scenario(on subject: Subject) -> (Scenario) -> Void {
         { scenario in
             if subject.usesDesignQueue {
-                // Work that is sent to the queue is one more thread of the interleaving. When the
-                // checks begin, that thread has come to its end.
+                // The queue is one more thread of the interleaving. It has ended when the checks
+                // begin.
                 DesignQueue.use(scenario.queue("queue"))
                 scenario.check { DesignQueue.useCaller() }
             } else {
@@ -69,8 +69,8 @@ extension Race {
     }
 }
 
-/// What this process has explored to give its verdicts. R18 asks of the interleavings of R01 to R05
-/// something else than these do themselves; they need not be run twice for that.
+/// The explorations of this process. R18 uses those of R01 to R05 with other failing kinds, so they
+/// are not repeated.
 public enum Explored {
     private static let known = Mutex<(reports: [String: Report], count: Int)>(([:], 0))
 
@@ -93,7 +93,7 @@ public enum Explored {
 }
 
 extension Race {
-    /// What was found, beginning with what is documented first.
+    /// The findings, with the documented reason first.
     public func findings(of report: Report, on subject: Subject) -> [Finding] {
         guard case .fails(let first, _) = expectation(on: subject) else { return report.findings }
         let isFirst = { (finding: Finding) in Reason(finding) == first }
@@ -102,7 +102,7 @@ extension Race {
 }
 
 extension Reason {
-    /// The reason for which a scenario's check has failed, or the kind of what the lab has found.
+    /// The reason of a failed check, or the kind of a finding.
     public init?(_ finding: Finding) {
         switch finding.kind {
         case .overlap: self = .overlap
@@ -124,12 +124,12 @@ extension Reason {
     }
 }
 
-/// For checks: fails with the sentence of a reason.
+/// Throws the sentence of a reason if the condition does not hold. For checks.
 public func require(_ condition: Bool, or reason: Reason) throws {
     try RaceLab.require(condition, reason.sentence)
 }
 
-/// What the handlers of a scenario were told.
+/// A call of a handler in a scenario.
 public struct Call: Equatable, CustomStringConvertible {
     public let who: String
     public let what: String
@@ -139,11 +139,11 @@ public struct Call: Equatable, CustomStringConvertible {
         self.what = what
     }
 
-    public var description: String { "\(who) hears \(what)" }
+    public var description: String { "\(who) receives \(what)" }
 }
 
 extension PromiseUnderTest {
-    /// Registers a handler that writes down each value it is called with.
+    /// Registers a handler that logs each value it receives.
     public func listen(_ who: String, _ log: Log<Call>) {
         mapping {
             log.append(Call(who: who, what: "\($0)"))
@@ -161,8 +161,8 @@ extension Scenario {
     }
 }
 
-/// The titles of the fields of each type. To ask for them means to look at the fields as well, which
-/// takes longer than many a scenario, and scenarios are set up thousands of times.
+/// The titles of the fields of each type, computed once: reading the fields takes longer than many a
+/// scenario, and scenarios are set up thousands of times.
 private enum FieldTitles {
     private static let known = Mutex<[ObjectIdentifier: [String]]>([:])
 
@@ -177,7 +177,7 @@ private enum FieldTitles {
 extension Log<Call> {
     func count(_ who: String) -> Int { entries.count { $0.who == who } }
 
-    /// Each of these was called, and called once.
+    /// Checks that each of these handlers was called exactly once.
     public func requireOnce(_ names: String...) throws {
         for name in names { try require(count(name) > 0, or: .lost) }
         for name in names { try require(count(name) < 2, or: .twice) }

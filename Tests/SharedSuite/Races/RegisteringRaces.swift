@@ -5,7 +5,7 @@ struct R04: Race {
     let name = "then ∥ then"
     let story =
         "Two threads each register a handler; then the promise is fulfilled. Both handlers "
-        + "have to be called, once."
+        + "must be called, once."
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
@@ -24,8 +24,8 @@ struct R05: Race {
     let id = "R05"
     let name = "then ∥ then ∥ resolve"
     let story =
-        "Two threads each register a handler while a third one fulfils the promise. Both "
-        + "handlers have to be called, once."
+        "Two threads each register a handler while a third one fulfills the promise. Both "
+        + "handlers must be called, once."
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
@@ -38,17 +38,17 @@ struct R05: Race {
     }
 }
 
-/// Not a scenario of its own: the others, looked at in another way.
+/// The scenarios of R01 to R05, with data races as the only failures.
 struct R18: Race {
     let id = "R18"
     let name = "data races in R01 to R05"
     let story =
-        "Two accesses to the same memory, at least one of them a modification, with "
-        + "nothing to order them: in any of the scenarios above, whatever came of it."
+        "Two accesses to the same memory, at least one of them a write, that nothing orders: "
+        + "in any of the scenarios above, whether or not its check fails."
 
     var judging: Set<Finding.Kind> { [.dataRace, .overlap] }
 
-    /// The first of them, to have one to show.
+    /// The first scenario, for commands that show one.
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         R01().setUp(scenario, promise)
     }

@@ -4,8 +4,8 @@ struct R01: Race {
     let id = "R01"
     let name = "then ∥ resolve"
     let story =
-        "One thread registers a handler while another one fulfils the promise. Whoever "
-        + "comes first, the handler has to be called, once."
+        "One thread registers a handler while another fulfills the promise. In either order, "
+        + "the handler must be called, once."
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
@@ -21,8 +21,8 @@ struct R02: Race {
     let id = "R02"
     let name = "resolve ∥ resolve"
     let story =
-        "Two threads fulfil the promise, with 1 and with 2. One of them wins: the handler "
-        + "hears one value, once, and that is the value the promise keeps."
+        "Two threads fulfill the promise, with 1 and with 2. One of them wins: the handler "
+        + "receives one value, once, and the promise keeps that value."
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
@@ -43,8 +43,8 @@ struct R03: Race {
     let id = "R03"
     let name = "resolve ∥ reject"
     let story =
-        "One thread fulfils the promise while another one rejects it. One of them wins: "
-        + "the chain hears the value or the error, not both, and the promise keeps that."
+        "One thread fulfills the promise while another rejects it. One of them wins: the "
+        + "chain receives the value or the error, not both, and the promise keeps that outcome."
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, reject) = P.pending()

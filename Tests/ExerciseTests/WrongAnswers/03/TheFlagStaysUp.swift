@@ -1,5 +1,5 @@
 // Rejected: H01 lost
-// The flag says for ever that handlers are being called, and who comes late waits for ever.
+// The flag says for ever that handlers are being called, and who comes late waits forever.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,4 +1,4 @@
-// Rejected: H07 waits for ever
+// Rejected: H07 waits forever
 // It asks the inner promise again and again, on the only thread that could settle it.
 
 public final class AWPromise<Value> {

@@ -1,4 +1,4 @@
-// Rejected: H11 waits for ever
+// Rejected: H11 waits forever
 // All is well, as long as nobody returns the promise that he has got.
 
 public final class AWPromise<Value> {

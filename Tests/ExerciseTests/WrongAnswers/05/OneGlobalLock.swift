@@ -1,5 +1,5 @@
 // Rejected: E05.1 over-synchronised
-// One lock for all promises there are: safe, and everybody waits for everybody.
+// One lock for all promises there are: safe, and everybody waits foreverybody.
 
 import Foundation
 

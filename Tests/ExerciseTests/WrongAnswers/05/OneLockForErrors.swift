@@ -1,5 +1,5 @@
 // Rejected: E05.1 over-synchronised
-// Whoever asks for errors waits for everybody else who does, whatever promise it is.
+// Whoever asks for errors waits foreverybody else who does, whatever promise it is.
 
 import Foundation
 

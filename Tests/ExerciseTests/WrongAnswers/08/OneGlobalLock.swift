@@ -1,5 +1,5 @@
 // Rejected: E08.13 over-synchronised
-// One lock for all lists there are: safe, and everybody waits for everybody.
+// One lock for all lists there are: safe, and everybody waits foreverybody.
 
 import Foundation
 import Stage3ThreadSafe

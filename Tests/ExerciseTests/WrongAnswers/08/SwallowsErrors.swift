@@ -1,5 +1,5 @@
 // Rejected: E08.5 silence
-// Only `then` is used. A rejected promise never comes by there, and the whole waits for ever.
+// Only `then` is used. A rejected promise never comes by there, and the whole waits forever.
 
 import Stage3ThreadSafe
 import Synchronization

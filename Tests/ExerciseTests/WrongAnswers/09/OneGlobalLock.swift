@@ -1,5 +1,5 @@
 // Rejected: E09.15 over-synchronised
-// One lock for all races there are: safe, and everybody waits for everybody.
+// One lock for all races there are: safe, and everybody waits foreverybody.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
 // Rejected: E10.10 over-synchronised
-// One desk lock for all retries there are: safe, and everybody waits for everybody.
+// One desk lock for all retries there are: safe, and everybody waits foreverybody.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
 // Rejected: E11.17 over-synchronised
-// One lock for all tokens there are: safe, and everybody waits for everybody.
+// One lock for all tokens there are: safe, and everybody waits foreverybody.
 
 import Foundation
 
