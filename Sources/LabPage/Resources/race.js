@@ -445,7 +445,7 @@ class RaceView {
     this.status.className = "status";
     if (verdict) this.status.classList.add(this.path.fails ? "fails" : "survives");
     const isFatal = this.isRevealed && fatal === this.path.length - 1 && fatal >= 0;
-    if (isFatal && !verdict) this.status.classList.add("fails");
+    if (this.isRevealed && this.race.fate(this.path.node) === "fails") this.status.classList.add("fails");
     put(this.status, 
       verdict || this.counting() || (this.path.length === 0 ? "Take the first step: press a button, or the key of a thread." : ""),
       isFatal && !verdict ? element("strong", {}, " This was the step that lost it.") : "");
