@@ -81,11 +81,22 @@ function strips(rows, columns) {
     ]));
 }
 
-// The map of a race with the path of a schedule.
-function mapPicture(race, schedule) {
+// The whole map of a race, with the path of a schedule.
+function mapPicture(id, schedule) {
+  const race = raceOf(id);
   const map = new InterleavingMap(race, { goTo: () => {}, show: () => {} });
-  map.draw(race.walk(schedule).path);
+  map.shown = race.walk(schedule).path;
+  map.draw(new Path(race));
   return map.node.firstChild;
+}
+
+// The objects of a race after the steps of a schedule.
+function objectsPicture(id, schedule) {
+  return objectsDrawing(raceOf(id).walk(schedule).path, 640);
+}
+
+function raceOf(id) {
+  return new Race(id, JSON.parse(document.getElementById(`race:${id}`).textContent), page.frame.files);
 }
 
 function hazardPicture(id, column) {

@@ -507,7 +507,11 @@ class RaceView {
 
   updateOrder() {
     if (!this.details.open) return;
-    put(this.spaceTime, this.path.length === 0
+    const { ending } = this.path;
+    const isElsewhere = ending && ending.race === 1 && this.path.races().length === 0;
+    put(this.spaceTime, isElsewhere
+      ? element("p", { class: "note" }, "The lab found a data race in this interleaving that this picture does not show: an arrow from an atomic operation orders nothing if the memory ordering is relaxed.") : null,
+    this.path.length === 0
       ? element("p", { class: "note" }, "Take some steps first.")
       : spaceTimeDrawing(this.path, Math.max(300, Math.min(900, this.details.clientWidth - 20))));
   }
