@@ -67,7 +67,7 @@ struct PictureTests {
         }
     }
 
-    private static func word(_ expectation: Expectation) -> String {
+    private static func word(_ expectation: SharedSuite.Expectation) -> String {
         switch expectation {
         case .survives: "survives"
         case .fails: "fails"
