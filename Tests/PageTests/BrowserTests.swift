@@ -128,7 +128,8 @@ struct BrowserTests {
         try await open { browser, address in
             try await browser.emulate("prefers-reduced-motion", "reduce")
             for race in Catalogue.races where race.id != "R01" {
-                for subject in Self.subjects(for: race) {
+                for subject in Self.subjects(for: race)
+                where race.expectation(on: subject) != .survives {
                     try await browser.open(address + Self.link(race.id, subject))
                     try await browser.click("#predict-fails")
                     try await browser.click("#show-me")
@@ -152,7 +153,8 @@ struct BrowserTests {
 
     @Test func `the page and the lab agree on which races fail`() async throws {
         try await open { browser, _ in
-            for race in Catalogue.races {
+            // R18 judges what R01 to R05 explore together, and the page shows the first of these.
+            for race in Catalogue.races where race.id != "R18" {
                 for subject in Self.subjects(for: race) {
                     let data = "JSON.parse(document.getElementById(arguments[0]).textContent)"
                     let id = "race:" + Self.link(race.id, subject).dropFirst()
@@ -207,7 +209,10 @@ struct BrowserTests {
     @Test func `the keyboard alone is enough`() async throws {
         try await open { browser, _ in
             // From the matrix to the first race, to the prediction, to the failure.
-            let focused = "(document.activeElement.textContent + ' ' + document.activeElement.id)"
+            let focused = """
+                (document.activeElement.matches('a, button')
+                  ? document.activeElement.textContent + ' ' + document.activeElement.id : '')
+                """
             func tab(to wanted: String) async throws {
                 for _ in 1...400 {
                     try await browser.press(.tab)

@@ -159,12 +159,11 @@ class RaceView {
     const all = total[this.path.node];
     const well = all - failing[this.path.node];
     if (this.path.ending) return "";
-    if (well === 0) {
-      return all === 1 ? "From here the only interleaving fails." : `From here every one of ${all} interleavings fails.`;
-    }
-    return well === all
-      ? (all === 1 ? "From here the only interleaving ends well." : `From here all ${all} interleavings end well.`)
-      : `From here ${well} of ${all} interleavings still end well.`;
+    const [one, many] = this.race.data.coverage === "all"
+      ? ["interleaving", "interleavings"] : ["kind of interleaving", "kinds of interleaving"];
+    if (well === 0) return all === 1 ? `From here the only ${one} fails.` : `From here every one of ${all} ${many} fails.`;
+    if (well === all) return all === 1 ? `From here the only ${one} ends well.` : `From here all ${all} ${many} end well.`;
+    return `From here ${well} of ${all} ${many} still end well.`;
   }
 
   verdict() {
