@@ -59,7 +59,6 @@ let package = Package(
                 "pictures.js", "page.js",
             ].map { .embedInCode("Resources/\($0)") }),
 
-
         // The hazards: one catalogue for the tests, the command and the graders.
         .target(
             name: "SharedSuite",

@@ -81,7 +81,7 @@ public struct Exploration: Sendable {
     ) throws -> (graph: Graph, schedules: [String]) {
         var tree = Tree(judging: options.judging)
         var schedules: [String] = []
-        _ = try visitTraces(options: options, describe) { trace in
+        try visitTraces(options: options, describe) { trace in
             tree.add(trace)
             if schedules.count < maximumInterleavings { schedules.append(trace.scheduleText) }
             return true

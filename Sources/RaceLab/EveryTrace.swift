@@ -4,22 +4,22 @@ import CRaceLab
 /// and statistics of one's own. It takes several times as long as ``explore(options:_:)``, because
 /// the state is read after every step.
 ///
+/// Like an exploration it ends at the bounds in `options`, without a word: ``explore(options:_:)``
+/// reports how much there is.
+///
 /// - Parameter visit: returns `false` to stop.
-/// - Returns: whether everything was visited that `options` allows. It was not if `visit` stopped, or
-///   if a bound of the options was reached.
 /// - Throws: ``Obstacle`` if the lab cannot work or meets something that it cannot control.
 public func visitTraces(
     options: Options = Options(), _ describe: @escaping (Scenario) -> Void,
     _ visit: @escaping (Trace) -> Bool
-) throws -> Bool {
+) throws {
     try Explorer(options, describe).visitTraces(visit)
 }
 
 extension Explorer {
-    fileprivate func visitTraces(_ visit: @escaping (Trace) -> Bool) throws -> Bool {
+    fileprivate func visitTraces(_ visit: @escaping (Trace) -> Bool) throws {
         var initial: [String] = []
         var states: [Int: [String]] = [:]
-        var hasStopped = false
         var found: Obstacle?
         wasSetUp = {
             Notes.start()
@@ -37,12 +37,9 @@ extension Explorer {
             }
             var trace = self.trace(run, initial: initial, states: states)
             trace.add(notes: notes)
-            hasStopped = !visit(trace)
-            return !hasStopped
+            return visit(trace)
         }
         let summary = run()
         if let found = found ?? obstacle ?? obstacle(after: summary) { throw found }
-        return !hasStopped && summary.status == RL_COMPLETE && summary.bound == RL_NO_BOUND
-            && !summary.preemption_bound_reached
     }
 }

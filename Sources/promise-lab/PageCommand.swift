@@ -20,6 +20,10 @@ enum PageCommand {
         let description: String
     }
 
+    /// In the order in which they follow from one another; then the designs.
+    private static let subjects =
+        [.naive, .handlers] + Subject.all(.step) + [.threadSafe] + Subject.all(.design)
+
     private static func page(of hazards: [any Hazard]) throws -> Page {
         let progress = Progress()
         defer { progress.end() }
@@ -34,7 +38,7 @@ enum PageCommand {
         }
         return Page(
             title: "A promise in three stages",
-            columns: Subject.all.map { Page.Column(id: $0.link, title: $0.title) },
+            columns: subjects.map { Page.Column(id: $0.link, title: $0.titleOnPage) },
             rows: Catalogue.groups.flatMap { group in
                 group.hazards.compactMap { hazard in
                     verdicts[hazard.id].map { row(of: hazard, in: group.title, $0) }
@@ -86,4 +90,6 @@ enum PageCommand {
 extension Subject {
     /// Its part of a link to a cell of the page: `stage1`, `stepB`.
     var link: String { "\(kind)\(word)" }
+
+    fileprivate var titleOnPage: String { kind == .step ? description : title }
 }

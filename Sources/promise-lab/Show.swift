@@ -62,10 +62,10 @@ enum ShowCommand {
                 let trace = try report.counterexample(
                     showing: finding, options: race.options, race.scenario(on: subject))
             else { return }
-            print("\n\(trace.table(width: Terminal.width))\n")
-            print(Terminal.wrapped("✗ in \(finding.count): \(finding)"))
+            print("\n\(Terminal.table(of: trace))\n")
+            print(Terminal.painted(Terminal.wrapped("✗ in \(finding.count): \(finding)"), .red))
             for finding in findings.dropFirst() {
-                print(Terminal.wrapped("✗ in \(finding.count): \(finding)"))
+                print(Terminal.painted(Terminal.wrapped("✗ in \(finding.count): \(finding)"), .red))
             }
             besides(report)
             print(replayLine(race, subject, trace))
@@ -75,7 +75,7 @@ enum ShowCommand {
             tell(race)
             guard let schedule = report.toShow else { return }
             let trace = try replay(schedule, options: race.options, race.scenario(on: subject))
-            print("\nOne of them:\n\n\(trace.table(width: Terminal.width))\n")
+            print("\nOne of them:\n\n\(Terminal.table(of: trace))\n")
             print(
                 trace.findings.isEmpty
                     ? "✓ every check holds" : "✓ survives; the rest is judged in another row")
@@ -180,12 +180,14 @@ enum ReplayCommand {
         }
         if let text = format.written(trace) { return print(text, terminator: "") }
         print(ShowCommand.title(race, subject))
-        print("\n\(trace.table(width: Terminal.width))\n")
+        print("\n\(Terminal.table(of: trace))\n")
         let judged = trace.findings.filter { race.judging.contains($0.kind) }
         if judged.isEmpty {
-            print("✓ every check holds")
+            print(Terminal.painted("✓ every check holds", .green))
         } else {
-            for finding in judged { print(Terminal.wrapped("✗ \(finding)")) }
+            for finding in judged {
+                print(Terminal.painted(Terminal.wrapped("✗ \(finding)"), .red))
+            }
         }
         print(ShowCommand.replayLine(race, subject, trace))
     }

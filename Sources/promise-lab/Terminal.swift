@@ -1,24 +1,47 @@
 import Foundation
+import RaceLab
 import Synchronization
 
 /// Formats output: color on a terminal, plain text everywhere else.
 enum Terminal {
-    enum Colour: String {
-        case green = "32"
-        case red = "31"
-        case grey = "90"
-        case bold = "1"
+    struct Colour: Hashable {
+        let code: String
+
+        static let green = Colour(code: "32")
+        static let red = Colour(code: "31")
+        static let grey = Colour(code: "90")
+        static let bold = Colour(code: "1")
+
+        /// The color of a thread: blue, orange, purple, teal, as on the page.
+        static func thread(_ index: Int) -> Colour {
+            let codes = ["38;5;75", "38;5;208", "38;5;177", "38;5;43"]
+            return Colour(code: codes[index % codes.count])
+        }
     }
 
-    /// No line of the command's output is longer.
+    /// No line of the command's output is longer, but for the tables of interleavings.
     static let width = 100
+
+    /// How wide a table may be: as wide as the terminal, if it is one.
+    static let tableWidth: Int = {
+        var size = winsize()
+        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0,
+            size.ws_col > 0
+        else { return width }
+        return min(max(Int(size.ws_col), 60), 240)
+    }()
+
+    /// An interleaving as a table, in color where that can be seen.
+    static func table(of trace: Trace) -> String {
+        PaintedTable(trace, width: tableWidth).text(painted)
+    }
 
     private static let usesColour =
         isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
     static func painted(_ text: String, _ colour: Colour) -> String {
-        usesColour ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+        usesColour ? "\u{1B}[\(colour.code)m\(text)\u{1B}[0m" : text
     }
 
     static func complain(_ text: String) {

@@ -37,13 +37,22 @@ import Testing
         #expect(failing.last == report.failing)
     }
 
-    @Test func `of many interleavings only one of each kind is recorded, and the shortest failure`()
-        throws
-    {
+    @Test func `of many interleavings only one of each kind is recorded`() throws {
         let exploration = try Self.exploration(of: "R05", on: .naive)
         #expect(exploration.coverage == .kinds)
         #expect(exploration.kinds.count == exploration.report.explored)
-        #expect(exploration.graph.nodes.contains { $0.edges.contains { !$0.isCounted } })
+    }
+
+    @Test func `a step into an interleaving that is not counted is marked`() throws {
+        let race = try #require(Catalogue.hazard("R01") as? any Race)
+        var tree = Tree(judging: race.judging)
+        let scenario = race.scenario(on: .naive)
+        tree.add(try replay("SSSRRRRRRR", options: race.options, scenario))
+        tree.add(try replay("SRRRSS", options: race.options, scenario), isCounted: false)
+        let graph = tree.merged()
+        let extra = graph.nodes.flatMap(\.edges).filter { !$0.isCounted }
+        #expect(extra.map { graph.threads[graph.labels[$0.label].thread] }.first == "resolver")
+        #expect(extra.count == 5)
     }
 
     @Test func `one race is a page of less than 100 KB`() throws {
@@ -68,7 +77,8 @@ import Testing
 
 /// Text that would do harm if it became markup, wherever a scenario can put text.
 enum Hostile {
-    static let text = "</script><script>hacked = 1</script><img src=x onerror=\"hacked = 1\"><b>{{DATA}}'\u{2028}"
+    static let text =
+        "</script><script>hacked = 1</script><img src=x onerror=\"hacked = 1\"><b>{{DATA}}'\u{2028}"
 
     final class Box { var value = text }
 

@@ -57,7 +57,9 @@ final class Browser: Sendable {
         var port: Int?
         while port == nil {
             let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else { throw Failure(description: "chromedriver ended: \(printed)") }
+            guard !data.isEmpty else {
+                throw Failure(description: "chromedriver ended: \(printed)")
+            }
             printed += String(decoding: data, as: UTF8.self)
             port = printed.firstMatch(of: /on port (\d+)/).flatMap { Int($0.1) }
         }

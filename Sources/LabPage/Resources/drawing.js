@@ -95,18 +95,19 @@ const fateWords = {
 // The objects of a scenario after the steps taken: threads, locks, fields, and what was noted.
 function objectsDrawing(path, width) {
   const race = path.race;
-  const isNarrow = width < 520;
+  const isNarrow = width < 430;
   const states = path.states();
   const state = states[states.length - 1];
   const held = path.locks();
   const count = race.threads.length;
-  const boxWidth = isNarrow ? Math.min(150, (width - 12 * (count - 1)) / count) : 168;
+  const boxWidth = isNarrow ? Math.min(150, (width - 12 * (count - 1)) / count) : Math.min(168, width * 0.34);
   const boxHeight = 54;
   const rowHeight = 34;
   const threadAt = i => isNarrow
     ? { x: i * (boxWidth + 12), y: 4 } : { x: 4, y: 4 + i * (boxHeight + 44) };
-  const threadsEnd = isNarrow ? boxHeight + 50 : 0;
-  const fieldsX = isNarrow ? 4 : 320;
+  const hasLocks = held.some(locks => locks.length > 0);
+  const threadsEnd = isNarrow ? boxHeight + (hasLocks ? 50 : 12) : 0;
+  const fieldsX = isNarrow ? 4 : Math.min(320, width * 0.34 + 96);
   const fieldsWidth = width - fieldsX - 4;
   const parts = [];
   const arrows = [];
@@ -155,7 +156,7 @@ function objectsDrawing(path, width) {
   held.forEach((locks, thread) => locks.forEach((lock, n) => {
     const at = threadAt(thread);
     const place = isNarrow
-      ? [at.x + boxWidth / 2, boxHeight + 26] : [250, at.y + boxHeight / 2 + 6 + n * 42 - (locks.length - 1) * 21];
+      ? [at.x + boxWidth / 2, boxHeight + 26] : [boxWidth + 56, at.y + boxHeight / 2 + 6 + n * 42 - (locks.length - 1) * 21];
     lockPlaces.set(`${thread}.${lock.number}`, place);
     parts.push(shape("g", { class: `lock stroke-t${thread % 8}` },
       shape("rect", { x: place[0] - 11, y: place[1] - 6, width: 22, height: 16, rx: 3, class: `fill-t${thread % 8}` }),

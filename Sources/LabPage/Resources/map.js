@@ -7,6 +7,8 @@ class InterleavingMap {
     this.race = race;
     this.actions = actions;
     this.onlyKinds = false;
+    // A path to draw on the whole map, instead of the reader's.
+    this.shown = null;
     this.places = race.places();
     this.isGrid = race.threads.length === 2;
     this.node = element("div", { class: "map" });
@@ -107,10 +109,10 @@ class InterleavingMap {
         .filter(point => !ahead.has(point.counts.join(",")));
       const drawn = points => points.map(point => this.signOf(point, ...at(point.counts)));
       parts.push(shape("g", { class: "aside" }, this.roads(this.places, at), drawn(aside)),
-        this.roads(this.race.places(path.node, path.counts()), at), this.walked(path, at),
-        drawn([...ahead.values()]));
+        this.roads(this.race.places(path.node, path.counts()), at),
+        this.walked(this.shown || path, at), drawn([...ahead.values()]));
     }
-    parts.push(this.here(at(path.counts())));
+    parts.push(this.here(at((this.shown || path).counts())));
     return this.finish(width, height, parts);
   }
 

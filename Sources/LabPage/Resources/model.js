@@ -345,7 +345,7 @@ class Path {
 
 // What a step does, in a word or two.
 const verbs = {
-  read: "reads", modify: "writes", lock: "locks", tryLock: "tries to lock",
+  read: "reads", modify: "writes", lock: "takes the lock", tryLock: "tries the lock",
   atomicRead: "reads an atomic", atomicWrite: "writes an atomic",
   exchange: "compares and exchanges", note: "notes", sharedLock: "locks for reading",
   trySharedLock: "tries to lock for reading", wait: "waits to be woken", wake: "wakes a thread",

@@ -51,7 +51,7 @@ function chainStack() {
       sign(222, y + 43, "fails", 7)]),
     column(300, "A loop: the stack stays", [["settle, link 1", "note-0"], ["run: takes a callback", "note-0"], ["handler of one link", "note-1"]], y => [
       label(300, y + 28, "every link uses the same three frames", { class: "small fill-well" }),
-      sign(540, y + 23, "survives", 7)]),
+      sign(556, y + 23, "survives", 7)]),
     label(520, 54, "the queue", { class: "quiet" }),
     [0, 1, 2, 3].map(i => [box(520 + i * 44, 66, 38, 26, "item"), label(531 + i * 44, 84, `${i + 2}`, { class: "small" })]),
     arrow([518, 79], [494, 79], "ink"));
@@ -81,11 +81,22 @@ function strips(rows, columns) {
     ]));
 }
 
-// The map of a race with the path of a schedule.
-function mapPicture(race, schedule) {
+// The whole map of a race, with the path of a schedule.
+function mapPicture(id, schedule) {
+  const race = raceOf(id);
   const map = new InterleavingMap(race, { goTo: () => {}, show: () => {} });
-  map.draw(race.walk(schedule).path);
+  map.shown = race.walk(schedule).path;
+  map.draw(new Path(race));
   return map.node.firstChild;
+}
+
+// The objects of a race after the steps of a schedule.
+function objectsPicture(id, schedule) {
+  return objectsDrawing(raceOf(id).walk(schedule).path, 640);
+}
+
+function raceOf(id) {
+  return new Race(id, JSON.parse(document.getElementById(`race:${id}`).textContent), page.frame.files);
 }
 
 function hazardPicture(id, column) {

@@ -159,12 +159,11 @@ class RaceView {
     const all = total[this.path.node];
     const well = all - failing[this.path.node];
     if (this.path.ending) return "";
-    if (well === 0) {
-      return all === 1 ? "From here the only interleaving fails." : `From here every one of ${all} interleavings fails.`;
-    }
-    return well === all
-      ? (all === 1 ? "From here the only interleaving ends well." : `From here all ${all} interleavings end well.`)
-      : `From here ${well} of ${all} interleavings still end well.`;
+    const [one, many] = this.race.data.coverage === "all"
+      ? ["interleaving", "interleavings"] : ["kind of interleaving", "kinds of interleaving"];
+    if (well === 0) return all === 1 ? `From here the only ${one} fails.` : `From here every one of ${all} ${many} fails.`;
+    if (well === all) return all === 1 ? `From here the only ${one} ends well.` : `From here all ${all} ${many} end well.`;
+    return `From here ${well} of ${all} ${many} still end well.`;
   }
 
   verdict() {
@@ -445,7 +444,7 @@ class RaceView {
     this.status.className = "status";
     if (verdict) this.status.classList.add(this.path.fails ? "fails" : "survives");
     const isFatal = this.isRevealed && fatal === this.path.length - 1 && fatal >= 0;
-    if (isFatal && !verdict) this.status.classList.add("fails");
+    if (this.isRevealed && this.race.fate(this.path.node) === "fails") this.status.classList.add("fails");
     put(this.status, 
       verdict || this.counting() || (this.path.length === 0 ? "Take the first step: press a button, or the key of a thread." : ""),
       isFatal && !verdict ? element("strong", {}, " This was the step that lost it.") : "");
@@ -507,7 +506,11 @@ class RaceView {
 
   updateOrder() {
     if (!this.details.open) return;
-    put(this.spaceTime, this.path.length === 0
+    const { ending } = this.path;
+    const isElsewhere = ending && ending.race === 1 && this.path.races().length === 0;
+    put(this.spaceTime, isElsewhere
+      ? element("p", { class: "note" }, "The lab found a data race in this interleaving that this picture does not show: an arrow from an atomic operation orders nothing if the memory ordering is relaxed.") : null,
+    this.path.length === 0
       ? element("p", { class: "note" }, "Take some steps first.")
       : spaceTimeDrawing(this.path, Math.max(300, Math.min(900, this.details.clientWidth - 20))));
   }

@@ -12,7 +12,7 @@ import Testing
     .enabled(
         if: Browser.missing == nil || Browser.isRequired,
         "the page is tested in a browser: \(Browser.missing ?? "")"))
-struct PageTests {
+struct BrowserTests {
     /// The page with all races, as the command writes it.
     private static let page = Result { () throws -> String in
         let file = FileManager.default.temporaryDirectory
@@ -128,7 +128,8 @@ struct PageTests {
         try await open { browser, address in
             try await browser.emulate("prefers-reduced-motion", "reduce")
             for race in Catalogue.races where race.id != "R01" {
-                for subject in Self.subjects(for: race) {
+                for subject in Self.subjects(for: race)
+                where race.expectation(on: subject) != .survives {
                     try await browser.open(address + Self.link(race.id, subject))
                     try await browser.click("#predict-fails")
                     try await browser.click("#show-me")
@@ -142,7 +143,8 @@ struct PageTests {
                     let trace = try replay(
                         schedule, options: race.options, race.scenario(on: subject))
                     #expect(
-                        status == Self.verdict(trace, of: race), "\(race.id) \(subject) \(schedule)")
+                        status == Self.verdict(trace, of: race), "\(race.id) \(subject) \(schedule)"
+                    )
                     #expect(fails == String(status.hasPrefix("✗")), "\(race.id) \(subject)")
                 }
             }
@@ -151,7 +153,8 @@ struct PageTests {
 
     @Test func `the page and the lab agree on which races fail`() async throws {
         try await open { browser, _ in
-            for race in Catalogue.races {
+            // R18 judges what R01 to R05 explore together, and the page shows the first of these.
+            for race in Catalogue.races where race.id != "R18" {
                 for subject in Self.subjects(for: race) {
                     let data = "JSON.parse(document.getElementById(arguments[0]).textContent)"
                     let id = "race:" + Self.link(race.id, subject).dropFirst()
@@ -174,7 +177,9 @@ struct PageTests {
             #expect(try await browser.text(status) == "✗ a handler is never called")
             for _ in 1...3 { try await browser.click("#back") }
             #expect(try await browser.address() == address + Self.link("R01", .naive, "SRR"))
-            #expect(try await browser.run("return document.getElementById('back').disabled") as? Bool == false)
+            #expect(
+                try await browser.run("return document.getElementById('back').disabled") as? Bool
+                    == false)
             for _ in 1...3 { try await browser.click("#forward") }
             #expect(try await browser.address() == address + shared)
             #expect(try await browser.text(status) == "✗ a handler is never called")
@@ -204,7 +209,10 @@ struct PageTests {
     @Test func `the keyboard alone is enough`() async throws {
         try await open { browser, _ in
             // From the matrix to the first race, to the prediction, to the failure.
-            let focused = "(document.activeElement.textContent + ' ' + document.activeElement.id)"
+            let focused = """
+                (document.activeElement.matches('a, button')
+                  ? document.activeElement.textContent + ' ' + document.activeElement.id : '')
+                """
             func tab(to wanted: String) async throws {
                 for _ in 1...400 {
                     try await browser.press(.tab)
@@ -424,7 +432,9 @@ struct PageTests {
             func place(_ name: String) throws -> Int {
                 try #require(order.firstIndex { $0.contains(name) }, "\(name) in \(order)")
             }
-            let expected = ["Matrix", "theme", "show-me", "Ssubscriber", "back", "restart", "order"]
+            let expected = [
+                "Matrix", "theme", "show-me", "Ssubscriber", "back", "restart", "order",
+            ]
             let places = try expected.filter { $0 != "order" }.map(place)
             #expect(places == places.sorted())
         }
@@ -439,10 +449,13 @@ struct PageTests {
         try Hostile.exploration().html.write(to: file, atomically: true, encoding: .utf8)
         try await open(page: file.absoluteString) { browser, _ in
             try await browser.run(Self.reveal)
-            try await browser.run("while (page.view.path.take(page.view.race.nodes[page.view.path.node].edges[0]?.key)); page.view.update(); page.view.updateOrder();")
+            try await browser.run(
+                "while (page.view.path.take(page.view.race.nodes[page.view.path.node].edges[0]?.key)); page.view.update(); page.view.updateOrder();"
+            )
             #expect(try await browser.text("typeof hacked") == "undefined")
             #expect(try await browser.text("document.querySelectorAll('img, b').length") == "0")
-            #expect(try await browser.text("document.title === arguments[0]", [Hostile.text]) == "true")
+            #expect(
+                try await browser.text("document.title === arguments[0]", [Hostile.text]) == "true")
             let body = try await browser.text("document.body.innerText")
             #expect(body.contains("</script><script>hacked = 1</script><img src=x"))
             #expect(body.contains("// <b>in the source</b>"))
