@@ -97,7 +97,7 @@ where Inputs.Element: Sendable {
             guard $0.isOver, $0.free == limit else { return nil }
             return $0.parts.compactMap { $0 }
         }
-        if let parts { resolver.fulfill(parts) }
+        if let parts { Nesting.run { self.resolver.fulfill(parts) } }
     }
 
     private func finish(_ index: Int, _ outcome: Result<Part, any Error>) {
@@ -110,7 +110,7 @@ where Inputs.Element: Sendable {
             startWork()
         case .failure(let error):
             state.withLock { $0.isOver = true }
-            resolver.reject(error)
+            Nesting.run { self.resolver.reject(error) }
         }
     }
 }

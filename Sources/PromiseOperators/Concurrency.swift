@@ -45,7 +45,11 @@ extension AWPromise {
         }
         let here = ImmediateDispatcher()
         if let observation = token?.observe(on: here, { task.cancel() }) {
-            promise.observe(on: here) { _ in observation.withdraw() }
+            // The token must live as long as the task: a linked one is
+            // cancelled through its parents, which do not hold it.
+            promise.observe(on: here) { _ in
+                withExtendedLifetime(token) { observation.withdraw() }
+            }
         }
         return promise
     }

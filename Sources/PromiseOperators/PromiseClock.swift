@@ -75,9 +75,13 @@ extension Duration {
     /// The same duration, or the longest that a dispatch interval can express.
     var dispatchInterval: DispatchTimeInterval {
         let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(
+        let (product, isTooLong) = seconds.multipliedReportingOverflow(
             by: 1_000_000_000)
-        if overflow { return seconds < 0 ? .nanoseconds(0) : .never }
-        return .nanoseconds(Int(product) + Int(attoseconds / 1_000_000_000))
+        let (nanoseconds, isLonger) = product.addingReportingOverflow(
+            attoseconds / 1_000_000_000)
+        guard !isTooLong, !isLonger else {
+            return seconds < 0 ? .nanoseconds(0) : .never
+        }
+        return .nanoseconds(Int(nanoseconds))
     }
 }

@@ -41,7 +41,7 @@ extension AWPromise {
 
         @Sendable func end(_ number: Int, _ outcome: Outcome) {
             guard case .failure(is TryAgain) = outcome else {
-                resolver.settle(outcome)
+                Nesting.run { resolver.settle(outcome) }
                 return
             }
             // Through the clock even without a delay: otherwise attempts that

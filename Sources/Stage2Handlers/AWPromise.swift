@@ -10,7 +10,7 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     /// The value and the error are part of the state, so a promise that is
-    /// fulfilled without a value cannot be written.
+    /// fulfilled without a value cannot be represented.
     private enum State {
         /// Will become either fulfilled or rejected, once.
         case pending
@@ -58,9 +58,9 @@ public final class AWPromise<Value> {
     /// Makes a pending promise that is settled by code in this file.
     private init() {}
 
-    // MARK: - Two things can happen to a promise
+    // MARK: - Settling and observing
 
-    /// It settles.
+    /// Settles the promise. Later calls do nothing.
     private func settle(_ outcome: Outcome) {
         guard case .pending = state else { return }
         switch outcome {
@@ -78,12 +78,12 @@ public final class AWPromise<Value> {
         isCallingHandlers = false
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once.
+    /// Registers `handler`, which is called exactly once with the outcome.
     private func observe(_ handler: @escaping Handler) {
         if let outcome = result, !isCallingHandlers {
             handler(outcome)
         } else {
-            // Still pending; or draining, and earlier handlers come first.
+            // Still pending; or handlers are being called, and they come first.
             handlers.append(handler)
         }
     }
@@ -133,7 +133,7 @@ public final class AWPromise<Value> {
 
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, early or late, and does not affect any `then`.
+    /// number of times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once: inside the call that rejects the promise,
     /// or before `error` returns if the promise is already rejected.

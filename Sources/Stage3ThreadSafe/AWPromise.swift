@@ -1,13 +1,13 @@
 import Dispatch
 import Synchronization
 
-/// Stage 3: a promise for any number of threads, and one that always settles.
+/// Stage 3: a promise for any number of threads, settled through a resolver.
 ///
 /// It may be settled, observed and released on any thread at any time. It
-/// settles once. Each handler runs exactly once, in the order of registration,
-/// even when a registration meets a settlement. All mutable state is behind
-/// one lock, which is held for a state transition and no longer: no function
-/// of yours runs, and none is freed, while it is held.
+/// settles once. Each handler is called, or passed to its dispatcher, exactly
+/// once and in the order of registration. All mutable state is behind one lock,
+/// which is held only for a state transition: no function of yours runs, and
+/// none is freed, while it is held.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -25,7 +25,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         case settled(Outcome)
     }
 
-    /// A handler, where it runs, and by what it can be withdrawn.
+    /// A handler, its dispatcher, and the observer that can withdraw it.
     private struct Entry {
         let observer: Observer?
         let dispatcher: any Dispatcher
@@ -35,7 +35,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
             if dispatcher.runsImmediately {
                 handler(outcome, callbacks)
             } else {
-                // It runs later, when the queue of this thread is gone.
+                // It runs later, when this thread's queue is gone.
                 dispatcher.dispatch { [handler] in handler(outcome, nil) }
             }
         }
@@ -89,10 +89,10 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// Makes a pending promise that is settled by code in this module.
     init() {}
 
-    // MARK: - Two things can happen to a promise
+    // MARK: - Settling and observing
 
-    /// It settles. `callbacks` is the queue of the thread, if it is inside a
-    /// handler. Returns `false` if the promise was settled before.
+    /// Settles the promise, and returns whether this call was the first one.
+    /// `callbacks` is the queue of the calling thread; `nil` outside a handler.
     @discardableResult
     func settle(
         _ outcome: Outcome, _ callbacks: CallbackQueue? = nil
@@ -109,7 +109,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once,
+    /// Registers `handler`, which is called exactly once with the outcome,
     /// unless `observer` is withdrawn before.
     func observe(
         on dispatcher: any Dispatcher, _ callbacks: CallbackQueue? = nil,
@@ -147,7 +147,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     func withdraw(_ observer: Observer) {
-        // The handler leaves the lock alive, and is freed here.
+        // The handler is moved out of the lock, and freed after the unlock.
         _ = state.withLock { state in
             state.entries.firstIndex { $0.observer === observer }.map {
                 state.entries.remove(at: $0)
@@ -189,7 +189,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, early or late, and does not affect any `then`.
+    /// number of times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once, where `dispatcher` decides.
     public func error(
@@ -202,12 +202,12 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 }
 
-/// The right, and the duty, to settle a promise.
+/// Settles one promise.
 ///
 /// The first call settles the promise; all later calls, on any thread, are
-/// ignored. Immediate handlers run inside that first call. A resolver that is
-/// freed before rejects the promise with ``PromiseError/abandoned``: nothing
-/// else could settle it any more, and its handlers would never run.
+/// ignored. Immediate handlers run inside that first call. If the resolver is
+/// freed before, the promise is rejected with ``PromiseError/abandoned``:
+/// nothing else could settle it, and its handlers would never run.
 public final class Resolver<Value: Sendable>: Sendable {
     private let promise: AWPromise<Value>
 
@@ -249,15 +249,15 @@ extension DispatchQueue: Dispatcher {
     }
 }
 
-/// Runs handlers where the promise is settled, or inside a late `then`. The
-/// thread that drains a promise also calls what other threads register.
+/// Runs handlers on the thread that settles the promise, after those that it is
+/// running already, or inside `then` if the promise is settled.
 public struct ImmediateDispatcher: Dispatcher {
     public var runsImmediately: Bool { true }
     public init() {}
     public func dispatch(_ work: @escaping @Sendable () -> Void) { work() }
 }
 
-/// The callbacks that one thread has still to make.
+/// The callbacks that a thread still has to run.
 ///
 /// A handler that settles the next promise of a chain does not call that
 /// promise's handlers: it adds a callback to the queue and returns. So a chain
@@ -269,7 +269,7 @@ final class CallbackQueue {
     private var waiting: [Callback] = []
 
     /// Adds `callback` to `queue`. Without one, calls it now, and then every
-    /// callback that was added meanwhile, first come, first served.
+    /// callback that was added meanwhile, in order.
     static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
         if let queue { return queue.waiting.append(callback) }
         let queue = CallbackQueue()

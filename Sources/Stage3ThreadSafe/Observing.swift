@@ -5,8 +5,8 @@ extension AWPromise {
     /// promise that settles as the promise returned by `function` does. If
     /// `function` throws, the new promise is rejected with that error.
     ///
-    /// If `function` returns the very promise that this call has returned, it
-    /// is rejected with ``PromiseError/returnedItself``.
+    /// If `function` returns the very promise that this call has returned, that
+    /// promise is rejected with ``PromiseError/returnedItself``.
     /// (A circle of several promises is not noticed: it stays pending.)
     @discardableResult
     public func continueWith<Next>(
@@ -45,7 +45,7 @@ extension AWPromise {
     }
 }
 
-/// An object that stands for a handler which can be withdrawn.
+/// Identifies a handler that can be withdrawn.
 final class Observer: Sendable {}
 
 /// What ``AWPromise/observe(on:_:)`` returns. Releasing it withdraws nothing.
@@ -53,6 +53,6 @@ public struct Observation: Sendable {
     fileprivate let withdrawal: @Sendable () -> Void
 
     /// Makes the promise release the function and everything it captured,
-    /// unless it has begun to call its handlers. Any thread may call this.
+    /// unless the promise calls its handlers already. On any thread; linear.
     public func withdraw() { withdrawal() }
 }

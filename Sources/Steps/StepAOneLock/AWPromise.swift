@@ -3,11 +3,11 @@ import Synchronization
 /// Step A, one lock: any number of threads may use the promise.
 ///
 /// This is Stage 2 with its state behind one lock. Nothing reads or writes the
-/// state without the lock, so no two threads can be in the middle of a change.
+/// state without the lock, so no thread sees a change that is half made.
 ///
 /// What is still wrong: handlers are called while the lock is held. A handler
-/// that uses its own promise waits for a lock that its own thread holds, and
-/// a handler that waits for another thread may wait forever.
+/// that uses its own promise locks the same lock again, which is a deadlock
+/// or a crash, and one that waits for another thread may wait forever.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -60,9 +60,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// Makes a pending promise that is settled by code in this file.
     private init() {}
 
-    // MARK: - Two things can happen to a promise
+    // MARK: - Settling and observing
 
-    /// It settles.
+    /// Settles the promise. Later calls do nothing.
     private func settle(_ outcome: Outcome) {
         state.withLock { state in
             guard case .pending = state.phase else { return }
@@ -72,7 +72,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         }
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once.
+    /// Registers `handler`, which is called exactly once with the outcome.
     private func observe(_ handler: @escaping Handler) {
         state.withLock { state in
             if case .settled(let outcome) = state.phase {
@@ -90,7 +90,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// is rejected with that error.
     ///
     /// `function` runs at most once: on the thread that settles the promise,
-    /// or on this one before `then` returns, if the promise is settled.
+    /// or on the calling thread before `then` returns, if it is settled.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> Next
@@ -128,7 +128,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, early or late, and does not affect any `then`.
+    /// number of times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once, on the thread on which a `then` would.
     public func error(_ function: @escaping RejectFunction) {

@@ -3,8 +3,8 @@ import Synchronization
 /// Step B, call outside: no handler runs while the lock is held.
 ///
 /// Under the lock the state changes, and nothing else happens. Each change
-/// returns the calls to make, and they are made after the unlock. So a
-/// handler may do anything: register another, settle a promise, wait.
+/// returns the handlers to call, and they are called after the unlock. So a
+/// handler may register another one, settle a promise, or wait for a thread.
 ///
 /// What is still wrong: the order. A handler that is registered while others
 /// are being called finds the promise settled, and is called at once.
@@ -60,9 +60,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// Makes a pending promise that is settled by code in this file.
     private init() {}
 
-    // MARK: - Two things can happen to a promise
+    // MARK: - Settling and observing
 
-    /// It settles.
+    /// Settles the promise. Later calls do nothing.
     private func settle(_ outcome: Outcome) {
         let handlers = state.withLock { state -> [Handler] in
             guard case .pending = state.phase else { return [] }
@@ -73,7 +73,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         for handler in handlers { handler(outcome) }
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once.
+    /// Registers `handler`, which is called exactly once with the outcome.
     private func observe(_ handler: @escaping Handler) {
         let outcome = state.withLock { state -> Outcome? in
             guard case .settled(let outcome) = state.phase else {
@@ -92,7 +92,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// is rejected with that error.
     ///
     /// `function` runs at most once: on the thread that settles the promise,
-    /// or on this one before `then` returns, if the promise is settled.
+    /// or on the calling thread before `then` returns, if it is settled.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> Next
@@ -130,7 +130,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, early or late, and does not affect any `then`.
+    /// number of times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once, on the thread on which a `then` would.
     public func error(_ function: @escaping RejectFunction) {

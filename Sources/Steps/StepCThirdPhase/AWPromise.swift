@@ -3,11 +3,12 @@ import Synchronization
 /// Step C, a third phase: handlers are called in the order of registration.
 ///
 /// Between the settlement and the last handler the promise is draining: one
-/// thread calls the handlers, and a late one joins the list. Stage 2 had the
-/// same idea, as a flag that only one thread could trust; here it is a phase,
-/// and changes under the lock.
+/// thread calls the handlers, and a handler that is registered meanwhile joins
+/// the list. Stage 2 used a flag for this, which is correct on one thread only.
+/// Here it is a phase, and changes under the lock.
 ///
-/// What is still wrong: each link of a chain needs a piece of the stack.
+/// What is still wrong: each link of a chain nests one more call, so a long
+/// chain overflows the stack.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -64,9 +65,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// Makes a pending promise that is settled by code in this file.
     private init() {}
 
-    // MARK: - Two things can happen to a promise
+    // MARK: - Settling and observing
 
-    /// It settles.
+    /// Settles the promise. Later calls do nothing.
     private func settle(_ outcome: Outcome) {
         let hasHandlers = state.withLock { state in
             guard case .pending = state.phase else { return false }
@@ -77,7 +78,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         if hasHandlers { drain(outcome) }
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once.
+    /// Registers `handler`, which is called exactly once with the outcome.
     private func observe(_ handler: @escaping Handler) {
         let outcome = state.withLock { state -> Outcome? in
             guard case .settled(let outcome) = state.phase else {
@@ -114,9 +115,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// If `function` throws, or if this promise is rejected, the new promise
     /// is rejected with that error.
     ///
-    /// `function` runs at most once: on the thread that settles the promise,
-    /// or on this one before `then` returns, if the promise is settled and no
-    /// other handler is waiting.
+    /// `function` runs at most once: on the thread that settles the promise, on
+    /// the one that is calling other handlers of it, or, if it is settled, on
+    /// the calling thread before `then` returns.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> Next
@@ -154,9 +155,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, early or late, and does not affect any `then`.
+    /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the thread on which a `then` would.
+    /// `function` runs at most once, on the same thread as a handler of `then`.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }

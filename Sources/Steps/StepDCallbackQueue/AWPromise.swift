@@ -5,10 +5,11 @@ import Synchronization
 ///
 /// Until now a handler that settled the next promise of a chain called that
 /// promise's handlers, and so on: a chain of a million links was a million
-/// calls deep. Now it puts them on a list, and returns.
+/// calls deep. Now it adds one callback to a queue and returns. (So handlers
+/// of the next promise run later than they did: do not wait for them.)
 ///
-/// What is still wrong: a handler runs inside `then` or after it, depending on
-/// whether the promise was settled first.
+/// What is still wrong: a handler runs before `then` returns if the promise is
+/// already settled, and later if it is not.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -65,10 +66,10 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// Makes a pending promise that is settled by code in this file.
     private init() {}
 
-    // MARK: - Two things can happen to a promise
+    // MARK: - Settling and observing
 
-    /// It settles. `callbacks` is the queue of the thread, if it is inside a
-    /// handler.
+    /// Settles the promise. Later calls do nothing. `callbacks` is the queue of
+    /// the calling thread; `nil` outside a handler.
     private func settle(
         _ outcome: Outcome, _ callbacks: CallbackQueue? = nil
     ) {
@@ -83,7 +84,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         }
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once.
+    /// Registers `handler`, which is called exactly once with the outcome.
     private func observe(
         _ callbacks: CallbackQueue? = nil, _ handler: @escaping Handler
     ) {
@@ -122,9 +123,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// If `function` throws, or if this promise is rejected, the new promise
     /// is rejected with that error.
     ///
-    /// `function` runs at most once: on the thread that settles the promise,
-    /// or on this one before `then` returns, if the promise is settled and no
-    /// other handler is waiting.
+    /// `function` runs at most once: on the thread that settles the promise, on
+    /// the one that is calling other handlers of it, or, if it is settled, on
+    /// the calling thread before `then` returns.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> Next
@@ -162,9 +163,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, early or late, and does not affect any `then`.
+    /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the thread on which a `then` would.
+    /// `function` runs at most once, on the same thread as a handler of `then`.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome, _ in
             if case .failure(let error) = outcome { function(error) }
@@ -172,7 +173,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 }
 
-/// The callbacks that one thread has still to make.
+/// The callbacks that a thread still has to run.
 ///
 /// A handler that settles the next promise of a chain does not call that
 /// promise's handlers: it adds a callback to the queue and returns. So a chain
@@ -184,7 +185,7 @@ private final class CallbackQueue {
     private var waiting: [Callback] = []
 
     /// Adds `callback` to `queue`. Without one, calls it now, and then every
-    /// callback that was added meanwhile, first come, first served.
+    /// callback that was added meanwhile, in order.
     static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
         if let queue { return queue.waiting.append(callback) }
         let queue = CallbackQueue()

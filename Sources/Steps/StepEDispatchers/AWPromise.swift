@@ -1,11 +1,11 @@
 import Dispatch
 import Synchronization
 
-/// Step E, dispatchers: handlers run on a queue, and never before `then`
-/// returns.
+/// Step E, dispatchers: a handler that is passed to a queue never runs inside
+/// `then`.
 ///
 /// What is still wrong: a promise whose two functions are released without a
-/// call stays pending forever, and its handlers never run.
+/// call stays pending, and a long chain behind it is freed link inside link.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -23,7 +23,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         case settled(Outcome)
     }
 
-    /// A handler, and where it runs.
+    /// A handler and its dispatcher.
     private struct Entry {
         let dispatcher: any Dispatcher
         let handler: Handler
@@ -32,7 +32,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
             if dispatcher.runsImmediately {
                 handler(outcome, callbacks)
             } else {
-                // It runs later, when the queue of this thread is gone.
+                // It runs later, when this thread's queue is gone.
                 dispatcher.dispatch { [handler] in handler(outcome, nil) }
             }
         }
@@ -77,10 +77,10 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// Makes a pending promise that is settled by code in this file.
     private init() {}
 
-    // MARK: - Two things can happen to a promise
+    // MARK: - Settling and observing
 
-    /// It settles. `callbacks` is the queue of the thread, if it is inside a
-    /// handler.
+    /// Settles the promise. Later calls do nothing. `callbacks` is the queue of
+    /// the calling thread; `nil` outside a handler.
     private func settle(
         _ outcome: Outcome, _ callbacks: CallbackQueue? = nil
     ) {
@@ -95,7 +95,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         }
     }
 
-    /// It is observed: `handler` is called with the outcome, exactly once.
+    /// Registers `handler`, which is called exactly once with the outcome.
     private func observe(
         on dispatcher: any Dispatcher, _ callbacks: CallbackQueue? = nil,
         _ handler: @escaping Handler
@@ -180,7 +180,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Ends a chain: calls `function` with the error if this promise, or any
     /// promise before it in the chain, is rejected. It can be called any
-    /// number of times, early or late, and does not affect any `then`.
+    /// number of times, at any time, and does not affect any `then`.
     ///
     /// `function` runs at most once, where `dispatcher` decides.
     public func error(
@@ -217,15 +217,15 @@ extension DispatchQueue: Dispatcher {
     }
 }
 
-/// Runs handlers where the promise is settled, or inside a late `then`. The
-/// thread that drains a promise also calls what other threads register.
+/// Runs handlers on the thread that settles the promise, after those that it is
+/// running already, or inside `then` if the promise is settled.
 public struct ImmediateDispatcher: Dispatcher {
     public var runsImmediately: Bool { true }
     public init() {}
     public func dispatch(_ work: @escaping @Sendable () -> Void) { work() }
 }
 
-/// The callbacks that one thread has still to make.
+/// The callbacks that a thread still has to run.
 ///
 /// A handler that settles the next promise of a chain does not call that
 /// promise's handlers: it adds a callback to the queue and returns. So a chain
@@ -237,7 +237,7 @@ private final class CallbackQueue {
     private var waiting: [Callback] = []
 
     /// Adds `callback` to `queue`. Without one, calls it now, and then every
-    /// callback that was added meanwhile, first come, first served.
+    /// callback that was added meanwhile, in order.
     static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
         if let queue { return queue.waiting.append(callback) }
         let queue = CallbackQueue()
