@@ -51,7 +51,7 @@ import Testing
         tree.add(try replay("SRRRSS", options: race.options, scenario), isCounted: false)
         let graph = tree.merged()
         let extra = graph.nodes.flatMap(\.edges).filter { !$0.isCounted }
-        #expect(extra.map { graph.threads[graph.labels[$0.label].thread] }.first == "resolver")
+        #expect(extra.map { graph.threads[graph.labels[$0.label].thread] }.last == "resolver")
         #expect(extra.count == 5)
     }
 

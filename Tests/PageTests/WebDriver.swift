@@ -1,13 +1,10 @@
 import Foundation
 
-#if canImport(FoundationNetworking)
-    import FoundationNetworking
-#endif
-
 /// A browser without a window, driven over the WebDriver protocol (https://www.w3.org/TR/webdriver2).
 final class Browser: Sendable {
     private let driver: Process
-    private let session: URL
+    private let port: Int
+    private let session: String
 
     /// Why there is no browser to drive; `nil` if there is one.
     static let missing: String? = {
@@ -54,16 +51,16 @@ final class Browser: Sendable {
         try driver.run()
         // The driver chooses a free port and prints it.
         var printed = ""
-        var port: Int?
-        while port == nil {
+        var found: Int?
+        while found == nil {
             let data = output.fileHandleForReading.availableData
             guard !data.isEmpty else {
                 throw Failure(description: "chromedriver ended: \(printed)")
             }
             printed += String(decoding: data, as: UTF8.self)
-            port = printed.firstMatch(of: /on port (\d+)/).flatMap { Int($0.1) }
+            found = printed.firstMatch(of: /successfully on port (\d+)/).flatMap { Int($0.1) }
         }
-        let root = URL(string: "http://127.0.0.1:\(port!)")!
+        port = found!
         let options: [String: Any] = [
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -75,18 +72,16 @@ final class Browser: Sendable {
             "goog:loggingPrefs": ["browser": "ALL", "performance": "ALL"],
         ]
         let answer = try await Browser.send(
-            "POST", root.appending(path: "session"),
-            ["capabilities": ["alwaysMatch": capabilities]])
+            "POST", port, "/session", ["capabilities": ["alwaysMatch": capabilities]])
         guard let id = (answer as? [String: Any])?["sessionId"] as? String else {
             throw Failure(description: "no session: \(answer)")
         }
-        session = root.appending(path: "session/\(id)")
+        session = "/session/\(id)"
     }
 
     private func end() async {
-        _ = try? await Browser.send("DELETE", session, nil)
+        _ = try? await Browser.send("DELETE", port, session, nil)
         driver.terminate()
-        driver.waitUntilExit()
     }
 
     // MARK: Commands
@@ -99,7 +94,7 @@ final class Browser: Sendable {
 
     /// The address as the browser shows it.
     func address() async throws -> String {
-        try await Browser.send("GET", session.appending(path: "url"), nil) as? String ?? ""
+        try await Browser.send("GET", port, "\(session)/url", nil) as? String ?? ""
     }
 
     /// Runs a script and returns what it returns.
@@ -177,16 +172,14 @@ final class Browser: Sendable {
     // MARK: The protocol
 
     private func post(_ path: String, _ body: [String: Any]) async throws -> Any {
-        try await Browser.send("POST", session.appending(path: path), body)
+        try await Browser.send("POST", port, "\(session)/\(path)", body)
     }
 
-    private static func send(_ method: String, _ url: URL, _ body: [String: Any]?) async throws
-        -> Any
-    {
-        var request = URLRequest(url: url, timeoutInterval: 120)
-        request.httpMethod = method
-        if let body { request.httpBody = try JSONSerialization.data(withJSONObject: body) }
-        let (data, _) = try await URLSession.shared.data(for: request)
+    private static func send(
+        _ method: String, _ port: Int, _ path: String, _ body: [String: Any]?
+    ) async throws -> Any {
+        let json = try body.map { try JSONSerialization.data(withJSONObject: $0) } ?? Data()
+        let data = try await HTTP.send(method, port: port, path: path, body: json)
         guard let answer = try JSONSerialization.jsonObject(with: data) as? [String: Any],
             let value = answer["value"]
         else { throw Failure(description: String(decoding: data, as: UTF8.self)) }
