@@ -127,6 +127,9 @@ struct TutorialCheck {
 
     // MARK: Output
 
+    /// How the output of a command begins that fails. No document shows such output.
+    static let failure = "(ends with status "
+
     private mutating func console(_ block: FencedBlock) throws {
         guard let first = block.body.first, first.hasPrefix("$ ") else {
             return complain(block.line, "this block names no command")
@@ -136,6 +139,10 @@ struct TutorialCheck {
             line: block.line + 1, command: String(first.dropFirst(2)), output: output)
         guard let lines = try world.output(command) else {
             return complain(block.line + 1, "there is no command '\(command.command)'")
+        }
+        if let first = lines.first, first.hasPrefix(Self.failure) {
+            return complain(
+                block.line + 1, "`\(command.command)` fails: \(lines.joined(separator: " "))")
         }
         let excerpt = Excerpt(output)
         guard let (index, line) = excerpt.difference(from: lines) else { return }

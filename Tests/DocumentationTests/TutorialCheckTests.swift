@@ -19,7 +19,7 @@ struct TutorialCheckTests {
 
     private static let world = TutorialCheck.World(
         file: { $0 == "Sources/A.swift" ? "{\n    let one = 1\n    let two = 2\n}\n" : nil },
-        output: { $0.command == "count" ? ["1 and 2"] : nil },
+        output: { ["count": ["1 and 2"], "fail": ["(ends with status 1)"]][$0.command] },
         compiler: { text, _, _ in text.contains("nonsense") ? "what?" : "" })
 
     /// The lines of the complaints after one text has been put in the place of another.
@@ -44,6 +44,7 @@ struct TutorialCheckTests {
             ("```swift Sources/A.swift", "```swift", [2]),
             ("`Sources/A.swift`", "`Sources/B.swift`", [10]),
             ("$ count", "$ guess", [7]),
+            ("$ count\n1 and 2", "$ fail\n(ends with status 1)", [7]),
             ("1 and 2\n", "…\n", []),
             ("1 and 2\n", "1 and 2\n…\n", []),
             ("1 and 2\n", "1 and 3\n…\n", [8]),

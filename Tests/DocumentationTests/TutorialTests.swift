@@ -134,7 +134,7 @@ extension TutorialCheck.World {
             if result.status != 0 {
                 let said = (result.output + result.errors).components(separatedBy: "\n")
                 let errors = said.filter { $0.hasPrefix("✘") || $0.hasPrefix("promise-lab:") }
-                return ["(ends with status \(result.status))"] + errors
+                return ["\(TutorialCheck.failure)\(result.status))"] + errors
             }
             return block.excerpt(result.lines)
         },

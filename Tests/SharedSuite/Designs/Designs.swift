@@ -47,7 +47,6 @@ extension Subject {
         usesDesignQueue: true,
         documented: [
             "H11": .fails(.waitsForEver),
-            "H12": .fails(.stackOverflow),
             "H15": .fails(.silence),
             "H19": .fails(.stackOverflow),
             "C01": .fails(.refused),
