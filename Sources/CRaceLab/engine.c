@@ -91,6 +91,8 @@ static bool was_made_in_run(uintptr_t address) {
 /// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
 static const char *outside_help(const thread *t) {
     if (t->finished || !t->started) return NULL;
+    if (t->spinning && rl_is_global(t->address))
+        return "waits for a change of a global, which code outside of the scenario may make";
     if (t->asleep)
         return was_made_in_run(t->asleep_on) ? NULL
                                              : "waits for a condition that was made outside of the "

@@ -61,6 +61,9 @@ rl_place rl_place_in_source(rl_place place);
 /// that is not Dispatch; NULL if there is none. `*place` is moved up the stack to the code under test.
 const char *rl_library_between(rl_place *place);
 
+/// Whether something at an address is as old as the program, or the library, that has it.
+bool rl_is_global(uintptr_t address);
+
 /// Whether the code at an address belongs to the library of this name, which has no ending.
 bool rl_is_in_library(uintptr_t pc, const char *name);
 

@@ -63,7 +63,8 @@ import Synchronization
 ///
 /// A wait that ends at a given time (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) goes on
 /// without what it waited for when no other thread can go on, and only then: time is no part of
-/// the model, and runs stay the same. A timeout of `.now()` is an attempt, and does not wait.
+/// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of
+/// `.now()` is an attempt, and does not wait.
 ///
 /// ## What it does not see
 ///
@@ -86,7 +87,8 @@ import Synchronization
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
 ///   for anything else that is not listed above, is reported as blocked, with its place. If no
 ///   thread can go on, and one waits for a semaphore, a condition or a group that was made outside
-///   of the scenario, there is no verdict either: code outside could signal it.
+///   of the scenario, or for a change of a global, there is no verdict either: code outside could
+///   signal it, or make that change.
 public final class Scenario {
     struct NamedThread {
         let name: String
