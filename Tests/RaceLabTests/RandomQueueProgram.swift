@@ -76,9 +76,13 @@ struct RandomQueueProgram: CustomStringConvertible {
         bodyCount = threadCount
         while bodies.count < bodyCount {
             let isFirst = bodies.count < threadCount
+            let entersGroup = isFirst && isAboutGroup
             let length = !isFirst ? 1 + numbers.below(2) : threadCount == 2 ? 3 : 1
             var body = Draft()
+            if entersGroup { body.instructions.append(.enterGroup(forWork: false)) }
+            if entersGroup, bodies.isEmpty { addNotification(to: &body) }
             while body.instructions.count < length { add(to: &body) }
+            if entersGroup { body.instructions.append(.leaveGroup(forWork: false)) }
             if bodiesInGroup.contains(bodies.count) {
                 body.instructions.append(.leaveGroup(forWork: true))
             }
