@@ -488,16 +488,11 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_JOIN:
             return rl_take(index, t);
         case RL_ATOMIC_READ:
-        case RL_EXCHANGE:
-            rl_join_clock(&t->clock, &rl_cell_at(t->address)->released);
+            rl_read_atomic(t, t->order);
             return true;
-        case RL_ATOMIC_WRITE: {
-            cell *c = rl_cell_at(t->address);
-            rl_join_clock(&t->clock, &c->released);
-            c->released = t->clock;
-            rl_tick(index);
+        case RL_ATOMIC_WRITE:
+            rl_write_atomic(t, t->order, false);
             return true;
-        }
         case RL_SIGNAL: {
             lock *semaphore = rl_lock_at(t->address);
             semaphore->count++;
@@ -518,6 +513,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_SEND:
             rl_lock_at(t->address)->count++;
             return true;
+        case RL_EXCHANGE:  // what it does is known after it
         case RL_NOTE:
         case RL_WAIT:
         case RL_WAKE:
@@ -541,7 +537,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->timed = timed;
     t->waits_for = rl_waits_for(kind, t->address);
     // Here, not when its turn has come: it may wait for ever.
-    if (kind != RL_NOTE) t->accesses++;
+    t->accesses++;
     bool is_first = !t->started;
     t->started = true;
     look_for_spinning(t, place.stack);
@@ -578,21 +574,25 @@ uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place) {
     return point(kind, address, place, true);
 }
 
+uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order) {
+    my_thread()->order = order;
+    return point(kind, address, place, false);
+}
+
 bool rl_got_it(uint32_t step) { return !lab.steps[step].failed; }
 
-void rl_exchanged(uint32_t step, bool done) {
+void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure) {
     lab.steps[step].failed = !done;
-    if (done) return rl_swapped(step, true);
-    thread *t = &lab.threads[me->thread];
+    if (done) return rl_swapped(true, order);
+    thread *t = my_thread();
+    rl_read_atomic(t, order_of_failure);
     rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
 }
 
-void rl_swapped(uint32_t step, bool changes) {
-    (void)step;
+void rl_swapped(bool changes, int order) {
     int index = me->thread;
     thread *t = &lab.threads[index];
-    rl_cell_at(t->address)->released = t->clock;
-    rl_tick(index);
+    rl_write_atomic(t, order, true);
     // Whoever writes what was there already publishes what it did before, and may be doing so
     // again and again.
     rl_did(index, RL_ATOMIC_WRITE, t->address, changes);

@@ -80,6 +80,12 @@ uint32_t rl_point(rl_kind kind, const void *address, rl_place place);
 /// up when nobody else can go on, and not before. See `rl_got_it`.
 uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
 
+/// The same, for an atomic operation; its memory ordering as C numbers them (`__ATOMIC_…`).
+uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order);
+
+/// A fence. No point: only this thread's own atomic operations can tell.
+void rl_fence(int order);
+
 /// Whether the step that was just granted got what it came for: false for a mere attempt that
 /// came too early, and when the time was up.
 bool rl_got_it(uint32_t step);
@@ -122,9 +128,9 @@ void rl_meet_outside(const char *what, rl_place place);
 _Noreturn void rl_end_run_with_too_many_threads(void);
 
 /// What came of an RL_EXCHANGE that compares first.
-void rl_exchanged(uint32_t step, bool done);
+void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure);
 /// What came of an RL_EXCHANGE that writes in any case: whether something else is there now.
-void rl_swapped(uint32_t step, bool changes);
+void rl_swapped(bool changes, int order);
 
 // MARK: - Locks (locks.c)
 

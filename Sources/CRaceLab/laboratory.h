@@ -36,8 +36,11 @@ bool rl_gate_wait(gate *g, const struct timespec *at_most);
 
 _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
 
+/// Up to which of its moments each thread is known. An atomic operation tells its values to others
+/// whatever its memory ordering; what happens before what depends on the ordering.
 typedef struct {
-    uint32_t at[RL_MAX_THREADS];
+    uint32_t at[RL_MAX_THREADS];       // what can be known: every atomic operation tells everything
+    uint32_t ordered[RL_MAX_THREADS];  // what happens before: never more than `at`
 } vector_clock;
 
 /// What is known of one place in memory.
@@ -50,7 +53,7 @@ typedef struct {
     uintptr_t write_pc;
     uint32_t read_clock[RL_MAX_THREADS], read_step[RL_MAX_THREADS];
     uintptr_t read_pc[RL_MAX_THREADS];
-    vector_clock released;      // by the atomic writes so far, or with something handed over
+    vector_clock released;      // by atomic writes (`ordered`: the release sequences), or handed over
     uintptr_t handed_over_pc;
 } cell;
 
@@ -132,6 +135,9 @@ typedef struct {
     pthread_t pthread;          // of a thread that another one has started
     bool is_added, is_detached;
     vector_clock clock;
+    uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
+    uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence
+    int order;                  // of the atomic operation that it is about to make
     uint32_t told;              // its clock when it last told others what it had done, in a step …
     uint32_t told_in;           // … and how many steps there were then
     int32_t last_step;          // -1 before its first
@@ -275,8 +281,14 @@ static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
 // happens_before.c
 
 void rl_join_clock(vector_clock *into, const vector_clock *other);
+/// Begins a new moment of a thread.
+void rl_advance(thread *t);
 /// Makes what a thread does from now on later than what it has just told others in a step.
 void rl_tick(int index);
+/// What an atomic operation of this memory ordering reads and writes. A write that is part of a
+/// read-modify-write continues the release sequences that it finds.
+void rl_read_atomic(thread *t, int order);
+void rl_write_atomic(thread *t, int order, bool is_read_modify_write);
 cell *rl_cell_at(uintptr_t address);
 /// Checks an access that is neither atomic nor a lock against those before it.
 void rl_check_access(int index, thread *t, uint32_t step);

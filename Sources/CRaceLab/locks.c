@@ -235,7 +235,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
         l->released = t->clock;
     }
     // No `rl_tick`: a release is no step.
-    t->clock.at[index]++;
+    rl_advance(t);
     rl_did(index, RL_LOCK, address, true);
 }
 

@@ -44,7 +44,9 @@ void rl_make_thread(int index) {
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->stands_behind, 0, sizeof t->stands_behind);
-    t->clock.at[index] = 1;
+    memset(t->read, 0, sizeof t->read);
+    memset(t->fenced, 0, sizeof t->fenced);
+    rl_advance(t);
 }
 
 uint64_t rl_run_number(void) { return lab.run; }

@@ -93,7 +93,7 @@ final class Explorer {
             threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
             extent: extent, limit: limit, found: found, judging: options.judging,
             outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
-            obstacle: obstacle)
+            obstacle: obstacle, hasWeakOrderings: summary.has_weak_orderings)
     }
 
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to make sure.
@@ -244,7 +244,9 @@ final class Explorer {
         }
         for race in run.allRaces {
             let pair = race.inOrder
-            let cause = Cause.race(first: pair.0, second: pair.1, overlap: race.overlap)
+            let cause = Cause.race(
+                first: pair.0, second: pair.1, overlap: race.overlap, isKnown: race.is_known
+            ).judged(by: options.judging)
             if !causes.contains(cause) { causes.append(cause) }
         }
         return causes

@@ -61,6 +61,12 @@ import Synchronization
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
 ///
+/// Memory orderings count where data races are concerned, as in C++20: a relaxed load acquires
+/// nothing, a relaxed store releases nothing, a read-modify-write continues a release sequence, a
+/// compare-and-exchange that fails has its failure ordering, and fences count. The *values* are
+/// sequentially consistent whatever the ordering: every load finds what was stored last, so an
+/// outcome that needs a reordered load or store is never reached.
+///
 /// A wait that ends at a given time (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) goes on
 /// without what it waited for when no other thread can go on, and only then: time is no part of
 /// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of

@@ -31,7 +31,8 @@ struct Classic: Sendable, CustomTestStringConvertible {
     }
 
     static let all =
-        counters + buffers + messages + lazies + petersons + dekkers + tickets + readersWriters
+        counters + buffers + messages + lazies + countdowns + petersons + dekkers + tickets
+        + spinlocks + readersWriters
         + philosophers + stacks + boundedBuffers
 
     static func named(_ name: String) -> Classic? {

@@ -90,6 +90,7 @@ typedef struct {
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
     bool overlap;           // both modify: each can be in the middle of it
+    bool is_known;          // atomic operations lie between them, but none whose ordering counts
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;
@@ -118,7 +119,7 @@ typedef struct {
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
-    uint32_t accesses[RL_MAX_THREADS];  // steps of each thread that are not notes
+    uint32_t accesses[RL_MAX_THREADS];  // points to which each thread has come, and fences
     uint32_t misfit_step;
     int misfit_thread;
     bool misfit_early;                  // it could go, but not with an attempt that comes early
@@ -179,6 +180,7 @@ typedef struct {
     const char *outside;        // if `status` is RL_OUTSIDE: what goes on there …
     uintptr_t outside_pc;       // … and where it was begun
     bool preemption_bound_reached;
+    bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
 /// Runs the scenario under one interleaving after the other. One exploration at a time.
@@ -302,6 +304,7 @@ enum {
     RL_FAULT_LOCKS_ALWAYS_FREE = 2,
     RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
     RL_FAULT_NO_EARLY_ATTEMPTS = 8,
+    RL_FAULT_EVERY_ATOMIC_ORDERS = 16,
 };
 
 /// From now on a stack overflow ends this process with `status`, after writing `message` to
