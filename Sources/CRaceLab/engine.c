@@ -142,6 +142,11 @@ static bool wakes(int index, uint8_t kind, uintptr_t address) {
     return rl_are_dependent(kind, address, lab.sleeping_kinds[index], lab.threads[index].address);
 }
 
+/// Whether what two threads do depends on reference counts, see counts.c.
+static bool count_alike(const thread *t, const thread *other) {
+    return rl_touches_counts(t->pc) && rl_touches_counts(other->pc);
+}
+
 /// Whether a thread that has done this is not where it was, and cannot be spinning: a lock that is
 /// taken and released again is no such thing, nor is an attempt that failed.
 static bool is_lasting(uint8_t kind) {
@@ -171,7 +176,8 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
-        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
+        if (has(lab.sleeping, i) && (wakes(i, kind, address) || count_alike(&lab.threads[by], t)))
+            lab.sleeping &= ~set_of(i);
         if (!changes) continue;
         for (size_t v = 0; v < t->visit_count; v++) {
             if (t->visits[v].address != address) continue;
@@ -540,6 +546,8 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->accesses++;
     bool is_first = !t->started;
     t->started = true;
+    // Only the last release of an object runs code.
+    for (const rl_release_in_progress *r = t->releases; r; r = r->outer) rl_is_observed(r->object);
     look_for_spinning(t, place.stack);
     if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);

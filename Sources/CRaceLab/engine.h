@@ -240,6 +240,27 @@ void rl_set_landing(rl_landing *landing);
 void rl_remove_landing(rl_landing *landing);
 void rl_continue_giving_up(void);
 
+// MARK: - Reference counts (counts.c)
+
+/// A release that a thread is in the middle of.
+typedef struct rl_release_in_progress {
+    const void *object;
+    struct rl_release_in_progress *outer;
+} rl_release_in_progress;
+
+void rl_begin_release(rl_release_in_progress *this, const void *object);
+void rl_end_release(const rl_release_in_progress *this);
+
+/// This thread changes the reference count of an object.
+void rl_counts(const void *object, int change);
+/// It can be told from outside how many references there are to an object.
+void rl_is_observed(const void *object);
+/// What this thread does now depends on a reference count.
+void rl_looks_at_counts(void);
+
+/// From now on retains and releases are noticed, or no longer. Returns whether they can be.
+bool rl_listen_to_counts(bool on);
+
 // MARK: - Memory (engine.c)
 
 /// Keeps freed memory from being used again during the run, so that an address stands for one

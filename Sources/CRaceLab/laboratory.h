@@ -55,6 +55,7 @@ typedef struct {
     uintptr_t read_pc[RL_MAX_THREADS];
     vector_clock released;      // by atomic writes (`ordered`: the release sequences), or handed over
     uintptr_t handed_over_pc;
+    bool is_observed;           // an object: see counts.c
 } cell;
 
 /// Work that was sent to a queue of Dispatch and is not done yet.
@@ -151,6 +152,7 @@ typedef struct {
     bool early;                 // its attempt is to come before such a release of another thread
     lock *missed;               // by the last attempt that did
     bool spinning;
+    rl_release_in_progress *releases;  // the innermost one
     visit *visits;
     size_t visit_count, visit_capacity;
 } thread;
@@ -239,6 +241,8 @@ struct laboratory {
 
     branch_queue *queues;           // one for each number of preemptions
     size_t queue_count;
+
+    bool listens_to_counts;         // retains and releases are noticed
 
     void **kept;
     size_t kept_count, kept_capacity;
@@ -331,6 +335,16 @@ void rl_everything_is_released(void);
 /// Whether the thread is about to attempt to take a lock that another one may be about to release;
 /// if so, `*holder` is that other one.
 bool rl_can_be_early(const thread *t, int8_t *holder);
+
+// counts.c
+
+void rl_begin_counts_of_run(void);
+/// Nothing is known of the code under test yet.
+void rl_forget_counts(void);
+/// Whether a step at this place depends on others that touch reference counts.
+bool rl_touches_counts(uintptr_t pc);
+/// Looks through the run that is over. Returns whether there is a place that was not known before.
+bool rl_learn_counts(void);
 
 // engine.c
 

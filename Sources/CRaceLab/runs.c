@@ -41,6 +41,7 @@ void rl_make_thread(int index) {
     t->locks_held = 0;
     t->held_count = t->released_count = 0;
     t->early = false;
+    t->releases = NULL;
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->stands_behind, 0, sizeof t->stands_behind);
@@ -125,6 +126,7 @@ static bool begin_run(void) {
     lab.race_count = 0;
     lab.outside = NULL;
     lab.made_count = 0;
+    rl_begin_counts_of_run();
     lab.cell_count = 0;
     lab.lock_count = 0;
     lab.locks_held = 0;
@@ -174,6 +176,10 @@ void rl_fill_in(rl_run *run) {
     }
 }
 
+static bool explores_reduced(void) {
+    return lab.scenario->reduce && (!lab.scenario->schedule || lab.scenario->beyond);
+}
+
 /// Judges the run that has just ended. Returns whether to go on.
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
@@ -184,6 +190,10 @@ static bool end_run(void) {
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
+    if (explores_reduced() && rl_learn_counts()) {
+        lab.summary.starts_again = true;
+        return false;
+    }
     if (lab.redundant) {
         lab.summary.redundant++;
     } else {
@@ -301,6 +311,8 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.current = NULL;
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();
+    if (!scenario->continues) rl_forget_counts();
+    if (scenario->reduce) lab.listens_to_counts = rl_listen_to_counts(true);
 #if defined(__linux__)
     cpu_set_t before;
     stay_on_this_processor(&before);
@@ -311,6 +323,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
 #if defined(__linux__)
     sched_setaffinity(0, sizeof before, &before);
 #endif
+    if (scenario->reduce) rl_listen_to_counts(false);
     rl_summary summary = lab.summary;
     rl_release_explorations();
     return summary;

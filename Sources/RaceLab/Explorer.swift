@@ -112,6 +112,18 @@ final class Explorer {
         return shows ? computed.schedule : tally.schedule
     }
 
+    /// What was explored so far is explored once more.
+    private func forgetRuns() {
+        tallies = [:]
+        found = Found()
+        outcomes = [:]
+        surviving = nil
+        accesses = []
+        threadCount = 0
+        first = nil
+        obstacle = nil
+    }
+
     /// Runs the first interleaving once more: now it shows if the runs since have left something
     /// behind.
     private func firstCanBeRepeated() -> Bool {
@@ -313,9 +325,16 @@ final class Explorer {
                 configuration.schedule_length = UInt32(choices.count)
                 configuration.beyond = andBeyond
             }
-            let summary = withExtendedLifetime(self) { rl_explore(&configuration) }
-            if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
-            return summary
+            return withExtendedLifetime(self) {
+                var summary = rl_explore(&configuration)
+                while summary.starts_again {
+                    forgetRuns()
+                    configuration.continues = true
+                    summary = rl_explore(&configuration)
+                }
+                if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
+                return summary
+            }
         }
     }
 

@@ -149,6 +149,7 @@ typedef struct {
     bool (*is_compilers_own)(uintptr_t pc);
 
     bool reduce;                // do not permute steps that do not touch one another
+    bool continues;             // an exploration that has learned something
     int max_preemptions;        // -1: any number
     uint64_t max_runs;
     uint64_t max_executed;      // those that repeat another one included; 0: any number
@@ -180,6 +181,8 @@ typedef struct {
     const char *outside;        // if `status` is RL_OUTSIDE: what goes on there …
     uintptr_t outside_pc;       // … and where it was begun
     bool preemption_bound_reached;
+    bool starts_again;          // something was learned on which the reduction depends: go on with
+                                // another exploration that `continues` this one
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
