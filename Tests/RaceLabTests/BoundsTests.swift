@@ -152,7 +152,7 @@ struct BoundsTests {
             for number in 0..<4 {
                 group.addTask {
                     await Self.onThreadOfItsOwn {
-                        explore { scenario in
+                        explore(options: .everyOrder) { scenario in
                             runs.append(number)
                             BoundsTests.twoByTwo.describe(scenario)
                         }

@@ -24,8 +24,9 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// Every order counts, unless the options are changed: the numbers are those that are known.
     func report(_ change: (inout Options) -> Void = { _ in }) -> Report {
-        var options = Options()
+        var options = Options.everyOrder
         change(&options)
         return explore(options: options, describe)
     }
@@ -37,6 +38,15 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     static func named(_ name: String) -> Classic? {
         all.first { $0.name == name }
+    }
+}
+
+extension Options {
+    /// Without reduction.
+    static var everyOrder: Options {
+        var options = Options()
+        options.reduction = false
+        return options
     }
 }
 
