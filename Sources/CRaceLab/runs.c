@@ -141,6 +141,8 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
+    // Only while its threads run: judging takes longer with it.
+    if (rl_reduces()) lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }
@@ -176,10 +178,6 @@ void rl_fill_in(rl_run *run) {
     }
 }
 
-static bool explores_reduced(void) {
-    return lab.scenario->reduce && (!lab.scenario->schedule || lab.scenario->beyond);
-}
-
 /// Judges the run that has just ended. Returns whether to go on.
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
@@ -190,7 +188,8 @@ static bool end_run(void) {
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
-    if (explores_reduced() && rl_learn_counts()) {
+    if (rl_reduces()) rl_listen_to_counts(false);
+    if (rl_reduces() && rl_learn_counts()) {
         lab.summary.starts_again = true;
         return false;
     }
@@ -312,7 +311,6 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();
     if (!scenario->continues) rl_forget_counts();
-    if (scenario->reduce) lab.listens_to_counts = rl_listen_to_counts(true);
 #if defined(__linux__)
     cpu_set_t before;
     stay_on_this_processor(&before);
@@ -323,7 +321,6 @@ rl_summary rl_explore(const rl_scenario *scenario) {
 #if defined(__linux__)
     sched_setaffinity(0, sizeof before, &before);
 #endif
-    if (scenario->reduce) rl_listen_to_counts(false);
     rl_summary summary = lab.summary;
     rl_release_explorations();
     return summary;
