@@ -36,7 +36,7 @@ static size_t place_count, place_capacity;
 static bool is_everywhere;
 
 static bool is_listening(void) {
-    return rl_active && lab.scenario->reduce && me->fate == STAYS && my_thread()->last_step >= 0;
+    return rl_active && rl_reduces() && me->fate == STAYS && my_thread()->last_step >= 0;
 }
 
 static bool is_observed_in_run;
@@ -74,7 +74,7 @@ void rl_counts(const void *object, int change) {
 }
 
 void rl_is_observed(const void *object) {
-    if (!me || !lab.scenario->reduce || !object) return;
+    if (!me || !object || !rl_reduces()) return;
     rl_cell_at((uintptr_t)object)->is_observed = true;
     is_observed_in_run = true;
 }

@@ -187,6 +187,7 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
         }
     }
     if (changes && is_lasting(kind)) lab.threads[by].visit_count = 0;
+    if (rl_touches_counts(lab.threads[by].pc)) rl_note_effect(RL_MODIFY, RL_COUNTS, 0);
 }
 
 // MARK: - Spinning

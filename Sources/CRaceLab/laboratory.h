@@ -343,6 +343,8 @@ void rl_begin_counts_of_run(void);
 void rl_forget_counts(void);
 /// Whether a step at this place depends on others that touch reference counts.
 bool rl_touches_counts(uintptr_t pc);
+/// The address that all steps touch which touch reference counts.
+#define RL_COUNTS ((uintptr_t)rl_touches_counts)
 /// Looks through the run that is over. Returns whether there is a place that was not known before.
 bool rl_learn_counts(void);
 
