@@ -240,6 +240,15 @@ void rl_set_landing(rl_landing *landing);
 void rl_remove_landing(rl_landing *landing);
 void rl_continue_giving_up(void);
 
+// MARK: - Misuse (misuse.c)
+
+void rl_is_misused(rl_misuse_kind kind, rl_place place);
+/// A semaphore was made with a count, or is about to be freed.
+void rl_made_semaphore(const void *semaphore, int64_t count);
+void rl_frees_semaphore(const void *semaphore, rl_place place);
+/// Whether a thread of this run holds a lock, be it as a reader.
+bool rl_is_held(const void *lock);
+
 // MARK: - Reference counts (counts.c)
 
 /// A release that a thread is in the middle of.

@@ -56,6 +56,8 @@ typedef struct {
     vector_clock released;      // by atomic writes (`ordered`: the release sequences), or handed over
     uintptr_t handed_over_pc;
     bool is_observed;           // an object: see counts.c
+    bool is_semaphore;
+    int64_t made_with;          // the count of a semaphore
 } cell;
 
 /// Work that was sent to a queue of Dispatch and is not done yet.
@@ -242,6 +244,9 @@ struct laboratory {
     branch_queue *queues;           // one for each number of preemptions
     size_t queue_count;
 
+    rl_misuse *misuses;
+    size_t misuse_count, misuse_capacity;
+
     bool listens_to_counts;         // retains and releases are noticed
 
     void **kept;
@@ -300,6 +305,8 @@ void rl_check_access(int index, thread *t, uint32_t step);
 // locks.c
 
 lock *rl_lock_at(uintptr_t address);
+/// NULL if nothing is known of it in this run.
+lock *rl_known_lock(uintptr_t address);
 /// The lock for which a thread at such a point would have to wait, or NULL.
 lock *rl_waits_for(rl_kind kind, uintptr_t address);
 /// What a lock, a semaphore or a queue can be taken for.

@@ -123,6 +123,27 @@ intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
     return 0;
 }
 
+typedef dispatch_object (*semaphore_create)(intptr_t);
+typedef void (*release_object)(dispatch_object);
+REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
+REAL(release_object, real_release, "dispatch_release")
+
+/// How many more references to an object there are from outside of Dispatch, less one.
+static int32_t references(dispatch_object object) { return ((const int32_t *)object)[3]; }
+
+dispatch_object dispatch_semaphore_create(intptr_t count) {
+    dispatch_object semaphore = real_semaphore_create()(count);
+    if (semaphore && references(semaphore) == 0) rl_made_semaphore(semaphore, count);
+    return semaphore;
+}
+
+void dispatch_release(dispatch_object object) {
+    rl_place place = RL_CALLER;
+    if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
+    if (references(object) == 0) rl_frees_semaphore(object, place);
+    real_release()(object);
+}
+
 // MARK: - Serial and concurrent queues
 
 // A queue does not tell of which kind it is. So concurrent ones get a mark when they are made,

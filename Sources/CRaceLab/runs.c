@@ -126,6 +126,7 @@ static bool begin_run(void) {
     lab.race_count = 0;
     lab.outside = NULL;
     lab.made_count = 0;
+    lab.misuse_count = 0;
     rl_begin_counts_of_run();
     lab.cell_count = 0;
     lab.lock_count = 0;
@@ -189,8 +190,12 @@ static bool end_run(void) {
     if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
     if (rl_reduces()) rl_listen_to_counts(false);
-    if (rl_reduces() && rl_learn_counts()) {
+    if (!ends_all && rl_reduces() && rl_learn_counts()) {
         lab.summary.starts_again = true;
+#if defined(__linux__)
+        rl_forget_delayed_work();
+#endif
+        free_what_was_kept();
         return false;
     }
     if (lab.redundant) {

@@ -254,6 +254,8 @@ final class Explorer {
                 }
             }
         }
+        if run.status == RL_COMPLETE { scenario.letGo() }
+        causes += misuses(names: names(of: run)).map { Cause.said(.misuse, $0) }
         for race in run.allRaces {
             let pair = race.inOrder
             let cause = Cause.race(

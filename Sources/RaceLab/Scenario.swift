@@ -61,6 +61,10 @@ import Synchronization
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
 ///
+/// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread holds
+/// it, a condition that is waited for without its lock, and a `DispatchSemaphore` that is freed with
+/// a lower count than it was made with, are findings of the kind ``Finding/Kind/misuse``.
+///
 /// Memory orderings count where data races are concerned, as in C++20: a relaxed load acquires
 /// nothing, a relaxed store releases nothing, a read-modify-write continues a release sequence, a
 /// compare-and-exchange that fails has its failure ordering, and fences count. The *values* are
@@ -122,6 +126,14 @@ public final class Scenario {
 
     func endDescription() { isDescribed = true }
     func isMistaken(_ words: String) { mistake = mistake ?? words }
+
+    /// Frees what the closures hold, when the run is over: freeing it may show a misuse.
+    func letGo() {
+        threads = threads.map { NamedThread(name: $0.name, isWorker: $0.isWorker, body: {}) }
+        checks = []
+        columns = columns.map { Column(title: $0.title, read: { "" }) }
+        readOutcome = nil
+    }
 
     /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
     /// with the other bodies. An error that it throws counts as a failure. There can be up to

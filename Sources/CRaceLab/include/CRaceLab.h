@@ -95,6 +95,20 @@ typedef struct {
     uintptr_t first_pc, second_pc;
 } rl_race;
 
+/// A way to use a lock or a semaphore that its documentation forbids.
+typedef enum {
+    RL_RELEASED_FREE_LOCK = 0,  // a lock was released that no thread held
+    RL_WAITED_WITHOUT_LOCK,     // a condition was waited for without its lock
+    RL_FREED_IN_USE,            // a semaphore was freed with less than it was made with
+} rl_misuse_kind;
+
+typedef struct {
+    uint8_t kind;
+    int8_t thread;              // -1: none; something was freed with the scenario
+    uintptr_t pc;               // 0: unknown
+    int64_t count, made_with;   // of a semaphore
+} rl_misuse;
+
 /// What keeps a thread from going on, at the end of a run that did not complete.
 typedef struct {
     bool finished;
@@ -119,7 +133,7 @@ typedef struct {
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
-    uint32_t accesses[RL_MAX_THREADS];  // points to which each thread has come, and fences
+    uint32_t accesses[RL_MAX_THREADS];  // points to which each thread has come, fences and releases
     uint32_t misfit_step;
     int misfit_thread;
     bool misfit_early;                  // it could go, but not with an attempt that comes early
@@ -214,6 +228,10 @@ void rl_send(const void *queue, const void *item);
 /// with the item that the caller takes from the queue.
 bool rl_await(const void *queue);
 void rl_received(const void *item);
+
+/// What was misused in this run so far, freeing what the scenario has set up included. Valid until
+/// the next run.
+const rl_misuse *rl_misuses(size_t *count);
 
 /// True on a thread of a running scenario.
 bool rl_on_lab_thread(void);
