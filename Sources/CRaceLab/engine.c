@@ -91,6 +91,8 @@ static bool was_made_in_run(uintptr_t address) {
 /// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
 static const char *outside_help(const thread *t) {
     if (t->finished || !t->started) return NULL;
+    if (t->spinning && rl_is_global(t->address))
+        return "waits for a change of a global, which code outside of the scenario may make";
     if (t->asleep)
         return was_made_in_run(t->asleep_on) ? NULL
                                              : "waits for a condition that was made outside of the "
@@ -140,6 +142,11 @@ static bool wakes(int index, uint8_t kind, uintptr_t address) {
     return rl_are_dependent(kind, address, lab.sleeping_kinds[index], lab.threads[index].address);
 }
 
+/// Whether what two threads do depends on reference counts, see counts.c.
+static bool count_alike(const thread *t, const thread *other) {
+    return rl_touches_counts(t->pc) && rl_touches_counts(other->pc);
+}
+
 /// Whether a thread that has done this is not where it was, and cannot be spinning: a lock that is
 /// taken and released again is no such thing, nor is an attempt that failed.
 static bool is_lasting(uint8_t kind) {
@@ -169,7 +176,8 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
-        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
+        if (has(lab.sleeping, i) && (wakes(i, kind, address) || count_alike(&lab.threads[by], t)))
+            lab.sleeping &= ~set_of(i);
         if (!changes) continue;
         for (size_t v = 0; v < t->visit_count; v++) {
             if (t->visits[v].address != address) continue;
@@ -179,6 +187,7 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
         }
     }
     if (changes && is_lasting(kind)) lab.threads[by].visit_count = 0;
+    if (rl_touches_counts(lab.threads[by].pc)) rl_note_effect(RL_MODIFY, RL_COUNTS, 0);
 }
 
 // MARK: - Spinning
@@ -486,16 +495,11 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_JOIN:
             return rl_take(index, t);
         case RL_ATOMIC_READ:
-        case RL_EXCHANGE:
-            rl_join_clock(&t->clock, &rl_cell_at(t->address)->released);
+            rl_read_atomic(t, t->order);
             return true;
-        case RL_ATOMIC_WRITE: {
-            cell *c = rl_cell_at(t->address);
-            rl_join_clock(&t->clock, &c->released);
-            c->released = t->clock;
-            rl_tick(index);
+        case RL_ATOMIC_WRITE:
+            rl_write_atomic(t, t->order, false);
             return true;
-        }
         case RL_SIGNAL: {
             lock *semaphore = rl_lock_at(t->address);
             semaphore->count++;
@@ -516,6 +520,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_SEND:
             rl_lock_at(t->address)->count++;
             return true;
+        case RL_EXCHANGE:  // what it does is known after it
         case RL_NOTE:
         case RL_WAIT:
         case RL_WAKE:
@@ -539,9 +544,11 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->timed = timed;
     t->waits_for = rl_waits_for(kind, t->address);
     // Here, not when its turn has come: it may wait for ever.
-    if (kind != RL_NOTE) t->accesses++;
+    t->accesses++;
     bool is_first = !t->started;
     t->started = true;
+    // Only the last release of an object runs code.
+    for (const rl_release_in_progress *r = t->releases; r; r = r->outer) rl_is_observed(r->object);
     look_for_spinning(t, place.stack);
     if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);
@@ -576,21 +583,25 @@ uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place) {
     return point(kind, address, place, true);
 }
 
+uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order) {
+    my_thread()->order = order;
+    return point(kind, address, place, false);
+}
+
 bool rl_got_it(uint32_t step) { return !lab.steps[step].failed; }
 
-void rl_exchanged(uint32_t step, bool done) {
+void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure) {
     lab.steps[step].failed = !done;
-    if (done) return rl_swapped(step, true);
-    thread *t = &lab.threads[me->thread];
+    if (done) return rl_swapped(true, order);
+    thread *t = my_thread();
+    rl_read_atomic(t, order_of_failure);
     rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
 }
 
-void rl_swapped(uint32_t step, bool changes) {
-    (void)step;
+void rl_swapped(bool changes, int order) {
     int index = me->thread;
     thread *t = &lab.threads[index];
-    rl_cell_at(t->address)->released = t->clock;
-    rl_tick(index);
+    rl_write_atomic(t, order, true);
     // Whoever writes what was there already publishes what it did before, and may be doing so
     // again and again.
     rl_did(index, RL_ATOMIC_WRITE, t->address, changes);

@@ -61,6 +61,9 @@ rl_place rl_place_in_source(rl_place place);
 /// that is not Dispatch; NULL if there is none. `*place` is moved up the stack to the code under test.
 const char *rl_library_between(rl_place *place);
 
+/// Whether something at an address is as old as the program, or the library, that has it.
+bool rl_is_global(uintptr_t address);
+
 /// Whether the code at an address belongs to the library of this name, which has no ending.
 bool rl_is_in_library(uintptr_t pc, const char *name);
 
@@ -76,6 +79,12 @@ uint32_t rl_point(rl_kind kind, const void *address, rl_place place);
 /// The same, for something that is waited for only so long. How long is no matter: the time is
 /// up when nobody else can go on, and not before. See `rl_got_it`.
 uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
+
+/// The same, for an atomic operation; its memory ordering as C numbers them (`__ATOMIC_…`).
+uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order);
+
+/// A fence. No point: only this thread's own atomic operations can tell.
+void rl_fence(int order);
 
 /// Whether the step that was just granted got what it came for: false for a mere attempt that
 /// came too early, and when the time was up.
@@ -119,9 +128,9 @@ void rl_meet_outside(const char *what, rl_place place);
 _Noreturn void rl_end_run_with_too_many_threads(void);
 
 /// What came of an RL_EXCHANGE that compares first.
-void rl_exchanged(uint32_t step, bool done);
+void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure);
 /// What came of an RL_EXCHANGE that writes in any case: whether something else is there now.
-void rl_swapped(uint32_t step, bool changes);
+void rl_swapped(bool changes, int order);
 
 // MARK: - Locks (locks.c)
 
@@ -230,6 +239,36 @@ typedef struct rl_landing {
 void rl_set_landing(rl_landing *landing);
 void rl_remove_landing(rl_landing *landing);
 void rl_continue_giving_up(void);
+
+// MARK: - Misuse (misuse.c)
+
+void rl_is_misused(rl_misuse_kind kind, rl_place place);
+/// A semaphore was made with a count, or is about to be freed.
+void rl_made_semaphore(const void *semaphore, int64_t count);
+void rl_frees_semaphore(const void *semaphore, rl_place place);
+/// Whether a thread of this run holds a lock, be it as a reader.
+bool rl_is_held(const void *lock);
+
+// MARK: - Reference counts (counts.c)
+
+/// A release that a thread is in the middle of.
+typedef struct rl_release_in_progress {
+    const void *object;
+    struct rl_release_in_progress *outer;
+} rl_release_in_progress;
+
+void rl_begin_release(rl_release_in_progress *this, const void *object);
+void rl_end_release(const rl_release_in_progress *this);
+
+/// This thread changes the reference count of an object.
+void rl_counts(const void *object, int change);
+/// It can be told from outside how many references there are to an object.
+void rl_is_observed(const void *object);
+/// What this thread does now depends on a reference count.
+void rl_looks_at_counts(void);
+
+/// From now on retains and releases are noticed, or no longer. Returns whether they can be.
+bool rl_listen_to_counts(bool on);
 
 // MARK: - Memory (engine.c)
 

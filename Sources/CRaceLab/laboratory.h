@@ -36,8 +36,11 @@ bool rl_gate_wait(gate *g, const struct timespec *at_most);
 
 _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
 
+/// Up to which of its moments each thread is known. An atomic operation tells its values to others
+/// whatever its memory ordering; what happens before what depends on the ordering.
 typedef struct {
-    uint32_t at[RL_MAX_THREADS];
+    uint32_t at[RL_MAX_THREADS];       // what can be known: every atomic operation tells everything
+    uint32_t ordered[RL_MAX_THREADS];  // what happens before: never more than `at`
 } vector_clock;
 
 /// What is known of one place in memory.
@@ -50,8 +53,11 @@ typedef struct {
     uintptr_t write_pc;
     uint32_t read_clock[RL_MAX_THREADS], read_step[RL_MAX_THREADS];
     uintptr_t read_pc[RL_MAX_THREADS];
-    vector_clock released;      // by the atomic writes so far, or with something handed over
+    vector_clock released;      // by atomic writes (`ordered`: the release sequences), or handed over
     uintptr_t handed_over_pc;
+    bool is_observed;           // an object: see counts.c
+    bool is_semaphore;
+    int64_t made_with;          // the count of a semaphore
 } cell;
 
 /// Work that was sent to a queue of Dispatch and is not done yet.
@@ -132,6 +138,9 @@ typedef struct {
     pthread_t pthread;          // of a thread that another one has started
     bool is_added, is_detached;
     vector_clock clock;
+    uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
+    uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence
+    int order;                  // of the atomic operation that it is about to make
     uint32_t told;              // its clock when it last told others what it had done, in a step …
     uint32_t told_in;           // … and how many steps there were then
     int32_t last_step;          // -1 before its first
@@ -145,6 +154,7 @@ typedef struct {
     bool early;                 // its attempt is to come before such a release of another thread
     lock *missed;               // by the last attempt that did
     bool spinning;
+    rl_release_in_progress *releases;  // the innermost one
     visit *visits;
     size_t visit_count, visit_capacity;
 } thread;
@@ -234,6 +244,11 @@ struct laboratory {
     branch_queue *queues;           // one for each number of preemptions
     size_t queue_count;
 
+    rl_misuse *misuses;
+    size_t misuse_count, misuse_capacity;
+
+    bool listens_to_counts;         // retains and releases are noticed
+
     void **kept;
     size_t kept_count, kept_capacity;
 
@@ -275,8 +290,14 @@ static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
 // happens_before.c
 
 void rl_join_clock(vector_clock *into, const vector_clock *other);
+/// Begins a new moment of a thread.
+void rl_advance(thread *t);
 /// Makes what a thread does from now on later than what it has just told others in a step.
 void rl_tick(int index);
+/// What an atomic operation of this memory ordering reads and writes. A write that is part of a
+/// read-modify-write continues the release sequences that it finds.
+void rl_read_atomic(thread *t, int order);
+void rl_write_atomic(thread *t, int order, bool is_read_modify_write);
 cell *rl_cell_at(uintptr_t address);
 /// Checks an access that is neither atomic nor a lock against those before it.
 void rl_check_access(int index, thread *t, uint32_t step);
@@ -284,6 +305,8 @@ void rl_check_access(int index, thread *t, uint32_t step);
 // locks.c
 
 lock *rl_lock_at(uintptr_t address);
+/// NULL if nothing is known of it in this run.
+lock *rl_known_lock(uintptr_t address);
 /// The lock for which a thread at such a point would have to wait, or NULL.
 lock *rl_waits_for(rl_kind kind, uintptr_t address);
 /// What a lock, a semaphore or a queue can be taken for.
@@ -319,6 +342,18 @@ void rl_everything_is_released(void);
 /// Whether the thread is about to attempt to take a lock that another one may be about to release;
 /// if so, `*holder` is that other one.
 bool rl_can_be_early(const thread *t, int8_t *holder);
+
+// counts.c
+
+void rl_begin_counts_of_run(void);
+/// Nothing is known of the code under test yet.
+void rl_forget_counts(void);
+/// Whether a step at this place depends on others that touch reference counts.
+bool rl_touches_counts(uintptr_t pc);
+/// The address that all steps touch which touch reference counts.
+#define RL_COUNTS ((uintptr_t)rl_touches_counts)
+/// Looks through the run that is over. Returns whether there is a place that was not known before.
+bool rl_learn_counts(void);
 
 // engine.c
 

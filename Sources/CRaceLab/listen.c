@@ -146,84 +146,74 @@ static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desire
 
 // MARK: - Atomics
 
-// Code compiled with `-sanitize=thread` calls these in place of atomic instructions. The lab
-// runs one thread at a time, so whatever order the code asks for it gets the strictest one:
-// sequential consistency.
+// Code compiled with `-sanitize=thread` calls these in place of atomic instructions, with the memory
+// ordering as the last argument. The lab runs one thread at a time, so values are sequentially
+// consistent whatever the ordering; what the operation orders is up to the ordering.
 
 static bool is_point(rl_place place) {
     return rl_active && !rl_is_compilers_own(place.pc);
 }
 
-#define READ_POINT(a)                 \
-    rl_place place = RL_CALLER;       \
-    if (is_point(place)) rl_point(RL_ATOMIC_READ, (const void *)(a), place)
-#define WRITE_POINT(a)                \
-    rl_place place = RL_CALLER;       \
-    if (is_point(place)) rl_point(RL_ATOMIC_WRITE, (const void *)(a), place)
-
 // Reads and writes at once. Writing what was there already changes nothing: that is how a thread
 // waits for a flag by exchanging it.
-#define SWAP(type, a, operation, new_value)                                       \
+#define SWAP(type, a, operation, new_value, order)                                \
     ({                                                                            \
         rl_place place = RL_CALLER;                                               \
         bool point = is_point(place);                                             \
-        uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)(a), place) : 0; \
+        if (point) rl_point(RL_EXCHANGE, (const void *)(a), place);               \
         type old = operation;                                                     \
-        if (point) rl_swapped(step, (type)(new_value) != old);                    \
+        if (point) rl_swapped((type)(new_value) != old, order);                   \
         old;                                                                      \
     })
 
 #define FETCH(bits, type, name, new_value)                                                       \
     type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {           \
-        (void)order;                                                                             \
-        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value);      \
+        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value,       \
+                    order);                                                                      \
     }
 
 #define ATOMICS(bits, type, RECOGNISE)                                                           \
     type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
-        (void)order;                                                                             \
-        READ_POINT(a);                                                                           \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, (const void *)a, place, order);     \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
     }                                                                                            \
     void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
-        (void)order;                                                                             \
-        WRITE_POINT(a);                                                                          \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_WRITE, (const void *)a, place, order);    \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
     }                                                                                            \
     type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
-        (void)order;                                                                             \
-        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value);            \
+        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value, order);     \
     }                                                                                            \
-    FETCH(bits, type, add, old + value)                                                                       \
-    FETCH(bits, type, sub, old - value)                                                                       \
-    FETCH(bits, type, and, old & value)                                                                       \
-    FETCH(bits, type, or, old | value)                                                                        \
-    FETCH(bits, type, xor, old ^ value)                                                                       \
-    FETCH(bits, type, nand, ~(old & value))                                                                      \
-    static bool exchange##bits(volatile type *a, type *expected, type desired, rl_place place) { \
+    FETCH(bits, type, add, old + value)                                                          \
+    FETCH(bits, type, sub, old - value)                                                          \
+    FETCH(bits, type, and, old & value)                                                          \
+    FETCH(bits, type, or, old | value)                                                           \
+    FETCH(bits, type, xor, old ^ value)                                                          \
+    FETCH(bits, type, nand, ~(old & value))                                                      \
+    static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
+                               int otherwise, rl_place place) {                                  \
         bool point = is_point(place);                                                            \
         uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)a, place) : 0;               \
         bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
                                                 __ATOMIC_SEQ_CST);                               \
-        if (point) rl_exchanged(step, done);                                                     \
+        if (point) rl_exchanged(step, done, order, otherwise);                                   \
         return done;                                                                             \
     }                                                                                            \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected,             \
                                                     type desired, int order, int otherwise) {    \
-        (void)order, (void)otherwise;                                                            \
         RECOGNISE                                                                                \
-        exchange##bits(a, &expected, desired, RL_CALLER);                                        \
+        exchange##bits(a, &expected, desired, order, otherwise, RL_CALLER);                      \
         return expected;                                                                         \
     }                                                                                            \
     int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected,          \
                                                       type desired, int order, int otherwise) {  \
-        (void)order, (void)otherwise;                                                            \
-        return exchange##bits(a, expected, desired, RL_CALLER);                                  \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
     }                                                                                            \
     int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected,            \
                                                     type desired, int order, int otherwise) {    \
-        (void)order, (void)otherwise;                                                            \
-        return exchange##bits(a, expected, desired, RL_CALLER);                                  \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
     }
 
 #define RECOGNISE_MUTEX                                                                          \
@@ -239,7 +229,7 @@ ATOMICS(128, __uint128_t, )
 #endif
 
 void __tsan_atomic_thread_fence(int order) {
-    (void)order;
+    if (rl_active && rl_is_under_test(RL_CALLER.pc)) rl_fence(order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }

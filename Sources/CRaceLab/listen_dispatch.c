@@ -73,12 +73,16 @@ typedef intptr_t (*semaphore_signal)(dispatch_object);
 REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
 REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
 
+/// How many references to an object there are from outside of Dispatch, less one.
+static int32_t references(dispatch_object object) { return ((const int32_t *)object)[3]; }
+
 typedef dispatch_object (*semaphore_create)(intptr_t);
 REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
 
 dispatch_object dispatch_semaphore_create(intptr_t count) {
     dispatch_object semaphore = real_semaphore_create()(count);
     rl_made(semaphore);
+    if (semaphore && references(semaphore) == 0) rl_made_semaphore(semaphore, count);
     return semaphore;
 }
 
@@ -121,6 +125,16 @@ intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
     make_counted(semaphore);
     rl_point(RL_SIGNAL, semaphore, place);
     return 0;
+}
+
+typedef void (*release_object)(dispatch_object);
+REAL(release_object, real_release, "dispatch_release")
+
+void dispatch_release(dispatch_object object) {
+    rl_place place = RL_CALLER;
+    if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
+    if (references(object) == 0) rl_frees_semaphore(object, place);
+    real_release()(object);
 }
 
 // MARK: - Serial and concurrent queues

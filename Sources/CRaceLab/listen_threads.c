@@ -78,8 +78,19 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     return rl_got_it(step) ? really_lock(mutex) : ETIMEDOUT;
 }
 
+/// Whether no thread holds a mutex, be it one that is no part of the scenario.
+static bool is_free(pthread_mutex_t *mutex) {
+    if (rl_is_held(mutex) || real_trylock()(mutex) != 0) return false;
+    real_unlock()(mutex);
+    return true;
+}
+
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     IS_LISTENED_TO(place);
+    if (is_listened_to && is_free(mutex)) {
+        rl_is_misused(RL_RELEASED_FREE_LOCK, place);
+        return EPERM;
+    }
     int result = real_unlock()(mutex);
     if (is_listened_to && result == 0) rl_unlocked(mutex);
     return result;
@@ -132,6 +143,11 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO(place);
+    if (is_listened_to && !rl_is_held(lock) && real_trywrlock()(lock) == 0) {
+        real_rwunlock()(lock);
+        rl_is_misused(RL_RELEASED_FREE_LOCK, place);
+        return EPERM;
+    }
     int result = real_rwunlock()(lock);
     if (is_listened_to && result == 0) rl_unlocked(lock);
     return result;
@@ -161,8 +177,12 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool time
                     rl_place place) {
     rl_point(RL_WAIT, condition, place);
     rl_fell_asleep(condition);
-    real_unlock()(mutex);
-    rl_unlocked(mutex);
+    if (is_free(mutex)) {
+        rl_is_misused(RL_WAITED_WITHOUT_LOCK, place);
+    } else {
+        real_unlock()(mutex);
+        rl_unlocked(mutex);
+    }
     uint32_t step = timed ? rl_timed_point(RL_LOCK, mutex, place)
                           : rl_point(RL_LOCK, mutex, place);
     bool woken = rl_got_it(step);

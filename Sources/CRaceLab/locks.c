@@ -56,7 +56,7 @@ lock *rl_lock_at(uintptr_t address) {
     return slot->lock;
 }
 
-static lock *known_lock(uintptr_t address) {
+lock *rl_known_lock(uintptr_t address) {
     if (lab.lock_capacity == 0) return NULL;
     lock_slot *slot = lock_slot_of(address);
     return slot->run == lab.run ? slot->lock : NULL;
@@ -120,7 +120,7 @@ bool rl_is_available(const thread *t) {
 }
 
 uint8_t rl_free_for(uintptr_t address) {
-    const lock *l = known_lock(address);
+    const lock *l = rl_known_lock(address);
     if (!l || l->owner != NOBODY) return 0;
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
                      (l->count > 0 ? RL_COUNTED : l->count == 0 ? RL_EMPTY : 0));
@@ -235,19 +235,20 @@ void rl_release_lock(thread *t, uintptr_t address) {
         l->released = t->clock;
     }
     // No `rl_tick`: a release is no step.
-    t->clock.at[index]++;
+    rl_advance(t);
     rl_did(index, RL_LOCK, address, true);
 }
 
 void rl_unlocked(const void *address) {
     if (me->fate != STAYS) rl_give_up();
+    my_thread()->accesses++;
     // In the order in which they were released.
     rl_notice_unlocks(my_thread());
     rl_release_lock(my_thread(), (uintptr_t)address);
 }
 
 bool rl_owns(const void *address) {
-    lock *l = known_lock((uintptr_t)address);
+    lock *l = rl_known_lock((uintptr_t)address);
     return l && l->owner == me->thread;
 }
 
@@ -336,7 +337,7 @@ static void (*signal_real_semaphore)(void *semaphore);
 
 void rl_set_signaller(void (*signal)(void *semaphore)) { signal_real_semaphore = signal; }
 
-bool rl_is_counted(const void *semaphore) { return known_lock((uintptr_t)semaphore) != NULL; }
+bool rl_is_counted(const void *semaphore) { return rl_known_lock((uintptr_t)semaphore) != NULL; }
 
 void rl_count(const void *semaphore, int64_t count) {
     lock *l = rl_lock_at((uintptr_t)semaphore);

@@ -307,6 +307,11 @@ static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argu
     return _URC_NO_REASON;
 }
 
+bool rl_is_global(uintptr_t address) {
+    Dl_info info;
+    return dladdr((void *)address, &info) != 0;
+}
+
 bool rl_is_in_library(uintptr_t pc, const char *name) {
     Dl_info info;
     if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return false;

@@ -45,6 +45,7 @@ typedef struct {
     uintptr_t address;
     uint8_t kind;
     bool is_spinning;
+    bool counts;                // touches reference counts, see counts.c
 } pending;
 
 /// What is known about the moment before a step of the present interleaving.
@@ -166,7 +167,8 @@ void rl_come_to_node(rl_thread_set enabled, rl_thread_set could_be_early, bool i
     for (int i = 0; i < lab.thread_count; i++) {
         const thread *t = &lab.threads[i];
         const bool waits = t->started && (!t->finished || t->idle);
-        n->pending[i] = (pending){waits ? t->address : 0, t->kind, !waits || t->spinning};
+        n->pending[i] = (pending){waits ? t->address : 0, t->kind, !waits || t->spinning,
+                                  waits && rl_touches_counts(t->pc)};
     }
 }
 
@@ -295,8 +297,7 @@ static bool is_first_in(const sequence *s, size_t index) {
         index, index + 1 == s->count ? s->last_clock : &search.clocks[search.needed[index]]);
 }
 
-/// Whether a step that is pending depends on nothing in the sequence.
-static bool is_independent(const sequence *s, uint8_t kind, uintptr_t address) {
+static bool touches_nothing_of(const sequence *s, uint8_t kind, uintptr_t address) {
     for (size_t k = 0; k + 1 < s->count; k++) {
         const effect *by, own = {address, kind, 0};
         if (conflicts(search.needed[k], &own, &by)) return false;
@@ -304,6 +305,12 @@ static bool is_independent(const sequence *s, uint8_t kind, uintptr_t address) {
     for (size_t k = 0; k < s->last_count; k++)
         if (rl_are_dependent(s->last[k].kind, s->last[k].address, kind, address)) return false;
     return true;
+}
+
+/// Whether a step that is pending, and counts as of this kind, depends on nothing in the sequence.
+static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
+    return touches_nothing_of(s, kind, p->address) &&
+           (!p->counts || touches_nothing_of(s, RL_MODIFY, RL_COUNTS));
 }
 
 enum { NOT_IN = -1, BLOCKED = -2 };
@@ -322,7 +329,7 @@ static bool is_asleep(const node *n, const sequence *s, int but) {
         if (i == but || !has(asleep, i)) continue;
         const ptrdiff_t at = first_step_in(s, i);
         if (at >= 0) return true;
-        if (at == NOT_IN && is_independent(s, n->kinds[i], n->pending[i].address)) return true;
+        if (at == NOT_IN && is_independent(s, n->kinds[i], &n->pending[i])) return true;
     }
     return false;
 }
@@ -348,7 +355,7 @@ static wish *beginning_of(const node *n, wish *list, const sequence *s, rl_threa
         }
         const pending *p = &n->pending[thread];
         if (*at == NOT_IN && !(w->choice & RL_EARLY) && !has(moved, thread) &&
-            is_independent(s, p->kind, p->address))
+            is_independent(s, p->kind, p))
             return w;
     }
     return NULL;

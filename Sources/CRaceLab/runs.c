@@ -41,10 +41,13 @@ void rl_make_thread(int index) {
     t->locks_held = 0;
     t->held_count = t->released_count = 0;
     t->early = false;
+    t->releases = NULL;
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->stands_behind, 0, sizeof t->stands_behind);
-    t->clock.at[index] = 1;
+    memset(t->read, 0, sizeof t->read);
+    memset(t->fenced, 0, sizeof t->fenced);
+    rl_advance(t);
 }
 
 uint64_t rl_run_number(void) { return lab.run; }
@@ -123,6 +126,8 @@ static bool begin_run(void) {
     lab.race_count = 0;
     lab.outside = NULL;
     lab.made_count = 0;
+    lab.misuse_count = 0;
+    rl_begin_counts_of_run();
     lab.cell_count = 0;
     lab.lock_count = 0;
     lab.locks_held = 0;
@@ -137,6 +142,8 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
+    // Only while its threads run: judging takes longer with it.
+    if (rl_reduces()) lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }
@@ -182,6 +189,15 @@ static bool end_run(void) {
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
+    if (rl_reduces()) rl_listen_to_counts(false);
+    if (!ends_all && rl_reduces() && rl_learn_counts()) {
+        lab.summary.starts_again = true;
+#if defined(__linux__)
+        rl_forget_delayed_work();
+#endif
+        free_what_was_kept();
+        return false;
+    }
     if (lab.redundant) {
         lab.summary.redundant++;
     } else {
@@ -299,6 +315,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.current = NULL;
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();
+    if (!scenario->continues) rl_forget_counts();
 #if defined(__linux__)
     cpu_set_t before;
     stay_on_this_processor(&before);

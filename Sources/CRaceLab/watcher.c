@@ -89,6 +89,7 @@ static void stop(rl_status status) {
     struct sched_param parameter = {0};
     sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
 #endif
+    rl_listen_to_counts(false);
     lab.scenario->finished(lab.scenario->context, &run);
     // What was kept may still be in use by the thread that is lost.
     lab.kept_count = 0;

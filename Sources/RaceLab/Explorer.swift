@@ -93,7 +93,7 @@ final class Explorer {
             threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
             extent: extent, limit: limit, found: found, judging: options.judging,
             outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
-            obstacle: obstacle)
+            obstacle: obstacle, hasWeakOrderings: summary.has_weak_orderings)
     }
 
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to make sure.
@@ -110,6 +110,18 @@ final class Explorer {
         }
         _ = run(computed.schedule)
         return shows ? computed.schedule : tally.schedule
+    }
+
+    /// What was explored so far is explored once more.
+    private func forgetRuns() {
+        tallies = [:]
+        found = Found()
+        outcomes = [:]
+        surviving = nil
+        accesses = []
+        threadCount = 0
+        first = nil
+        obstacle = nil
     }
 
     /// Runs the first interleaving once more: now it shows if the runs since have left something
@@ -242,9 +254,13 @@ final class Explorer {
                 }
             }
         }
+        if run.status == RL_COMPLETE { scenario.letGo() }
+        causes += misuses(names: names(of: run)).map { Cause.said(.misuse, $0) }
         for race in run.allRaces {
             let pair = race.inOrder
-            let cause = Cause.race(first: pair.0, second: pair.1, overlap: race.overlap)
+            let cause = Cause.race(
+                first: pair.0, second: pair.1, overlap: race.overlap, isKnown: race.is_known
+            ).judged(by: options.judging)
             if !causes.contains(cause) { causes.append(cause) }
         }
         return causes
@@ -311,9 +327,16 @@ final class Explorer {
                 configuration.schedule_length = UInt32(choices.count)
                 configuration.beyond = andBeyond
             }
-            let summary = withExtendedLifetime(self) { rl_explore(&configuration) }
-            if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
-            return summary
+            return withExtendedLifetime(self) {
+                var summary = rl_explore(&configuration)
+                while summary.starts_again {
+                    forgetRuns()
+                    configuration.continues = true
+                    summary = rl_explore(&configuration)
+                }
+                if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
+                return summary
+            }
         }
     }
 

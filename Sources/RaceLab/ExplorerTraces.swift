@@ -68,7 +68,10 @@ extension Explorer {
             steps: Trace.Step.all(of: run.allSteps) { states[$0] },
             findings: causes.map { Finding($0, count: 1, schedule: run.schedule) },
             waiting: Trace.Waiting.all(of: run))
-        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)
+        for race in run.allRaces
+        where
+            options.judging.contains(.dataRace)
+            || race.overlap && options.judging.contains(.overlap)
         {
             let word = race.overlap ? "overlaps" : "races"
             result.mark(

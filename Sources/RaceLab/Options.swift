@@ -22,10 +22,13 @@ public struct Options: Sendable {
     /// also counts how often does, while the thread for which it waits is not let go on.
     public var maximumSteps = 2_000
     /// Leaves out interleavings that differ from one explored before only in the order of steps
-    /// that do not touch the same thing. Sound for every verdict (by sleep sets, Godefroid 1996);
-    /// the counts become smaller. Not used together with `maximumSwitches`, where it would leave
-    /// out too much.
-    public var reduction = false
+    /// that do not depend on one another (by sleep sets, Godefroid 1996). Two steps depend on one
+    /// another if they touch the same thing and one of them may change it; also if both change, or
+    /// look at, reference counts that can be observed: through a weak or unowned reference, through
+    /// `isKnownUniquelyReferenced`, or by a `deinit` that makes steps. Findings and outcomes stay the
+    /// same; the counts become smaller. `false`: explores every order. Not used together with
+    /// `maximumSwitches`, where it would leave out too much.
+    public var reduction = true
     /// Where the scenario runs. In a child process a crash ends the child only, and is a finding like
     /// others: ``Finding/Kind/crash``.
     public var isolation = Isolation.none

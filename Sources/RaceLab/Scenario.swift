@@ -61,9 +61,20 @@ import Synchronization
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
 ///
+/// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread holds
+/// it, a condition that is waited for without its lock, and a `DispatchSemaphore` that is freed with
+/// a lower count than it was made with, are findings of the kind ``Finding/Kind/misuse``.
+///
+/// Memory orderings count where data races are concerned, as in C++20: a relaxed load acquires
+/// nothing, a relaxed store releases nothing, a read-modify-write continues a release sequence, a
+/// compare-and-exchange that fails has its failure ordering, and fences count. The *values* are
+/// sequentially consistent whatever the ordering: every load finds what was stored last, so an
+/// outcome that needs a reordered load or store is never reached.
+///
 /// A wait that ends at a given time (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) goes on
 /// without what it waited for when no other thread can go on, and only then: time is no part of
-/// the model, and runs stay the same. A timeout of `.now()` is an attempt, and does not wait.
+/// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of
+/// `.now()` is an attempt, and does not wait.
 ///
 /// ## What it does not see
 ///
@@ -86,7 +97,8 @@ import Synchronization
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
 ///   for anything else that is not listed above, is reported as blocked, with its place. If no
 ///   thread can go on, and one waits for a semaphore, a condition or a group that was made outside
-///   of the scenario, there is no verdict either: code outside could signal it.
+///   of the scenario, or for a change of a global, there is no verdict either: code outside could
+///   signal it, or make that change.
 public final class Scenario {
     struct NamedThread {
         let name: String
@@ -114,6 +126,14 @@ public final class Scenario {
 
     func endDescription() { isDescribed = true }
     func isMistaken(_ words: String) { mistake = mistake ?? words }
+
+    /// Frees what the closures hold, when the run is over: freeing it may show a misuse.
+    func letGo() {
+        threads = threads.map { NamedThread(name: $0.name, isWorker: $0.isWorker, body: {}) }
+        checks = []
+        columns = columns.map { Column(title: $0.title, read: { "" }) }
+        readOutcome = nil
+    }
 
     /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
     /// with the other bodies. An error that it throws counts as a failure. There can be up to

@@ -33,7 +33,8 @@ public struct Schedule: Hashable, Codable, Sendable {
         public let description: String
     }
 
-    /// Reads a schedule for threads of these names.
+    /// Reads a schedule for threads of these names. The empty text is the schedule of an
+    /// interleaving without a step: one in which no thread can make its first.
     public init(_ text: String, threads: [String]) throws {
         let letters = Schedule.letters(for: threads)
         let named = StartedThreads.named(of: threads)
@@ -62,9 +63,6 @@ public struct Schedule: Hashable, Codable, Sendable {
             }
             if isEarly { early.formUnion(choices.count..<(choices.count + times)) }
             choices += Array(repeating: thread, count: times)
-        }
-        guard !choices.isEmpty else {
-            throw Malformed(description: "the schedule is empty: the letters are \(legend)")
         }
         self.init(choices, early: early)
     }

@@ -287,7 +287,7 @@ extension Classic {
 @Suite("Declared outcomes", .needsTheLab)
 struct OutcomeTests {
     private func incrementing(
-        _ options: Options = Options(), _ declare: @escaping (Scenario) -> Void
+        _ options: Options = .everyOrder, _ declare: @escaping (Scenario) -> Void
     ) -> Report {
         explore(options: options) { scenario in
             let counter = AtomicCounter()

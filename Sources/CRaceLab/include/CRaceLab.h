@@ -90,9 +90,24 @@ typedef struct {
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
     bool overlap;           // both modify: each can be in the middle of it
+    bool is_known;          // atomic operations lie between them, but none whose ordering counts
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;
+
+/// A way to use a lock or a semaphore that its documentation forbids.
+typedef enum {
+    RL_RELEASED_FREE_LOCK = 0,  // a lock was released that no thread held
+    RL_WAITED_WITHOUT_LOCK,     // a condition was waited for without its lock
+    RL_FREED_IN_USE,            // a semaphore was freed with less than it was made with
+} rl_misuse_kind;
+
+typedef struct {
+    uint8_t kind;
+    int8_t thread;              // -1: none; something was freed with the scenario
+    uintptr_t pc;               // 0: unknown
+    int64_t count, made_with;   // of a semaphore
+} rl_misuse;
 
 /// What keeps a thread from going on, at the end of a run that did not complete.
 typedef struct {
@@ -118,7 +133,7 @@ typedef struct {
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
-    uint32_t accesses[RL_MAX_THREADS];  // steps of each thread that are not notes
+    uint32_t accesses[RL_MAX_THREADS];  // points to which each thread has come, fences and releases
     uint32_t misfit_step;
     int misfit_thread;
     bool misfit_early;                  // it could go, but not with an attempt that comes early
@@ -148,6 +163,7 @@ typedef struct {
     bool (*is_compilers_own)(uintptr_t pc);
 
     bool reduce;                // do not permute steps that do not touch one another
+    bool continues;             // an exploration that has learned something
     int max_preemptions;        // -1: any number
     uint64_t max_runs;
     uint64_t max_executed;      // those that repeat another one included; 0: any number
@@ -179,6 +195,9 @@ typedef struct {
     const char *outside;        // if `status` is RL_OUTSIDE: what goes on there …
     uintptr_t outside_pc;       // … and where it was begun
     bool preemption_bound_reached;
+    bool starts_again;          // something was learned on which the reduction depends: go on with
+                                // another exploration that `continues` this one
+    bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
 /// Runs the scenario under one interleaving after the other. One exploration at a time.
@@ -209,6 +228,10 @@ void rl_send(const void *queue, const void *item);
 /// with the item that the caller takes from the queue.
 bool rl_await(const void *queue);
 void rl_received(const void *item);
+
+/// What was misused in this run so far, freeing what the scenario has set up included. Valid until
+/// the next run.
+const rl_misuse *rl_misuses(size_t *count);
 
 /// True on a thread of a running scenario.
 bool rl_on_lab_thread(void);
@@ -302,6 +325,7 @@ enum {
     RL_FAULT_LOCKS_ALWAYS_FREE = 2,
     RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
     RL_FAULT_NO_EARLY_ATTEMPTS = 8,
+    RL_FAULT_EVERY_ATOMIC_ORDERS = 16,
 };
 
 /// From now on a stack overflow ends this process with `status`, after writing `message` to

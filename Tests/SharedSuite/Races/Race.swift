@@ -56,6 +56,9 @@ extension Race {
         let failing = reports.reduce(0) { $0 + $1.failing }
         let findings = reports.flatMap(\.findings)
         guard !findings.isEmpty else {
+            if let cutOff = reports.first(where: { !$0.survives }) {
+                return .unknown(cutOff.summary)
+            }
             return .survives(explored: explored, detail: "in every one of \(explored)")
         }
         let reasons = findings.compactMap(Reason.init)
