@@ -19,8 +19,7 @@ static void push(uint32_t preemptions, branch *b) {
 }
 
 /// The branch with the fewest preemptions; of those, the one found first.
-branch *rl_next_branch(void) {
-    if (rl_reduces()) return rl_next_reduced_branch();
+static branch *next_found_branch(void) {
     for (size_t i = 0; i < lab.queue_count; i++) {
         branch_queue *q = &lab.queues[i];
         if (q->first == q->count) continue;
@@ -31,9 +30,13 @@ branch *rl_next_branch(void) {
     return NULL;
 }
 
+branch *rl_next_branch(void) {
+    return rl_reduces() ? rl_next_reduced_branch() : next_found_branch();
+}
+
 void rl_forget_branches(void) {
     rl_forget_reduction();
-    for (branch *b = rl_next_branch(); b; b = rl_next_branch()) discard(b);
+    for (branch *b = next_found_branch(); b; b = next_found_branch()) discard(b);
     for (size_t i = 0; i < lab.queue_count; i++)
         if (lab.queues[i].items) discard(lab.queues[i].items);
     if (lab.queues) discard(lab.queues);
