@@ -41,33 +41,28 @@ extension Requirement {
     }
 
     /// Runs one interleaving of the user's choice, and says what the grader says of it, in lines.
-    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, verdict: [String]) {
+    ///
+    /// - Parameter marked: with a mark at the step from which every interleaving fails. To find it,
+    ///   others are run; a crash in one of them ends this process.
+    func replayed(
+        _ answer: AnyObject, _ schedule: String, marked: Bool
+    ) throws -> (Trace, verdict: [String]) {
         switch trial(answer) {
         case .play, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
-        case .scenario(let options, let describe):
+        case .scenario(var options, let describe):
+            options.marksPointOfNoReturn = marked
             let trace = try replay(schedule, options: options, describe)
             let judged = trace.findings.filter { options.judging.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))
         case .independence(let describe):
-            let trace = try replay(schedule, describe)
+            let trace = try replay(schedule, options: Independence.options, describe)
             return (trace, verdict(Independence(describe).complaints(of: trace)))
         case .scheduled(let scheduled):
             let carried = try scheduled.carried(schedule)
             if let misfit = carried.misfit { throw misfit }
             return (carried.trace, scheduled.verdict(carried.trace))
         }
-    }
-
-    /// The same interleaving with the mark that the grader puts into it: at the step after which
-    /// every way fails. `nil` if it is not the one that the grader shows. To know that, all are
-    /// explored; a crash in one of them ends this process.
-    func marked(_ trace: Trace, _ answer: AnyObject) throws -> Trace? {
-        guard !trace.findings.isEmpty, case .scenario(let options, let describe) = trial(answer)
-        else { return nil }
-        let report = explore(options: options, describe)
-        let shown = try report.counterexample(options: options, describe)
-        return shown.flatMap { $0.schedule == trace.schedule ? $0 : nil }
     }
 
     private func verdict(_ complaints: [String]) -> [String] {

@@ -4,7 +4,7 @@ import CRaceLab
 /// run, to run the bodies and to judge what came of them; and the tally of all runs.
 final class Explorer {
     var options: Options
-    private let describe: (Scenario) -> Void
+    let describe: (Scenario) -> Void
     private(set) var scenario = Scenario()
     /// Whether nothing is to be run.
     private var onlyDescribes = false

@@ -3,6 +3,24 @@ import CRaceLab
 /// One interleaving looked at closely: run again and written down step by step, made as short as can
 /// be, and asked from where on it was lost.
 extension Explorer {
+    func replay(_ schedule: Schedule) throws -> Trace {
+        try options.marksPointOfNoReturn ? markedTrace(of: schedule) : trace(of: schedule)
+    }
+
+    /// The same as ``trace(of:)``, with the step marked from which every interleaving fails.
+    ///
+    /// - Parameter kind: fails like this, or in a more telling way; `nil`: as this one does.
+    func markedTrace(of schedule: Schedule, failingBy kind: Finding.Kind? = nil) throws -> Trace {
+        var trace = try trace(of: schedule)
+        let judged = trace.findings.map(\.kind).filter(options.judging.contains)
+        guard let kind = kind ?? judged.min(), ![.overlap, .dataRace].contains(kind),
+            let step = Explorer(options, describe).pointOfNoReturn(of: trace.schedule, kind)
+        else { return trace }
+        trace.clearMarks()
+        trace.mark(step: step, "from here on every way fails")
+        return trace
+    }
+
     /// Runs one interleaving and writes down everything about it.
     func trace(of schedule: Schedule) throws -> Trace {
         var initial: [String] = []

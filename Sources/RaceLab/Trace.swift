@@ -142,14 +142,8 @@ extension Report {
         if options.isolation == .childProcess {
             return try Isolated(options, describe).counterexample(of: self, showing: finding)
         }
-        let schedule = finding.schedule
-        var trace = try Explorer(options, describe).trace(of: schedule)
-        guard ![.overlap, .dataRace].contains(finding.kind) else { return trace }
-        if let step = Explorer(options, describe).pointOfNoReturn(of: schedule, finding.kind) {
-            trace.clearMarks()
-            trace.mark(step: step, "from here on every way fails")
-        }
-        return trace
+        return try Explorer(options, describe)
+            .markedTrace(of: finding.schedule, failingBy: finding.kind)
     }
 }
 
