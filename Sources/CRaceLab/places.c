@@ -26,6 +26,7 @@ typedef enum {
 typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
+    bool allocating_is_known, is_allocating;
     uintptr_t statement;        // where to look for the line of a call that has none; 0: not known
 } call_site;
 
@@ -327,6 +328,27 @@ const char *rl_library_between(rl_place *place) {
     rl_attend();
     if (e.is_found) *place = e.found;
     return e.library;
+}
+
+/// Whether the code only allocates an object and calls its initializer.
+static bool is_allocating(uintptr_t pc) {
+#if defined(__linux__)
+    call_site *site = call_site_of(pc);
+    if (site->allocating_is_known) return site->is_allocating;
+    site->allocating_is_known = true;
+    return site->is_allocating = rl_is_allocating(pc);
+#else
+    return false;
+#endif
+}
+
+rl_place rl_place_of_making(rl_place place) {
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    while (is_of_lab(place.pc) || source_of(place.pc) == OF_COMPILER || is_allocating(place.pc)) {
+        if (!(frame = next_frame(frame))) break;
+        place = place_above(frame);
+    }
+    return place;
 }
 
 // MARK: - Atomics of the compiler's own

@@ -123,6 +123,7 @@ void rl_continue_giving_up(void) {
 static void meet_fate(void) {
     if (me->fate == ENDS_RUN) rl_assign(ENGINE);
     if (me->fate == IS_DISMISSED) rl_gate_open(&lab.gone);
+    if (me->fate == OBSERVES_NO_MORE) rl_end_observation();
 }
 
 void rl_dismiss_the_rest(void) {
@@ -199,6 +200,11 @@ static void *work(void *argument) {
                 if (task != NOBODY) continue;
                 become_idle();
                 rl_gate_open(&lab.done);
+            } else if (task == OBSERVER) {
+                rl_make_observation();
+                task = NOBODY;
+                become_idle();
+                rl_end_observation();
             } else {
                 run_body(task);
                 task = after_body();

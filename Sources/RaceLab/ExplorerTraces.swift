@@ -25,17 +25,25 @@ extension Explorer {
     func trace(of schedule: Schedule) throws -> Trace {
         var initial: [String] = []
         var states: [Int: [String]] = [:]
+        var touched: [Set<UInt>] = []
+        let look = {
+            let observations = self.scenario.columns.map { Observation($0.read) }
+            if touched.isEmpty { touched = observations.map { _ in [] } }
+            for (column, seen) in observations.enumerated() {
+                touched[column].formUnion(seen.touched)
+            }
+            return observations.texts
+        }
         var trace: Trace?
         var misfit: Misfit?
         wasSetUp = {
             // Here, not earlier: now the lab is ours, and no other exploration writes notes.
             Notes.start(self.herald)
-            initial = self.scenario.columns.map { $0.read() }
+            initial = look() ?? self.scenario.columns.map { _ in Trace.locked }
             self.herald?.tell(.initial(initial))
         }
         stepped = { step in
-            guard !rl_lock_is_held() else { return }
-            let state = self.scenario.columns.map { $0.read() }
+            guard let state = look() else { return }
             states[step] = state
             self.herald?.tell(.states(step: step, state))
         }
@@ -46,6 +54,7 @@ extension Explorer {
                 misfit = run.misfit(to: schedule, names: self.names(of: run))
             } else if run.status != RL_OUTSIDE {
                 trace = self.trace(run, initial: initial, states: states)
+                trace?.name(Objects(of: run), touched: touched)
             }
             trace?.add(notes: Notes.stop())
             return false

@@ -212,7 +212,8 @@ public final class Scenario {
     }
 
     /// Adds a column to the tables in which interleavings are shown. `read` is called between
-    /// steps, only when a table is made, and never while a lock is held.
+    /// steps, only when a table is made, on a thread of the lab. Where it comes to a lock that a
+    /// thread of the scenario holds, it is given up, and the table shows `(locked)`.
     public func state(_ title: String, _ read: @escaping () -> String) {
         columns.append(Column(title: title, read: read))
     }

@@ -1,7 +1,10 @@
 import CRaceLab
 import Foundation
-import Runtime
 import Synchronization
+
+#if !os(Linux)
+    import Runtime
+#endif
 
 /// A place in the source.
 public struct Site: Hashable, Codable, Sendable {
@@ -63,10 +66,7 @@ enum Symbols {
     /// compiler has added it.
     static func isCompilersOwn(_ address: UInt) -> Bool {
         guard let symbol = symbols(at: [address &- 1]).first ?? nil else { return false }
-        if let path = symbol.sourceLocation?.path, path.contains("<compiler-generated>") {
-            return true
-        }
-        return sites(of: [address]).isEmpty
+        return symbol.path.contains("<compiler-generated>") || sites(of: [address]).isEmpty
     }
 
     /// While the process is copied: nobody is in the middle of something here, and nothing is left
@@ -103,14 +103,13 @@ enum Symbols {
     /// for such a declaration reads. Where it reads by key path, the instructions before have taken
     /// hold of that, and have its line.
     private static func nearestSite(
-        to address: UInt, modifies: Bool, in function: SymbolicatedBacktrace.Symbol
+        to address: UInt, modifies: Bool, in function: Symbol
     ) -> Site? {
         let distances = Array(stride(from: UInt(4), through: 480, by: 4))
         let after = firstSite(in: function, distances.map { address &+ $0 })
         // What is behind the beginning of a function may be far from it, and nothing between has a
         // line, where the compiler clears many local variables first.
-        let start = address &- 1 &- UInt(bitPattern: function.offset)
-        let before = firstSite(in: function, distances.map { address &- $0 } + [start])
+        let before = firstSite(in: function, distances.map { address &- $0 } + [function.start])
         guard let after, let before else { return (after ?? before)?.site }
         if modifies { return after.site }
         if before.index < after.index, readsByKeyPath(before.site) { return before.site }
@@ -146,65 +145,101 @@ enum Symbols {
 
     /// The first of the addresses that has a line in this function, and which one it is.
     private static func firstSite(
-        in function: SymbolicatedBacktrace.Symbol, _ addresses: [UInt]
+        in function: Symbol, _ addresses: [UInt]
     ) -> (index: Int, site: Site)? {
         // A few at a time: each takes its time to look up, and one of the first will mostly do.
         for start in stride(from: 0, to: addresses.count, by: 4) {
             let few = Array(addresses[start..<min(start + 4, addresses.count)])
             for (offset, symbol) in symbols(at: few).enumerated() {
-                guard let symbol, symbol.name == function.name else { return nil }
+                guard let symbol, symbol.start == function.start else { return nil }
                 if let site = site(of: symbol) { return (start + offset, site) }
             }
         }
         return nil
     }
 
-    private static func site(of symbol: SymbolicatedBacktrace.Symbol) -> Site? {
-        guard let location = symbol.sourceLocation, location.line > 0 else { return nil }
+    private static func site(of symbol: Symbol) -> Site? {
+        guard symbol.line > 0 else { return nil }
         return Site(
-            path: location.path, line: location.line, column: location.column,
-            function: symbol.name)
+            path: symbol.path, line: symbol.line, column: symbol.column, function: symbol.name)
     }
 
-    /// The program and its libraries, looked up once. To do so the runtime reads whatever is mapped
-    /// into memory, and crashes if another thread takes some of it away at that moment: files that
-    /// are read, and the symbols that are looked up here, come and go.
-    private static let images = ImageMap.capture()
+    /// What is known of an address in the program.
+    fileprivate struct Symbol {
+        /// The function, its mangled name and its first address.
+        let name: String
+        let start: UInt
+        /// 0: none.
+        let line: Int
+        let column: Int
+        let path: String
+    }
+
     private static let oneAtATime = Guarded(())
 
-    private static func symbols(at addresses: [UInt]) -> [SymbolicatedBacktrace.Symbol?] {
-        let symbols = oneAtATime.withLock { _ in
-            backtrace(of: addresses)?.symbolicated(
-                with: images, options: [.showSourceLocations, .useSymbolCache])
-        }
-        guard let symbols else { return [] }
-        let found = symbols.frames.map(\.symbol)
-        return found.count == addresses.count ? found : []
-    }
-
-    #if arch(x86_64)
-        private static let architecture = "x86_64"
-    #else
-        private static let architecture = "arm64"
-    #endif
-
-    /// A backtrace made of addresses of our choice. `Backtrace` can be captured or decoded, and
-    /// only decoding takes addresses: a header byte for 64-bit words, then each address behind an
-    /// instruction byte that says "an absolute program counter of eight bytes follows", then a zero.
-    private static func backtrace(of addresses: [UInt]) -> Backtrace? {
-        var bytes: [UInt8] = [0x02]
-        for address in addresses {
-            bytes.append(0x1F)
-            bytes += withUnsafeBytes(of: UInt64(address).bigEndian, Array.init)
-        }
-        bytes.append(0)
-        let json: [String: String] = [
-            "architecture": architecture, "backtrace": Data(bytes).base64EncodedString(),
-        ]
-        guard let data = try? JSONEncoder().encode(json) else { return nil }
-        return try? JSONDecoder().decode(Backtrace.self, from: data)
+    private static func symbols(at addresses: [UInt]) -> [Symbol?] {
+        oneAtATime.withLock { _ in addresses.map { Symbol(at: $0) } }
     }
 }
+
+#if os(Linux)
+    extension Symbols.Symbol {
+        fileprivate init?(at address: UInt) {
+            var found = rl_line()
+            guard rl_find_line(address, &found) else { return nil }
+            let folder = String(cString: found.folder)
+            let file = String(cString: found.file)
+            name = String(cString: found.function)
+            start = UInt(found.function_start)
+            line = Int(found.line)
+            column = Int(found.column)
+            path = file.hasPrefix("/") || folder.isEmpty ? file : "\(folder)/\(file)"
+        }
+    }
+#else
+    extension Symbols.Symbol {
+        fileprivate init?(at address: UInt) {
+            let symbols = Symbols.backtrace(of: [address])?.symbolicated(
+                with: Symbols.images, options: [.showSourceLocations, .useSymbolCache])
+            guard let frame = symbols?.frames.map({ $0 }).first, let symbol = frame.symbol else {
+                return nil
+            }
+            name = symbol.name
+            start = address &- UInt(bitPattern: symbol.offset)
+            line = symbol.sourceLocation?.line ?? 0
+            column = symbol.sourceLocation?.column ?? 0
+            path = symbol.sourceLocation?.path ?? ""
+        }
+    }
+
+    extension Symbols {
+        /// The program and its libraries, looked up once.
+        fileprivate static let images = ImageMap.capture()
+
+        #if arch(x86_64)
+            private static let architecture = "x86_64"
+        #else
+            private static let architecture = "arm64"
+        #endif
+
+        /// A backtrace made of addresses of our choice. `Backtrace` can be captured or decoded, and
+        /// only decoding takes addresses: a header byte for 64-bit words, then each address behind an
+        /// instruction byte that says "an absolute program counter of eight bytes follows", then a zero.
+        fileprivate static func backtrace(of addresses: [UInt]) -> Backtrace? {
+            var bytes: [UInt8] = [0x02]
+            for address in addresses {
+                bytes.append(0x1F)
+                bytes += withUnsafeBytes(of: UInt64(address).bigEndian, Array.init)
+            }
+            bytes.append(0)
+            let json: [String: String] = [
+                "architecture": architecture, "backtrace": Data(bytes).base64EncodedString(),
+            ]
+            guard let data = try? JSONEncoder().encode(json) else { return nil }
+            return try? JSONDecoder().decode(Backtrace.self, from: data)
+        }
+    }
+#endif
 
 extension Site {
     private static let roots = Mutex<[String: String]>([:])

@@ -46,6 +46,9 @@ public struct Trace: Codable, Sendable {
         public let kind: Kind
         /// What it touches: within a trace the same number for the same thing.
         public let object: Int
+        /// The name of the instance that has what it touches, if several of that class take part: that
+        /// of the constant to which it is assigned where it is made, or a letter.
+        public internal(set) var owner: String?
         /// Where it happens; `nil` for a note.
         public let site: Site?
         /// The line of source, or what was noted.
@@ -58,8 +61,8 @@ public struct Trace: Codable, Sendable {
         public let before: Int?
         /// How many locks this thread holds when it is about to make its next step.
         public let locksHeld: Int
-        /// The state after the step, one text for each of ``Trace/columns``; `nil` while somebody
-        /// holds a lock, when nobody can look.
+        /// The state after the step, one text for each of ``Trace/columns``: `(locked)` for what
+        /// cannot be read because a thread holds a lock. `nil` if none of them can be read.
         public let states: [String]?
         /// What is to be said of this step.
         public internal(set) var mark: String?
@@ -68,6 +71,10 @@ public struct Trace: Codable, Sendable {
     public let threads: [String]
     /// The titles of the scenario's state columns.
     public let columns: [String]
+    /// For each of them, the name of the only named instance that it shows.
+    public internal(set) var columnOwners: [String?] = []
+    /// The named instances, by their class.
+    public internal(set) var owners: [Owners] = []
     /// The state before the first step.
     public let initial: [String]
     public internal(set) var steps: [Step]

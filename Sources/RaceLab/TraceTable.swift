@@ -8,7 +8,9 @@
 /// ```
 ///
 /// A line of source stands in the column of the thread that runs it, with its number, and with
-/// its file if that is not the file of most others. After it comes the state after the step.
+/// its file if that is not the file of most others. Where several instances of a class take part,
+/// their names stand before the numbers and the titles of the states, and below the table it says
+/// what they are. After it comes the state after the step.
 /// While a thread holds a lock there is a bar in its column: `┌` where it takes the lock, `└` at
 /// its last step before it releases it, `║` while it holds more than one. `╶` stands for a lock
 /// that is taken and released within the step. In a deadlock the last rows, numbered `–`, say
@@ -45,7 +47,7 @@ extension Trace {
             }
             let stateNeeds = trace.columns.indices.map { column in
                 let widest = rows.compactMap { $0.states?[column].columns }.max() ?? 0
-                return max(trace.columns[column].columns, widest)
+                return max(trace.titles[column].columns, widest)
             }
             let gaps = 2 * (trace.threads.count + trace.columns.count)
             let room = width - numberWidth - gaps - barWidths.reduce(0, +)
@@ -60,8 +62,8 @@ extension Trace {
         }
 
         var text: String {
-            ([titles] + rows.flatMap(lines)).map { $0.cut(to: width).trimmedAtEnd }
-                .joined(separator: "\n")
+            ([titles] + rows.flatMap(lines) + trace.legend.flatMap { $0.wrapped(to: width) })
+                .map { $0.cut(to: width).trimmedAtEnd }.joined(separator: "\n")
         }
 
         private var titles: String {
@@ -69,7 +71,7 @@ extension Trace {
             let threads = zip(bars, zip(trace.threads, threadWidths)).map { bar, title in
                 bar + Table.fit(title.0.onOneLine, title.1)
             }
-            let states = zip(trace.columns, stateWidths).map { Table.fit($0.onOneLine, $1) }
+            let states = zip(trace.titles, stateWidths).map { Table.fit($0.onOneLine, $1) }
             return joined("", threads + states)
         }
 
