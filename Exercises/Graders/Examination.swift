@@ -92,7 +92,7 @@ extension Requirement {
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
         switch report.obstacle {
         // One thread may do what it likes, and each time in another way.
-        case .sawNothing, .notDeterministic, nil: break
+        case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
         case .some(let obstacle): return .fails(Failure(obstacle))
         }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
@@ -155,7 +155,7 @@ extension Failure {
             switch obstacle {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits for ever"
-            case .notDeterministic: "not deterministic"
+            case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
             default: "not explored"
             }
         // What the lab says of these is for who has written the scenario.

@@ -259,7 +259,12 @@ struct laboratory {
     gate done;
     gate gone;                      // opened by each body that has been given up
     _Atomic uint64_t progress;
+    _Atomic int own_work;           // what the running thread does for the lab is not watched
 };
+
+// The program may have globals of such names, and the linker knows one of each.
+#define lab rl_lab
+#define me rl_me
 
 extern struct laboratory lab;
 extern _Thread_local worker *me;

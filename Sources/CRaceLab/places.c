@@ -338,6 +338,7 @@ static bool is_allocating(uintptr_t pc) {
     site->allocating_is_known = true;
     return site->is_allocating = rl_is_allocating(pc);
 #else
+    (void)pc;
     return false;
 #endif
 }

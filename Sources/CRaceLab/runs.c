@@ -359,6 +359,8 @@ void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
 bool rl_await(const void *queue) { (void)queue; return false; }
 void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
+void rl_begin_own_work(void) {}
+void rl_end_own_work(void) {}
 bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
 bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
 size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }

@@ -185,6 +185,7 @@ static int after_body(void) {
 
 static void *work(void *argument) {
     begin_work(argument);
+    me->stack_base = (uintptr_t)__builtin_frame_address(0);
     if (setjmp(me->base.at)) {
         meet_fate();
         return NULL;

@@ -76,6 +76,11 @@ import Synchronization
 /// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of
 /// `.now()` is an attempt, and does not wait.
 ///
+/// Sets and dictionaries have the same order in every run and in every process that links the lab, as
+/// with `SWIFT_DETERMINISTIC_HASHING`. What depends on addresses (such as a hash of an
+/// `ObjectIdentifier`), on time or on chance does not; then there is no verdict, and the likely cause is
+/// named.
+///
 /// ## What it does not see
 ///
 /// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:

@@ -178,7 +178,9 @@ enum Symbols {
     private static let oneAtATime = Guarded(())
 
     private static func symbols(at addresses: [UInt]) -> [Symbol?] {
-        oneAtATime.withLock { _ in addresses.map { Symbol(at: $0) } }
+        rl_begin_own_work()
+        defer { rl_end_own_work() }
+        return oneAtATime.withLock { _ in addresses.map { Symbol(at: $0) } }
     }
 }
 

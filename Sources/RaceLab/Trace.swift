@@ -81,7 +81,7 @@ public struct Trace: Codable, Sendable {
     /// What is wrong with this interleaving, the most telling first; empty if nothing is.
     public let findings: [Finding]
     /// What keeps threads from going on at the end; empty if every thread came to its end.
-    public let waiting: [Waiting]
+    public internal(set) var waiting: [Waiting]
 
     public var schedule: Schedule {
         let early = steps.indices.filter { steps[$0].before != nil }

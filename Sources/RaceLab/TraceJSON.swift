@@ -65,6 +65,7 @@ extension Trace {
         return .object([
             ("thread", .string(threads[waiting.thread])),
             ("for", .string(cause)),
+            ("owner", .string(waiting.owner)),
             ("file", .string(waiting.site?.packagePath)),
             ("line", .int(waiting.site?.line)),
             ("text", .string(waiting.text)),

@@ -20,11 +20,12 @@ extension Trace {
     /// Says which names stand for what.
     var legend: [String] {
         owners.map { "\($0.names.joined(separator: ", ")): \($0.type)" }
+            + (mostFrequentFile.map { ["Line numbers refer to \($0)."] } ?? [])
     }
 
     /// Names the instances that the steps touch, where there are several of one class.
     mutating func name(_ objects: Objects, touched: [Set<UInt>]) {
-        let owners = objects.ownersOfSteps
+        let owners = objects.ownersOfSteps + waiting.map { objects.ownersOfWaiting[$0.thread] }
         var classes: [(type: String, instances: [Objects.Instance])] = []
         for owner in owners.compactMap(\.self) {
             guard let index = classes.firstIndex(where: { $0.type == owner.type }) else {
@@ -36,6 +37,9 @@ extension Trace {
         classes.removeAll { $0.instances.count < 2 }
         let names = Trace.names(of: classes.flatMap(\.instances))
         for index in steps.indices { steps[index].owner = owners[index].flatMap { names[$0] } }
+        for index in waiting.indices {
+            waiting[index].owner = owners[steps.count + index].flatMap { names[$0] }
+        }
         columnOwners = touched.map { addresses in
             let named = Set(addresses.compactMap { objects.owner(of: $0) }).compactMap { names[$0] }
             return named.count == 1 ? named[0] : nil
@@ -72,6 +76,8 @@ struct Objects {
     private let sites: [UInt: Site]
     private var instances: [UInt: Instance] = [:]
     private(set) var ownersOfSteps: [Instance?] = []
+    /// Of what each thread waits for, or was about to touch.
+    private(set) var ownersOfWaiting: [Instance?] = []
 
     /// While the run is being judged: until then, nothing that it has made is freed.
     init(of run: rl_run) {
@@ -79,13 +85,15 @@ struct Objects {
         let steps = run.allSteps.map {
             $0.kind == RL_NOTE.rawValue ? nil : Objects.object(at: UInt($0.address), in: all)
         }
+        let waiting = run.allWaiting.map { Objects.object(at: UInt($0.address), in: all) }
         self.all = all
-        sites = Symbols.sites(of: Set(steps.compactMap { $0.map { UInt($0.pc) } }))
-        for object in steps.compactMap(\.self) {
+        sites = Symbols.sites(of: Set((steps + waiting).compactMap { $0.map { UInt($0.pc) } }))
+        for object in (steps + waiting).compactMap(\.self) {
             let address = UInt(object.address)
             instances[address] = instances[address] ?? instance(object)
         }
         ownersOfSteps = steps.map { $0.flatMap { instances[UInt($0.address)] } }
+        ownersOfWaiting = waiting.map { $0.flatMap { instances[UInt($0.address)] } }
     }
 
     /// The instance that has a property, or the lock that a property refers to; only of those that

@@ -104,7 +104,7 @@ extension Trace {
     }
 
     /// The file in which most steps happen. It goes without saying in the table.
-    private var mostFrequentFile: String? {
+    var mostFrequentFile: String? {
         Dictionary(grouping: steps.compactMap { $0.site?.file }, by: \.self)
             .max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key
     }
@@ -134,7 +134,9 @@ extension Trace {
     }
 
     private func cell(_ wait: Waiting, home: String?) -> TraceCell {
-        cell(wait.text, at: wait.site, of: wait.thread, home: home)
+        var cell = cell(wait.text, at: wait.site, of: wait.thread, home: home)
+        cell.owner = wait.owner ?? ""
+        return cell
     }
 
     private func cell(_ text: String, at site: Site?, of thread: Int, home: String?) -> TraceCell {

@@ -35,8 +35,8 @@ public struct SideBySide: Sendable {
         func sections(width: Int) -> [[String]] {
             let table = NarrowTable(trace, width: width)
             let titles = (heading + [table.legend]).flatMap { $0.wrapped(to: width) }
-            let end = trace.legend + [verdict]
-            return [titles, table.lines, end.flatMap { $0.wrapped(to: width) }]
+            let legend = trace.legend.flatMap { $0.wrapped(to: width) }
+            return [titles, table.lines + legend, verdict.wrapped(to: width)]
         }
     }
 
@@ -71,8 +71,8 @@ public struct SideBySide: Sendable {
     }
 }
 
-/// An interleaving in half of the width.
-private struct NarrowTable {
+/// An interleaving without a column for each thread: in half of the width, or of many threads.
+struct NarrowTable {
     private let trace: Trace
     private let rows: [TraceRow]
     private let letters: [Character]

@@ -10,7 +10,10 @@
 /// A line of source stands in the column of the thread that runs it, with its number, and with
 /// its file if that is not the file of most others. Where several instances of a class take part,
 /// their names stand before the numbers and the titles of the states, and below the table it says
-/// what they are. After it comes the state after the step.
+/// what they are.
+///
+/// If there are so many threads that their columns would be too narrow to read, they share one: then a
+/// step begins with the letter that its thread has in a schedule, as in ``SideBySide``. After it comes the state after the step.
 /// While a thread holds a lock there is a bar in its column: `┌` where it takes the lock, `└` at
 /// its last step before it releases it, `║` while it holds more than one. `╶` stands for a lock
 /// that is taken and released within the step. In a deadlock the last rows, numbered `–`, say
@@ -19,7 +22,12 @@ extension Trace {
     /// - Parameter width: no line is wider than this many columns. What does not fit is cut, and
     ///   an ellipsis says so.
     public func table(width: Int = 100) -> String {
-        Table(self, width: max(8, width)).text
+        let table = Table(self, width: max(8, width))
+        if table.isReadable { return table.text }
+        let narrow = NarrowTable(self, width: max(8, width))
+        let around = { (text: String) in text.wrapped(to: max(8, width)) }
+        return (around(narrow.legend) + narrow.lines + legend.flatMap(around))
+            .joined(separator: "\n")
     }
 
     private struct Table {
@@ -29,6 +37,8 @@ extension Trace {
         let numberWidth: Int
         let barWidths: [Int]
         let threadWidths: [Int]
+        /// Whether each column has room for a short statement.
+        let isReadable: Bool
         let stateWidths: [Int]
 
         init(_ trace: Trace, width: Int) {
@@ -59,6 +69,9 @@ extension Trace {
                 ? stateNeeds
                 : share(max(room - forThreads, room / 3), among: stateNeeds.map { min($0, 22) })
             threadWidths = share(room - stateWidths.reduce(0, +), among: threadNeeds)
+            isReadable =
+                trace.threads.count <= 3
+                || zip(threadNeeds, threadWidths).allSatisfy { $1 >= min($0, 20) }
         }
 
         var text: String {

@@ -169,7 +169,8 @@ typedef struct {
     /// Called after each step if not NULL, while no thread is running.
     void (*stepped)(void *context, uint32_t step);
 
-    /// Whether the code at an address stands in no source file.
+    /// Whether the code at an address stands in no source file. Not called on Linux, where the line
+    /// tables are read instead.
     bool (*is_compilers_own)(uintptr_t pc);
 
     bool reduce;                // do not permute steps that do not touch one another
@@ -333,6 +334,11 @@ typedef struct {
     const char *folder, *file;
     uint32_t line, column;      // 0: none
 } rl_line;
+
+/// Between these two the calling thread works for the lab, such as to look up symbols: however long
+/// that takes, the code under test is not to blame. Calls do nest.
+void rl_begin_own_work(void);
+void rl_end_own_work(void);
 
 /// Looks an address up in the program's line tables, on Linux. Returns false if no function is known
 /// that has the code.
