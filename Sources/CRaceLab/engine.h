@@ -70,6 +70,9 @@ bool rl_is_in_library(uintptr_t pc, const char *name);
 /// The place where an object is made, from that where it is allocated.
 rl_place rl_place_of_making(rl_place place);
 
+/// Whether the code at an address is this C code of the lab.
+bool rl_is_labs_own(uintptr_t pc);
+
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);
 

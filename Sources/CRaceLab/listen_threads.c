@@ -250,6 +250,8 @@ REAL(join, real_join, "pthread_join")
 /// A thread that is started while a scenario is set up, or a run judged, runs beside the others.
 static void note_unseen_start(pthread_t thread, rl_place place) {
     if (!rl_is_between_runs_here() || rl_is_in_library(place.pc, "libdispatch")) return;
+    // The lab itself starts one to read the state.
+    if (rl_is_labs_own(place.pc)) return;
     if (rl_is_call_of_program(&place)) rl_meet_thread_of_set_up(thread, place);
 }
 

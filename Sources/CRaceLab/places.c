@@ -130,7 +130,7 @@ static rl_source source_of(uintptr_t pc) {
     return source;
 }
 
-static bool is_of_lab(uintptr_t pc) {
+bool rl_is_labs_own(uintptr_t pc) {
 #if defined(__linux__)
     extern const char __start_rl_text[], __stop_rl_text[];
     return pc > (uintptr_t)__start_rl_text && pc <= (uintptr_t)__stop_rl_text;
@@ -188,7 +188,7 @@ static bool climb_to(climb *c, rl_place place) {
     if (place.stack >= me->body) return false;
     origin from = origin_of(place.pc);
     if (from == OF_PROGRAM) {
-        if (is_of_lab(place.pc)) {
+        if (rl_is_labs_own(place.pc)) {
             c->callee = place.pc;
             return true;
         }
@@ -345,7 +345,7 @@ static bool is_allocating(uintptr_t pc) {
 
 rl_place rl_place_of_making(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
-    while (is_of_lab(place.pc) || source_of(place.pc) == OF_COMPILER || is_allocating(place.pc)) {
+    while (rl_is_labs_own(place.pc) || source_of(place.pc) == OF_COMPILER || is_allocating(place.pc)) {
         if (!(frame = next_frame(frame))) break;
         place = place_above(frame);
     }

@@ -131,12 +131,12 @@ struct RobustnessTests {
             try #require(objects.count > 10)
             let answered = [
                 "pthread_", "dispatch_", "__tsan_", "swift_", "$s15Synchronization",
-                "_dispatch_", "_Block_",
+                "_dispatch_", "_Block_", "_CFIsMainThread", "timerfd_settime", "free",
             ]
             for object in objects {
                 for name in try Self.exported(by: Data(contentsOf: object)) {
                     let isFine = name.hasPrefix("rl_") || answered.contains(where: name.hasPrefix)
-                    #expect(isFine || name == "free", "\(object.lastPathComponent): \(name)")
+                    #expect(isFine, "\(object.lastPathComponent): \(name)")
                 }
             }
         }
@@ -171,7 +171,6 @@ struct RobustnessTests {
                     names.append(String(decoding: name, as: UTF8.self))
                 }
             }
-            try #require(!names.isEmpty || file.count > 0)
             return names
         }
     #endif
