@@ -185,7 +185,7 @@ typedef struct {
 
 /// Looks at a function on the stack. Returns whether to look at the one that called it.
 static bool climb_to(climb *c, rl_place place) {
-    if (place.stack >= me->body) return false;
+    if (me->thread >= 0 && place.stack >= me->body) return false;
     origin from = origin_of(place.pc);
     if (from == OF_PROGRAM) {
         if (rl_is_labs_own(place.pc)) {
