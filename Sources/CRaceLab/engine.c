@@ -41,8 +41,15 @@ void rl_ignore(void) { ignoring++; update_active(); }
 void rl_attend(void) { ignoring--; update_active(); }
 void rl_hear_no_more(void) { rl_active = listening = ignoring = 0; }
 
+void rl_begin_own_work(void) {
+    if (me) atomic_fetch_add(&lab.own_work, 1);
+}
+
+void rl_end_own_work(void) {
+    if (me) atomic_fetch_sub(&lab.own_work, 1);
+}
+
 bool rl_on_lab_thread(void) { return me != NULL && me->thread >= 0; }
-bool rl_lock_is_held(void) { return lab.locks_held > 0; }
 uint32_t rl_thread_number(void) { return me->number; }
 bool rl_is_between_runs_here(void) { return me && me->thread == NOBODY; }
 bool rl_stands_for_main_thread(void) { return me && me->is_main; }

@@ -67,6 +67,12 @@ bool rl_is_global(uintptr_t address);
 /// Whether the code at an address belongs to the library of this name, which has no ending.
 bool rl_is_in_library(uintptr_t pc, const char *name);
 
+/// The place where an object is made, from that where it is allocated.
+rl_place rl_place_of_making(rl_place place);
+
+/// Whether the code at an address is this C code of the lab.
+bool rl_is_labs_own(uintptr_t pc);
+
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);
 
@@ -270,11 +276,24 @@ void rl_looks_at_counts(void);
 /// From now on retains and releases are noticed, or no longer. Returns whether they can be.
 bool rl_listen_to_counts(bool on);
 
+// MARK: - Reading the state (observe.c)
+
+/// Whether this thread reads the state of the scenario. All others stand still.
+extern _Thread_local bool rl_is_observing;
+
+/// It accesses something.
+void rl_touch(const void *address);
+/// It is about to take a lock. Does not return if a thread of the scenario holds it.
+void rl_observer_locks(void *address, void (*release)(void *lock));
+void rl_observer_unlocks(const void *address);
+
 // MARK: - Memory (engine.c)
 
 /// Keeps freed memory from being used again during the run, so that an address stands for one
 /// thing only. Returns false if the caller is to free it now.
 bool rl_keep(void *memory);
+/// An object that was made in this run is no longer there.
+void rl_forget_object(const void *memory);
 
 #endif
 #endif

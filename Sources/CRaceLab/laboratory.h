@@ -19,6 +19,7 @@
 
 #define NOBODY (-1)
 #define ENGINE (-2)  // not a thread of the scenario: the work between two runs
+#define OBSERVER (-3)  // nor this: reads the state between two steps
 
 /// Where a thread of the operating system waits for its turn.
 typedef struct {
@@ -172,6 +173,7 @@ struct worker {
         IS_DISMISSED,           // its body is given up, and it with it,
         ENDS_RUN,               // or that of the thread that found that nobody can go on,
         IS_LOST,                // or that of one which no longer listens
+        OBSERVES_NO_MORE,       // or reading the state, because of a lock that is held
     } fate;
     rl_landing base;
     rl_landing *landing;        // where to go when the body is given up
@@ -239,7 +241,6 @@ struct laboratory {
 
     lock_slot *lock_slots;          // a hash, as `cells` is
     size_t lock_capacity, lock_count;
-    int locks_held;
 
     branch_queue *queues;           // one for each number of preemptions
     size_t queue_count;
@@ -258,7 +259,12 @@ struct laboratory {
     gate done;
     gate gone;                      // opened by each body that has been given up
     _Atomic uint64_t progress;
+    _Atomic int own_work;           // what the running thread does for the lab is not watched
 };
+
+// The program may have globals of such names, and the linker knows one of each.
+#define lab rl_lab
+#define me rl_me
 
 extern struct laboratory lab;
 extern _Thread_local worker *me;
@@ -426,6 +432,14 @@ int rl_next_run(void);
 /// The thread to start next, while there are any that have not been started.
 int rl_next_to_start(void);
 
+// observe.c
+
+void rl_make_observation(void);
+void rl_end_observation(void);
+/// From now on, or no longer, notes which objects are made.
+void rl_note_objects(bool whether);
+size_t rl_noted_objects(const rl_object **noted);
+
 // source_lines.c
 
 /// Where code comes from.
@@ -446,6 +460,8 @@ typedef enum { NEITHER, BEGINS, ENDS } rl_access_end;
 
 /// Which end of an access is a call of the function in which the code stands.
 rl_access_end rl_access_end_at(uintptr_t pc);
+/// Whether the function in which the code stands allocates an object and calls its initializer.
+bool rl_is_allocating(uintptr_t pc);
 /// Where the statement is to which such a call belongs that has no line itself.
 uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end);
 

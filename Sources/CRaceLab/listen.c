@@ -31,9 +31,10 @@ REAL(begin_access, real_begin_access, "swift_beginAccess")
 /// Bit 0 of `flags` is 0 for a read and 1 for a modification.
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     rl_place place = RL_CALLER;
-    if (!rl_active)
+    if (!rl_active) {
         heard++;
-    else if (rl_is_under_test(place.pc))
+        if (rl_is_observing) rl_touch(address);
+    } else if (rl_is_under_test(place.pc))
         rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
     real_begin_access()(address, buffer, flags, pc);
 }
@@ -83,6 +84,7 @@ static bool take(void *handle) {
 }
 
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+    if (rl_is_observing) rl_observer_locks(handle, release_mutex);
     if (rl_active) {
         rl_point(RL_LOCK, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
@@ -94,6 +96,13 @@ SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
     if (!rl_active) return real_try_lock_slow()(handle);
     uint32_t step = rl_point(RL_TRY_LOCK, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
+}
+
+/// Notices how the thread that reads the state takes or releases the lock of a `Mutex`.
+static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    uint32_t number = rl_thread_number();
+    if (expected == 0 && desired == number) rl_observer_locks((void *)word, release_mutex);
+    if (expected == number && desired == 0) rl_observer_unlocks((void *)word);
 }
 
 /// Whether this is how `Mutex` takes or releases its lock; if so, `*seen` is what the caller
@@ -135,6 +144,10 @@ bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
 void os_unfair_lock_unlock(os_unfair_lock_t lock) {
     real_unfair_unlock()(lock);
     if (rl_active) rl_unlocked(lock);
+}
+
+static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    (void)word, (void)expected, (void)desired;
 }
 
 static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
@@ -218,6 +231,7 @@ static bool is_point(rl_place place) {
 
 #define RECOGNISE_MUTEX                                                                          \
     uint32_t seen;                                                                               \
+    if (rl_is_observing) observe_mutex(a, expected, desired);                                    \
     if (rl_active && is_mutex(a, expected, desired, &seen)) return seen;
 
 ATOMICS(8, uint8_t, )
@@ -270,6 +284,7 @@ extern void __libc_free(void *memory);
 
 void free(void *memory) {
     if (!memory || rl_keep(memory)) return;
+    rl_forget_object(memory);
     __libc_free(memory);
 }
 #endif

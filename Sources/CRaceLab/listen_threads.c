@@ -52,6 +52,7 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer) {
 }
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_lock()(mutex);
     int answer;
@@ -86,6 +87,7 @@ static bool is_free(pthread_mutex_t *mutex) {
 }
 
 int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    if (rl_is_observing) rl_observer_unlocks(mutex);
     IS_LISTENED_TO(place);
     if (is_listened_to && is_free(mutex)) {
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
@@ -114,6 +116,7 @@ static int really(on_rwlock take, pthread_rwlock_t *lock) {
 }
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_rdlock()(lock);
     rl_point(RL_SHARED_LOCK, lock, place);
@@ -128,6 +131,7 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_wrlock()(lock);
     rl_point(RL_LOCK, lock, place);
@@ -142,6 +146,7 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
 }
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_unlocks(lock);
     IS_LISTENED_TO(place);
     if (is_listened_to && !rl_is_held(lock) && real_trywrlock()(lock) == 0) {
         real_rwunlock()(lock);
@@ -245,6 +250,8 @@ REAL(join, real_join, "pthread_join")
 /// A thread that is started while a scenario is set up, or a run judged, runs beside the others.
 static void note_unseen_start(pthread_t thread, rl_place place) {
     if (!rl_is_between_runs_here() || rl_is_in_library(place.pc, "libdispatch")) return;
+    // The lab itself starts one to read the state.
+    if (rl_is_labs_own(place.pc)) return;
     if (rl_is_call_of_program(&place)) rl_meet_thread_of_set_up(thread, place);
 }
 

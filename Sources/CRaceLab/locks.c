@@ -130,7 +130,6 @@ static void take_for_oneself(int index, thread *t, lock *l) {
     l->owner = (int8_t)index;
     l->owner_pc = t->pc;
     t->locks_held++;
-    lab.locks_held++;
     rl_join_clock(&t->clock, &l->released);
     rl_join_clock(&t->clock, &l->shared_released);
     rl_is_released(l, false);
@@ -141,7 +140,6 @@ static void take_a_share(int index, thread *t, lock *l) {
     l->sharers |= set_of(index);
     l->shared_pc[index] = t->pc;
     t->locks_held++;
-    lab.locks_held++;
     rl_join_clock(&t->clock, &l->released);
     rl_is_released(l, true);
 }
@@ -203,7 +201,6 @@ static void forget_once(thread *t, void *lock) {
 
 static void no_longer_holds(thread *t, uintptr_t address) {
     t->locks_held--;
-    lab.locks_held--;
     forget_held(t, (void *)address);
 }
 

@@ -130,11 +130,11 @@ static bool begin_run(void) {
     rl_begin_counts_of_run();
     lab.cell_count = 0;
     lab.lock_count = 0;
-    lab.locks_held = 0;
     lab.started_count = 0;
 #if defined(__linux__)
     rl_forget_work_between_runs();
 #endif
+    rl_note_objects(lab.scenario->stepped != NULL);
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
     finish_work();
     if (me->fate != STAYS) rl_give_up();
@@ -167,6 +167,7 @@ void rl_fill_in(rl_run *run) {
     run->misfit_thread = lab.misfit_thread;
     run->misfit_early = lab.misfit_early;
     run->blocked_thread = NOBODY;
+    run->object_count = rl_noted_objects(&run->objects);
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         run->accesses[i] = t->accesses;
@@ -358,7 +359,11 @@ void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
 bool rl_await(const void *queue) { (void)queue; return false; }
 void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
-bool rl_lock_is_held(void) { return false; }
+void rl_begin_own_work(void) {}
+void rl_end_own_work(void) {}
+bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
+bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
+size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
 uint64_t rl_heard(void) { return 0; }
 bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
 

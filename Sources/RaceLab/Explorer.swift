@@ -4,7 +4,7 @@ import CRaceLab
 /// run, to run the bodies and to judge what came of them; and the tally of all runs.
 final class Explorer {
     var options: Options
-    private let describe: (Scenario) -> Void
+    let describe: (Scenario) -> Void
     private(set) var scenario = Scenario()
     /// Whether nothing is to be run.
     private var onlyDescribes = false
@@ -54,6 +54,8 @@ final class Explorer {
     /// What the run that was looked at last ended in.
     private var outcome: String?
     private var first: Recording?
+    /// Of the steps of the run that led elsewhere than before.
+    private var lastPlaces: [UInt] = []
     /// Whether to stop because an interleaving has failed.
     private var stopped = false
     private var began = ContinuousClock.now
@@ -74,7 +76,7 @@ final class Explorer {
         if obstacle == nil {
             obstacle = obstacle(after: summary)
         }
-        if obstacle == nil, !firstCanBeRepeated() { obstacle = .notDeterministic }
+        if obstacle == nil, !firstCanBeRepeated() { obstacle = LikelyCause(lastPlaces).obstacle }
         found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
         }.map { cause, tally in
@@ -133,6 +135,7 @@ final class Explorer {
         var again: Recording?
         judge = { run in
             again = self.recording(of: run, causes: self.causes(of: run))
+            self.lastPlaces = first.places + run.places
             return false
         }
         _ = run(first.schedule)
@@ -142,12 +145,12 @@ final class Explorer {
     private func recording(of run: rl_run, causes: [Cause]) -> Recording {
         Recording(
             status: run.status.rawValue, schedule: run.schedule,
-            places: run.allSteps.map { UInt($0.pc) }, causes: causes, outcome: outcome)
+            places: run.places, causes: causes, outcome: outcome)
     }
 
     func obstacle(after summary: rl_summary) -> Obstacle? {
         if let obstacle = obstacle(of: scenario) { return obstacle }
-        if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
+        if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).obstacle }
         // Who crashes at once has had no time to touch anything.
         if !options.crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
@@ -203,6 +206,7 @@ final class Explorer {
             obstacle = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME, RL_OUTSIDE:
+            lastPlaces = run.places + run.allWaiting.map { UInt($0.pc) }
             return false
         default:
             break

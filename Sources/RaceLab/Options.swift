@@ -29,6 +29,9 @@ public struct Options: Sendable {
     /// same; the counts become smaller. `false`: explores every order. Not used together with
     /// `maximumSwitches`, where it would leave out too much.
     public var reduction = true
+    /// Marks, in a replay that fails, the step from which every interleaving fails. To find it, other
+    /// interleavings that begin like this one are run as well.
+    public var marksPointOfNoReturn = true
     /// Where the scenario runs. In a child process a crash ends the child only, and is a finding like
     /// others: ``Finding/Kind/crash``.
     public var isolation = Isolation.none

@@ -117,6 +117,8 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
     case tookTooLong(limit: Duration, schedule: String)
     /// The same choices led elsewhere than before.
     case notDeterministic
+    /// The same choices led elsewhere than before, likely because of this place in the source.
+    case notDeterministicBecauseOf(place: String, text: String, reason: String)
 
     public var description: String {
         switch self {
@@ -150,6 +152,9 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
             let place = schedule.isEmpty ? "" : ", in the interleaving that begins \(schedule)"
             return "the exploration did not come to its end within \(limit)\(place): explore less, "
                 + "or allow more with timeLimit"
+        case .notDeterministicBecauseOf(let place, let text, let reason):
+            return "the same schedule led elsewhere than before; a likely cause is \(place), "
+                + "`\(text)`: \(reason)"
         case .notDeterministic:
             return "the same schedule led elsewhere than before: the scenario depends on something "
                 + "besides its threads, such as time, chance, or what an earlier run left behind"

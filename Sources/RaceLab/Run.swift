@@ -9,6 +9,11 @@ extension rl_run {
         UnsafeBufferPointer(start: steps, count: Int(step_count))
     }
 
+    /// Where the steps are; a note is nowhere.
+    var places: [UInt] {
+        allSteps.map { $0.kind == RL_NOTE.rawValue ? 0 : UInt($0.pc) }
+    }
+
     var allRaces: UnsafeBufferPointer<rl_race> {
         UnsafeBufferPointer(start: races, count: Int(race_count))
     }

@@ -76,6 +76,11 @@ import Synchronization
 /// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of
 /// `.now()` is an attempt, and does not wait.
 ///
+/// Sets and dictionaries have the same order in every run and in every process that links the lab, as
+/// with `SWIFT_DETERMINISTIC_HASHING`. What depends on addresses (such as a hash of an
+/// `ObjectIdentifier`), on time or on chance does not; then there is no verdict, and the likely cause is
+/// named.
+///
 /// ## What it does not see
 ///
 /// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:
@@ -212,7 +217,8 @@ public final class Scenario {
     }
 
     /// Adds a column to the tables in which interleavings are shown. `read` is called between
-    /// steps, only when a table is made, and never while a lock is held.
+    /// steps, only when a table is made, on a thread of the lab. Where it comes to a lock that a
+    /// thread of the scenario holds, it is given up, and the table shows `(locked)`.
     public func state(_ title: String, _ read: @escaping () -> String) {
         columns.append(Column(title: title, read: read))
     }

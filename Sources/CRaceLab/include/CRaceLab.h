@@ -122,6 +122,14 @@ typedef struct {
 
 #define RL_MAX_FRAMES 64
 
+/// An instance of a class that was made during a run.
+typedef struct {
+    uintptr_t address;
+    size_t size;
+    const void *type;
+    uintptr_t pc;           // where it was made
+} rl_object;
+
 /// One run of the scenario, as it is shown to `finished`. Valid during that call only.
 typedef struct {
     rl_status status;
@@ -140,6 +148,8 @@ typedef struct {
     int blocked_thread;
     uint32_t frame_count;               // where the blocked thread is
     uintptr_t frames[RL_MAX_FRAMES];
+    size_t object_count;                // those of the set-up included, if `stepped` is not NULL
+    const rl_object *objects;
 } rl_run;
 
 /// An interleaving that crashes in its last step, or after it.
@@ -159,7 +169,8 @@ typedef struct {
     /// Called after each step if not NULL, while no thread is running.
     void (*stepped)(void *context, uint32_t step);
 
-    /// Whether the code at an address stands in no source file.
+    /// Whether the code at an address stands in no source file. Not called on Linux, where the line
+    /// tables are read instead.
     bool (*is_compilers_own)(uintptr_t pc);
 
     bool reduce;                // do not permute steps that do not touch one another
@@ -236,8 +247,11 @@ const rl_misuse *rl_misuses(size_t *count);
 /// True on a thread of a running scenario.
 bool rl_on_lab_thread(void);
 
-/// True if somebody holds a lock, so that code which takes one might not return.
-bool rl_lock_is_held(void);
+/// Reads the state of the scenario between two steps, on a thread of the lab. Returns false if it
+/// came to a lock that a thread of the scenario holds; then `read` has not returned, and never will.
+bool rl_observe(void (*read)(void *context), void *context);
+/// The addresses that the last observation has accessed.
+size_t rl_touched(const uintptr_t **addresses);
 
 /// How many accesses to properties, captured variables and globals have arrived here so far,
 /// on this thread, outside of a run.
@@ -312,6 +326,23 @@ void rl_forget_child(rl_child *answer);
 static inline const rl_step *rl_recorded_steps(const rl_recorder *recorder) {
     return recorder->steps;
 }
+
+/// Where code stands in the source. The texts stay where they are.
+typedef struct {
+    const char *function;       // its mangled name
+    uintptr_t function_start;
+    const char *folder, *file;
+    uint32_t line, column;      // 0: none
+} rl_line;
+
+/// Between these two the calling thread works for the lab, such as to look up symbols: however long
+/// that takes, the code under test is not to blame. Calls do nest.
+void rl_begin_own_work(void);
+void rl_end_own_work(void);
+
+/// Looks an address up in the program's line tables, on Linux. Returns false if no function is known
+/// that has the code.
+bool rl_find_line(uintptr_t address, rl_line *line);
 
 /// Whether a return address belongs to the program, and not to the toolchain's libraries.
 bool rl_is_of_program(uintptr_t pc);
