@@ -182,7 +182,7 @@ extension Finding {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
-        case .deadlock where waitsForNobody: "waits for ever"
+        case .deadlock where waitsForNobody, .livelock where waitsForNobody: "waits for ever"
         default: kind.rawValue
         }
     }
@@ -196,7 +196,7 @@ extension Finding {
 
     /// The rest of it.
     var sentence: String {
-        if kind == .deadlock { return "\(word): \(reason)" }
+        if [.deadlock, .livelock].contains(kind) { return "\(word): \(reason)" }
         guard kind == .failedCheck, Reason(self) == nil else { return description }
         return Fault(reason)?.detail ?? description
     }

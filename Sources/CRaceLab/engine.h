@@ -275,6 +275,10 @@ bool rl_listen_to_counts(bool on);
 /// Keeps freed memory from being used again during the run, so that an address stands for one
 /// thing only. Returns false if the caller is to free it now.
 bool rl_keep(void *memory);
+/// This thread has allocated memory.
+void rl_allocated(void *memory, size_t size);
+/// This thread frees memory, or moves it elsewhere.
+void rl_freed(const void *memory);
 
 #endif
 #endif

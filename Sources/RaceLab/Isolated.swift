@@ -157,7 +157,8 @@ final class Isolated {
         found.all = [Finding(.said(.crash, crash.reason), count: 1, schedule: crash.schedule)]
         return Report(
             threads: remains.threads, explored: 1, redundant: 0, extent: .first(1),
-            limit: .interleavings, found: found, judging: options.judging, outcomes: [:], expectations: [], surviving: nil,
+            limit: .interleavings, found: found, judging: options.judging, outcomes: [:],
+            expectations: [], surviving: nil,
             obstacle: nil)
     }
 

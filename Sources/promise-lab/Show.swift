@@ -43,7 +43,9 @@ enum ShowCommand {
         if everyOrder { options.reduction = false }
         let progress = Progress()
         progress.now("\(race.id) on \(subject)")
-        options.progress = { progress.now("\(race.id) on \(subject): \($0.explored.grouped) interleavings explored") }
+        options.progress = {
+            progress.now("\(race.id) on \(subject): \($0.explored.grouped) interleavings explored")
+        }
         let report = explore(options: options, race.scenario(on: subject))
         progress.end()
         if let obstacle = report.obstacle { throw obstacle }

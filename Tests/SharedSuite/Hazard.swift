@@ -190,7 +190,7 @@ func verdictOfOneThread(_ play: @escaping () throws -> String) -> Verdict {
     guard unavailable == nil else { return verdict(play) }
     var played: Verdict?
     var options = Options()
-    options.judging = [.deadlock]
+    options.judging = [.deadlock, .livelock]
     let report = explore(options: options) { scenario in
         scenario.thread("main") { played = verdict(play) }
     }

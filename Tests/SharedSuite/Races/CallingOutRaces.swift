@@ -10,7 +10,7 @@ struct R09: Race {
 
     func expectation(on stage: Stage) -> Expectation { .survives }
 
-    var judging: Set<Finding.Kind> { [.deadlock, .uncaughtError] }
+    var judging: Set<Finding.Kind> { [.deadlock, .livelock, .uncaughtError] }
 
     func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
@@ -37,7 +37,7 @@ struct R10: Race {
 
     func expectation(on stage: Stage) -> Expectation { .survives }
 
-    var judging: Set<Finding.Kind> { [.deadlock, .uncaughtError] }
+    var judging: Set<Finding.Kind> { [.deadlock, .livelock, .uncaughtError] }
 
     func describe<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (left, resolveLeft, _) = P.pending()
