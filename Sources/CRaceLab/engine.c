@@ -19,7 +19,6 @@
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +127,7 @@ static rl_status deadlock_or_outside(void) {
 
 bool rl_keep(void *memory) {
     if (!me || me->thread < 0 || me->fate != STAYS) return false;
+    rl_freed(memory);
     MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
     return true;
@@ -185,72 +185,10 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
         if (i == by || t->finished) continue;
         if (has(lab.sleeping, i) && (wakes(i, kind, address) || count_alike(&lab.threads[by], t)))
             lab.sleeping &= ~set_of(i);
-        if (!changes) continue;
-        for (size_t v = 0; v < t->visit_count; v++) {
-            if (t->visits[v].address != address) continue;
-            if (t->spinning) rl_note_order(i);
-            t->visit_count = 0;
-            t->spinning = false;
-        }
+        if (changes) rl_change_for(t, address, is_lasting(kind));
     }
-    if (changes && is_lasting(kind)) lab.threads[by].visit_count = 0;
+    if (changes && is_lasting(kind)) rl_forget_visits(&lab.threads[by]);
     if (rl_touches_counts(lab.threads[by].pc)) rl_note_effect(RL_MODIFY, RL_COUNTS, 0);
-}
-
-// MARK: - Spinning
-
-/// This is done for all that is on the stack, at every read: so in one expression, because a debug
-/// build keeps in registers only what is within one, and with products that need not wait for one
-/// another.
-static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
-    return (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull +
-           (w[0] * 0xC2B2AE3D27D4EB4Full + w[1] * 0x165667B19E3779F9ull) +
-           (w[2] * 0x85EBCA77C2B2AE63ull + w[3] * 0x27D4EB2F165667C5ull) +
-           (w[4] * 0xBF58476D1CE4E5B9ull + w[5] * 0x94D049BB133111EBull) +
-           (w[6] * 0xD6E8FEB86659FD93ull + w[7] * 0xA0761D6478BD642Full);
-}
-
-/// Everything a thread could tell two rounds of a loop apart by, in one number: its stack and
-/// the registers that survive a call.
-static uint64_t fingerprint(uintptr_t stack) {
-    jmp_buf registers;
-    memset(&registers, 0, sizeof registers);
-    (void)_setjmp(registers);
-    uint64_t hash = mix_eight(0, (const uint64_t *)&registers);
-    const uint64_t *word = (const uint64_t *)(stack & ~(uintptr_t)7);
-    const uint64_t *base = (const uint64_t *)me->stack_base;
-    for (; base - word >= 8; word += 8) hash = mix_eight(hash, word);
-    uint64_t rest[8] = {0};
-    for (int i = 0; word < base; i++) rest[i] = *word++;
-    return mix_eight(hash, rest);
-}
-
-/// A thread that comes to the same point in the same state, and nobody has changed anything it
-/// looked at, will do so again for ever. It is not to go on until somebody does.
-static void look_for_spinning(thread *t, uintptr_t stack) {
-    bool may_spin = only_reads(t->kind) || t->waits_for || t->kind == RL_EXCHANGE ||
-                    t->kind == RL_WAKE;
-    if (!may_spin) return;
-    // One call of a library may be several steps: an attempt first, then waiting.
-    uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
-    uint64_t now = fingerprint(stack);
-    for (size_t v = 0; v < t->visit_count; v++) {
-        visit *before = &t->visits[v];
-        bool same = before->address == t->address && before->pc == t->pc && before->what == what;
-        if (!same) continue;
-        t->spinning = before->fingerprint == now;
-        before->fingerprint = now;
-        // It came before a release; by now that has happened, which is a change.
-        if (t->spinning && t->missed) {
-            rl_is_released(t->missed, false);
-            t->missed = NULL;
-            t->visit_count = 0;
-            t->spinning = false;
-        }
-        return;
-    }
-    MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
-    t->visits[t->visit_count++] = (visit){t->address, t->pc, what, now};
 }
 
 // MARK: - Whose turn it is
@@ -260,8 +198,9 @@ static bool is_mere_attempt(uint8_t kind) {
            kind == RL_TRY_AWAIT;
 }
 
-static bool can_go(const thread *t) {
-    if (!t->started || t->finished || t->spinning || t->asleep) return false;
+bool rl_can_go(const thread *t) {
+    if (!t->started || t->finished || t->spinning) return false;
+    if (t->asleep && !rl_is_signalled(t)) return false;
     bool may_wait = t->waits_for || t->kind == RL_JOIN;
     return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
 }
@@ -271,6 +210,22 @@ static bool can_go(const thread *t) {
 static bool can_stop_waiting(const thread *t) {
     if (!t->started || t->finished || t->spinning || !t->timed) return false;
     return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
+}
+
+bool rl_gives(unsigned liberty) {
+    const rl_scenario *s = lab.scenario;
+    if (s->liberties & liberty) return true;
+    // A schedule that is run as it is says itself when time is up.
+    return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;
+}
+
+static bool could_time_out(const thread *t) {
+    return can_stop_waiting(t) && rl_gives(RL_LIBERTY_TIME_OUTS);
+}
+
+static bool could_be_spurious(const thread *t) {
+    return t->started && !t->finished && !t->spinning && t->asleep && rl_is_available(t) &&
+           rl_gives(RL_LIBERTY_SPURIOUS);
 }
 
 static rl_thread_set those_who(bool (*can)(const thread *)) {
@@ -307,7 +262,7 @@ static rl_thread_set those_who_can_be_early(rl_thread_set enabled) {
 
 static bool could_come_later(const thread *t) {
     int8_t sender;
-    return can_go(t) && rl_could_come_later(t, &sender);
+    return rl_can_go(t) && rl_could_come_later(t, &sender);
 }
 
 /// The choice that is prescribed for this step; NOBODY if it is ours.
@@ -319,6 +274,7 @@ static int prescribed(uint32_t step) {
 /// Whether a schedule that is to be run as it is says otherwise than the run does.
 static bool misfits(int choice, rl_thread_set enabled) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
+    if (lab.looks_again && choice == NOBODY) return false;
     return enabled ? !has(enabled, choice) : choice != NOBODY;
 }
 
@@ -335,7 +291,8 @@ static bool is_known_to_crash(void) {
 }
 
 int rl_decide(void) {
-    rl_thread_set enabled = those_who(can_go);
+    rl_thread_set enabled = those_who(rl_can_go);
+    rl_look_again(&enabled);
     rl_thread_set unfinished = enabled ? enabled : those_who(is_unfinished);
     bool time_is_up = !enabled && (enabled = those_who(can_stop_waiting));
     uint32_t step = lab.step_count;
@@ -348,9 +305,13 @@ int rl_decide(void) {
              (uint64_t)rl_choice(&lab.steps[step - 1]) << 56 ^
              (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
     int choice = prescribed(step);
-    bool early = choice != NOBODY && (choice & RL_EARLY);
-    if (early) choice &= ~RL_EARLY;
-    rl_thread_set could_be_early = those_who_can_be_early(enabled);
+    uint8_t how = choice == NOBODY ? 0 : choice & RL_SPURIOUS;
+    if (choice != NOBODY) choice = rl_chosen_thread((uint8_t)choice);
+    rl_thread_set could_be_early = lab.looks_again ? 0 : those_who_can_be_early(enabled);
+    // When nobody else can go on, time is up in any case.
+    rl_thread_set could_stop = enabled && !time_is_up && !lab.looks_again ? those_who(could_time_out) : 0;
+    rl_thread_set could_wake =
+        enabled && !time_is_up && !lab.looks_again ? those_who(could_be_spurious) : 0;
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
@@ -360,7 +321,7 @@ int rl_decide(void) {
     }
     // While somebody else can go on, who waits for a queue is tried before and after what is sent to
     // it. When nobody can, it may have come after it, and then it cannot go on either.
-    const bool is_late = enabled && !time_is_up && enabled == those_who(could_come_later);
+    const bool is_late = enabled && !time_is_up && !lab.looks_again && enabled == those_who(could_come_later);
     if (is_late) {
         could_be_early |= enabled;
         lab.sleeping = 0;
@@ -368,7 +329,9 @@ int rl_decide(void) {
     if (at_branch) lab.sleeping = lab.current->sleeping;
     if (rl_reduces()) {
         if (at_branch) rl_fall_asleep_at_branch();
-        rl_come_to_node(enabled, could_be_early, time_is_up || is_late);
+        rl_come_to_node(
+            &(alternatives){enabled, could_be_early, could_stop, could_wake},
+            time_is_up || is_late || lab.looks_again);
     }
     if (!enabled && unfinished && choice == NOBODY && unfinished == those_who(waits_for_work)) {
         // Nobody is left but workers without work. They end, one by one: no steps.
@@ -377,14 +340,19 @@ int rl_decide(void) {
         return worker;
     }
 
+    // A replay that follows another one's choices: they are the same if they can be made.
+    rl_thread_set can_be_chosen = how == RL_TIME_OUT   ? could_stop
+                                  : how == RL_SPURIOUS ? could_wake
+                                                       : enabled;
+    bool early = how == RL_EARLY;
     bool too_late = early && has(enabled, choice) && !has(could_be_early, choice);
-    if (misfits(choice, enabled))
+    if (misfits(choice, can_be_chosen))
         lab.status = RL_MISFIT;
     else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
         lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
         lab.status = unfinished ? deadlock_or_outside() : RL_COMPLETE;
-    else if (too_late || (choice != NOBODY && !has(enabled, choice)) ||
+    else if (too_late || (choice != NOBODY && !has(can_be_chosen, choice)) ||
              (expected && expected != lab.fingerprints[step]))
         lab.status = lab.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
     else if (step >= lab.scenario->max_steps)
@@ -397,11 +365,10 @@ int rl_decide(void) {
     }
     if (choice == NOBODY && rl_reduces()) {
         choice = rl_wished_choice();
-        early = choice != NOBODY && (choice & RL_EARLY);
-        if (early) {
-            choice &= ~RL_EARLY;
-            lab.sleeping = 0;
-        }
+        how = choice == NOBODY ? 0 : choice & RL_SPURIOUS;
+        early = how == RL_EARLY;
+        if (choice != NOBODY) choice = rl_chosen_thread((uint8_t)choice);
+        if (how) lab.sleeping = 0;
     }
     if (choice == NOBODY) {
         rl_thread_set useful = enabled & ~lab.sleeping;
@@ -417,9 +384,12 @@ int rl_decide(void) {
     lab.steps[step] = (rl_step){.thread = (uint8_t)choice, .enabled = enabled,
                                 .sleeping = lab.sleeping, .could_be_early = could_be_early,
                                 .early = early, .before = NOBODY,
+                                .unprompted = how == RL_EARLY ? 0 : how,
+                                .could_time_out = could_stop, .could_be_spurious = could_wake,
                                 .preemptions = lab.preemptions};
     thread *t = &lab.threads[choice];
-    t->timed_out = time_is_up;
+    t->timed_out = time_is_up || how == RL_TIME_OUT;
+    t->is_spurious = how == RL_SPURIOUS;
     t->early = early && rl_can_be_early(t, &lab.steps[step].before);
     if (t->early) t->missed = t->waits_for;
     if (early && !t->early) {
@@ -538,6 +508,14 @@ static bool carry_out(int index, thread *t, uint32_t step) {
     return true;
 }
 
+/// A thread that attempts to take a lock can be early, and one that waits for a queue can be late.
+static void note_alternatives(const thread *t) {
+    if (t->kind == RL_TRY_LOCK || t->kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
+    if ((t->kind != RL_LOCK && t->kind != RL_SHARED_LOCK) || t->comes_for) return;
+    t->waits_for->is_waited_for = true;
+    if (t->waits_for->has_had_line) rl_explore_all_choices();
+}
+
 static uint32_t point(rl_kind kind, const void *address, rl_place place, bool timed) {
     if (me->fate != STAYS) rl_give_up();
     atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
@@ -556,8 +534,8 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->started = true;
     // Only the last release of an object runs code.
     for (const rl_release_in_progress *r = t->releases; r; r = r->outer) rl_is_observed(r->object);
-    look_for_spinning(t, place.stack);
-    if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
+    rl_look_for_spinning(t, place.stack);
+    note_alternatives(t);
     let_others_go_first(index, t, is_first);
     if (t->idle) return UINT32_MAX;
 
@@ -573,7 +551,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     bool done = carry_out(index, t, step);
     record->failed = !done || t->timed_out;
     record->locks_held = t->locks_held;
-    t->asleep = false;
+    if (t->asleep) rl_is_awake(t);
     t->last_step = (int32_t)step;
     t->unreported = true;
     // What came of an exchange is known after it; a try that fails has only looked.

@@ -294,6 +294,10 @@ void rl_observer_unlocks(const void *address);
 bool rl_keep(void *memory);
 /// An object that was made in this run is no longer there.
 void rl_forget_object(const void *memory);
+/// This thread has allocated memory.
+void rl_allocated(void *memory, size_t size);
+/// This thread frees memory, or moves it elsewhere.
+void rl_freed(const void *memory);
 
 #endif
 #endif

@@ -84,6 +84,7 @@ typedef struct {
     vector_clock shared_released;  // by the readers so far: of interest to the next owner only
     in_line *line;                 // for a queue of Dispatch: what is sent to it and not yet done
     uint32_t line_count, line_capacity;
+    bool has_had_line, is_waited_for;  // by a thread for itself
 } lock;
 
 /// Locks stay where they are when the table of them grows.
@@ -93,12 +94,29 @@ typedef struct {
     lock *lock;
 } lock_slot;
 
-/// A place a thread has been at since anybody last made a difference to it.
+/// A point at which a thread has been since it last changed something.
 typedef struct {
     uintptr_t address, pc;
     uint8_t what;               // it was about to do: its kind, and whether it slept
-    uint64_t fingerprint;       // of the thread's stack and registers
+    bool is_changed;            // what is there, by another thread since then …
+    bool is_changed_for_good;   // … and not only by a lock that was taken or released
+    uint32_t vain_rounds;       // after which only such locks had changed
+    uint64_t fingerprint;       // of the thread's state
+    size_t block_count;         // how much memory it had allocated …
+    size_t recent;              // … and how much when it was here before that
 } visit;
+
+/// Memory that a thread has allocated during the run.
+typedef struct {
+    uintptr_t start;
+    size_t size;
+    uint64_t looked_at_in;      // the fingerprint of this number
+    bool is_freed;
+} block_of_memory;
+
+/// So many rounds of a loop in which nothing is changed for good, although locks are taken and
+/// released, are enough to see that it spins.
+#define MOST_VAIN_ROUNDS 3
 
 /// A lock that a thread has released at the end of its last step. Until it makes the next one, an
 /// attempt of another thread to take the lock may as well come before that.
@@ -107,6 +125,12 @@ typedef struct {
     uint32_t since;             // the thread's clock at the time
     bool shared;                // it was one of several readers
 } release;
+
+/// A signal that can wake any of several threads.
+typedef struct {
+    uintptr_t condition;
+    rl_thread_set waiting;      // those that slept when it was sent
+} signal_sent;
 
 /// A lock of the real world, to be released for a thread that will not come to do it.
 typedef struct {
@@ -130,6 +154,7 @@ typedef struct {
     vector_clock stands_behind; // work that was sent at these times, although nobody has told it
     uintptr_t asleep_on;
     uint32_t asleep_since;      // a step
+    bool is_spurious;           // it wakes up without a signal
     int8_t joins;               // the thread whose end it is about to wait for; NOBODY: a team's
     uintptr_t team;             // it is waited for together with the others of its team; 0: none
     worker *on;
@@ -156,6 +181,12 @@ typedef struct {
     lock *missed;               // by the last attempt that did
     bool spinning;
     rl_release_in_progress *releases;  // the innermost one
+    bool has_looked;            // once more, see spinning.c
+    bool is_vain;               // spins although other threads take locks and release them
+    size_t round;               // how many of the last visits belong to the loop that spins
+    block_of_memory *blocks;
+    size_t block_count, block_capacity;
+    uintptr_t lowest, highest;  // of those blocks
     visit *visits;
     size_t visit_count, visit_capacity;
 } thread;
@@ -232,6 +263,13 @@ struct laboratory {
     uintptr_t outside_pc;
     const void **made;              // in this run, and so known to nobody outside of the scenario
     size_t made_count, made_capacity;
+    signal_sent *signals;           // to conditions, that have not woken a thread yet
+    size_t signal_count, signal_capacity;
+
+    bool looks_again;               // threads that spin go round once more, see spinning.c …
+    bool looks_in_vain;             // … and nothing has come of it
+    uint32_t looks_from;            // the step at which that began
+    size_t races_before_look;
 
     rl_race *races;
     size_t race_count, race_capacity;
@@ -327,6 +365,10 @@ bool rl_is_in_line(const thread *t);
 bool rl_could_come_later(const thread *t, int8_t *sender);
 /// Takes what the thread has come for. Returns false if a mere attempt found it taken.
 bool rl_take(int index, thread *t);
+/// Whether there is a signal that can wake a thread.
+bool rl_is_signalled(const thread *t);
+/// A thread that slept on a condition no longer does: it was woken, or its time was up.
+void rl_is_awake(thread *t);
 void rl_release_lock(thread *t, uintptr_t address);
 /// Notices which of the locks that are released without a word have been released.
 void rl_notice_unlocks(thread *t);
@@ -360,9 +402,22 @@ bool rl_touches_counts(uintptr_t pc);
 #define RL_COUNTS ((uintptr_t)rl_touches_counts)
 /// Looks through the run that is over. Returns whether there is a place that was not known before.
 bool rl_learn_counts(void);
+// spinning.c
+
+/// A thread has come to a point: finds out whether it spins.
+void rl_look_for_spinning(thread *t, uintptr_t stack);
+/// What a thread has looked at so far is of no interest for that.
+void rl_forget_visits(thread *t);
+/// Another thread has changed what is at an address. `is_lasting`: not only a lock was taken.
+void rl_change_for(thread *t, uintptr_t address, bool is_lasting);
+/// Whether a thread that spins takes locks meanwhile, or attempts to.
+bool rl_is_busy(const thread *t);
+/// When no thread is enabled: lets those that spin go round once more.
+void rl_look_again(rl_thread_set *enabled);
 
 // engine.c
 
+bool rl_can_go(const thread *t);
 /// From now on this thread's accesses are none of the lab's business.
 void rl_hear_no_more(void);
 /// Whether it makes a difference which of two things is done first.
@@ -391,8 +446,15 @@ void rl_add_branches(void);
 /// Whether interleavings that differ only in the order of independent steps are explored once.
 bool rl_reduces(void);
 void rl_begin_reduced_run(void);
+/// The threads that can make the next step, in each way.
+typedef struct {
+    rl_thread_set enabled, early, time_out, spurious;
+} alternatives;
+
+/// Whether the code under test is given a liberty, see RL_LIBERTY_…
+bool rl_gives(unsigned liberty);
 /// A step is about to be chosen. `is_barrier`: it is possible only because nothing else is.
-void rl_come_to_node(rl_thread_set enabled, rl_thread_set could_be_early, bool is_barrier);
+void rl_come_to_node(const alternatives *could, bool is_barrier);
 /// At the last choice that is prescribed: what the steps of the sleeping threads have turned out as.
 void rl_fall_asleep_at_branch(void);
 /// The choice with which the search wants to go on, or NOBODY.
@@ -405,17 +467,24 @@ void rl_note_order(int thread);
 void rl_note_join(int of);
 /// This thread makes the next step.
 void rl_follow_orders(int thread);
+/// The steps from this one on are taken back.
+void rl_forget_steps_from(uint32_t step);
 /// There are alternatives that no race between two steps shows.
 void rl_explore_all_choices(void);
 /// After a run: finds out what else is to be explored.
 void rl_look_for_races(void);
+/// How many steps of each thread come before a moment.
+typedef struct {
+    uint32_t at[RL_MAX_THREADS];
+} step_clock;
+
 /// How many steps of each thread come before a step of the run that was looked at last, and it.
-const vector_clock *rl_clock_of_step(uint32_t step);
+const step_clock *rl_clock_of_step(uint32_t step);
 /// Whether a step is one of those that a clock counts.
-bool rl_is_step_before(uint32_t step, const vector_clock *clock);
+bool rl_is_step_before(uint32_t step, const step_clock *clock);
 /// Whether a thread can go on when just these steps have been made; `next` is the one it makes next,
 /// UINT32_MAX if there is none.
-bool rl_could_go_on(const vector_clock *done, int thread, uint32_t next);
+bool rl_could_go_on(const step_clock *done, int thread, uint32_t next);
 branch *rl_next_reduced_branch(void);
 void rl_forget_reduction(void);
 

@@ -281,6 +281,20 @@ void *__tsan_memmove(void *to, const void *from, size_t size) { return memmove(t
 
 #if defined(__GLIBC__)
 extern void __libc_free(void *memory);
+extern void *__libc_malloc(size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+
+void *malloc(size_t size) {
+    void *memory = __libc_malloc(size);
+    if (rl_active) rl_allocated(memory, size);
+    return memory;
+}
+
+void *realloc(void *memory, size_t size) {
+    if (!rl_active) return __libc_realloc(memory, size);
+    rl_freed(memory);
+    return __libc_realloc(memory, size);
+}
 
 void free(void *memory) {
     if (!memory || rl_keep(memory)) return;

@@ -121,7 +121,8 @@ bool rl_is_available(const thread *t) {
 
 uint8_t rl_free_for(uintptr_t address) {
     const lock *l = rl_known_lock(address);
-    if (!l || l->owner != NOBODY) return 0;
+    if (!l) return RL_FREE_FOR_ONE | RL_FREE_FOR_READERS | RL_EMPTY;
+    if (l->owner != NOBODY) return 0;
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
                      (l->count > 0 ? RL_COUNTED : l->count == 0 ? RL_EMPTY : 0));
 }
@@ -302,20 +303,83 @@ void rl_fell_asleep(const void *condition) {
     t->asleep_since = lab.step_count;
 }
 
+bool rl_is_signalled(const thread *t) {
+    for (size_t k = 0; k < lab.signal_count; k++) {
+        const signal_sent *s = &lab.signals[k];
+        if (s->condition == t->asleep_on && has(s->waiting, (int)(t - lab.threads))) return true;
+    }
+    return false;
+}
+
+static rl_thread_set sleepers_on(uintptr_t condition) {
+    rl_thread_set set = 0;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        if (!t->finished && t->asleep && t->asleep_on == condition) set |= set_of(i);
+    }
+    return set;
+}
+
+static void remove_signal(size_t index) {
+    lab.signal_count--;
+    memmove(&lab.signals[index], &lab.signals[index + 1],
+            (lab.signal_count - index) * sizeof *lab.signals);
+}
+
+/// A thread that no longer sleeps waits for no signal. One that could wake nobody else is lost.
+static void forget_signals_for(int index) {
+    for (size_t k = lab.signal_count; k > 0; k--) {
+        signal_sent *s = &lab.signals[k - 1];
+        if (!has(s->waiting, index)) continue;
+        s->waiting &= ~set_of(index);
+        if (!s->waiting) remove_signal(k - 1);
+    }
+}
+
+void rl_is_awake(thread *t) {
+    const bool uses_signal = !t->timed_out && !t->is_spurious;
+    t->asleep = t->is_spurious = false;
+    const int index = (int)(t - lab.threads);
+    for (size_t k = 0; uses_signal && k < lab.signal_count; k++) {
+        if (!has(lab.signals[k].waiting, index)) continue;
+        remove_signal(k);
+        break;
+    }
+    forget_signals_for(index);
+}
+
 static void wake(int index) {
     rl_note_order(index);
     thread *t = &lab.threads[index];
     t->asleep = false;
+    forget_signals_for(index);
     // It has what it waited for, and will wait for its lock like anybody else.
     t->timed = false;
     // To be woken is to have been told something: what it does next is no spinning, and it makes
     // a difference when.
-    t->visit_count = 0;
-    t->spinning = false;
+    rl_forget_visits(t);
     lab.sleeping &= ~set_of(index);
 }
 
+/// Sends a signal that wakes the first of those who sleep that goes on.
+static void signal_any(uintptr_t condition) {
+    const rl_thread_set asleep = sleepers_on(condition);
+    size_t sent = 0;
+    for (size_t k = 0; k < lab.signal_count; k++) sent += lab.signals[k].condition == condition;
+    if ((size_t)__builtin_popcount(asleep) <= sent) return;
+    MAKE_ROOM(lab.signals, lab.signal_count, lab.signal_capacity, 8);
+    lab.signals[lab.signal_count++] = (signal_sent){condition, asleep};
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (!has(asleep, i)) continue;
+        rl_note_order(i);
+        rl_forget_visits(&lab.threads[i]);
+        lab.sleeping &= ~set_of(i);
+    }
+    rl_forget_visits(my_thread());
+}
+
 void rl_wake_sleepers(const void *condition, bool everybody) {
+    if (!everybody && rl_gives(RL_LIBERTY_ANY_WAITER)) return signal_any((uintptr_t)condition);
     thread *first = NULL;
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
@@ -325,7 +389,7 @@ void rl_wake_sleepers(const void *condition, bool everybody) {
     }
     if (first && !everybody) wake((int)(first - lab.threads));
     // Who has woken somebody is not where it was; a signal that is lost makes no difference.
-    if (first) my_thread()->visit_count = 0;
+    if (first) rl_forget_visits(my_thread());
 }
 
 // MARK: - Semaphores
@@ -420,8 +484,9 @@ rl_moment rl_end_of_work(const void *queue) {
 // that waits came earlier or later than work that another one sends meanwhile is tried both ways.
 
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
-    rl_explore_all_choices();
     lock *l = rl_lock_at((uintptr_t)queue);
+    l->has_had_line = true;
+    if (l->is_waited_for) rl_explore_all_choices();
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
                                          .by = (int8_t)me->thread,
@@ -460,7 +525,7 @@ void rl_come_later(const void *queue) {
         if (l->line[i].since > *behind) *behind = l->line[i].since;
     }
     // It comes to the same point once more, and yet it is not where it was.
-    t->visit_count = 0;
+    rl_forget_visits(t);
 }
 
 bool rl_could_come_later(const thread *t, int8_t *sender) {

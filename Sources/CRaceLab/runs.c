@@ -26,7 +26,7 @@ static void free_what_was_kept(void) {
 
 void rl_make_thread(int index) {
     thread *t = &lab.threads[index];
-    t->started = t->finished = t->unreported = t->spinning = t->asleep = t->idle = false;
+    t->started = t->finished = t->unreported = t->asleep = t->is_spurious = t->idle = false;
     t->timed = t->timed_out = t->is_added = t->is_detached = false;
     t->on = t->starter = NULL;
     t->waits_for = NULL;
@@ -36,7 +36,9 @@ void rl_make_thread(int index) {
     t->own_body = NULL;
     t->last_step = -1;
     t->accesses = 0;
-    t->visit_count = 0;
+    rl_forget_visits(t);
+    t->block_count = 0;
+    t->has_looked = false;
     t->told_in = UINT32_MAX;
     t->locks_held = 0;
     t->held_count = t->released_count = 0;
@@ -128,6 +130,8 @@ static bool begin_run(void) {
     lab.made_count = 0;
     lab.misuse_count = 0;
     rl_begin_counts_of_run();
+    lab.looks_again = false;
+    lab.signal_count = 0;
     lab.cell_count = 0;
     lab.lock_count = 0;
     lab.started_count = 0;
@@ -172,11 +176,12 @@ void rl_fill_in(rl_run *run) {
         thread *t = &lab.threads[i];
         run->accesses[i] = t->accesses;
         rl_waiting *w = &run->waiting[i];
-        *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning, .holder = NOBODY,
-                          .kind = t->asleep ? RL_WAIT : t->kind, .address = t->address,
+        *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning,
+                          .busy = rl_is_busy(t), .holder = NOBODY,
+                          .kind = t->asleep && !rl_is_signalled(t) ? RL_WAIT : t->kind, .address = t->address,
                           .pc = t->pc,
                           .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
-        if (!t->finished && !t->asleep) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
+        if (!t->finished && w->kind != RL_WAIT) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
     }
 }
 
@@ -222,7 +227,8 @@ static bool end_run(void) {
 /// Threads are started in their order, but for the one that makes the first step: if it comes last,
 /// it can go on at once, without a hand-over.
 int rl_next_to_start(void) {
-    int goes_first = lab.current && lab.current->length > 0 ? lab.current->choices[0] & ~RL_EARLY : 0;
+    int goes_first =
+        lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
     if (goes_first >= lab.first_count) goes_first = 0;
     int nth = lab.started_count++;
     if (nth == lab.first_count - 1) return goes_first;

@@ -289,6 +289,8 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     rl_join_clock(&t->clock, &my_thread()->clock);
     rl_tick(me->thread);
     rl_note_order(index);
+    // Work that is sent may start a thread, too: who comes first gives the threads their numbers.
+    rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
     return index;
 }
 

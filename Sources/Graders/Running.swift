@@ -179,7 +179,7 @@ extension Finding {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
-        case .deadlock where waitsForNobody: "waits forever"
+        case .deadlock where waitsForNobody, .livelock where waitsForNobody: "waits forever"
         default: kind.rawValue
         }
     }
@@ -193,7 +193,7 @@ extension Finding {
 
     /// The rest of it.
     var sentence: String {
-        if kind == .deadlock { return "\(word): \(reason)" }
+        if [.deadlock, .livelock].contains(kind) { return "\(word): \(reason)" }
         guard kind == .failedCheck, Reason(self) == nil else { return description }
         return Fault(reason)?.detail ?? description
     }

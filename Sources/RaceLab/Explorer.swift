@@ -10,9 +10,12 @@ final class Explorer {
     private var onlyDescribes = false
     private var uncaught: [(thread: Int, error: any Error)] = []
 
-    init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
+    init(
+        _ options: Options, _ describe: @escaping (Scenario) -> Void, _ herald: Herald? = nil
+    ) {
         self.options = options
         self.describe = describe
+        self.herald = herald
     }
 
     private struct Tally {
@@ -70,6 +73,14 @@ final class Explorer {
     // MARK: Reports
 
     func report() -> Report {
+        let report = reportOnce()
+        guard report.obstacle == .notDeterministic else { return report }
+        // What is made for the first time, such as the metadata of a type, leaves other traces on the
+        // stack than what is there already. So a loop may be found to spin one round later.
+        return Explorer(options, describe, herald).reportOnce()
+    }
+
+    private func reportOnce() -> Report {
         judge = { run in self.tally(run) }
         let summary = run()
         let threads = names(upTo: threadCount)
@@ -240,7 +251,9 @@ final class Explorer {
             causes.append(.said(.crash, known?.reason ?? ""))
         }
         if run.status == RL_DEADLOCK {
-            causes.append(.said(.deadlock, run.deadlock(names: names(of: run))))
+            let isLivelock = run.allWaiting.contains { !$0.finished && $0.busy }
+            causes.append(
+                .said(isLivelock ? .livelock : .deadlock, run.deadlock(names: names(of: run))))
         }
         for (thread, error) in uncaught {
             causes.append(
@@ -309,6 +322,7 @@ final class Explorer {
         configuration.reduce = options.reduction && options.maximumSwitches == nil
         configuration.max_preemptions = Int32(clamping: options.maximumSwitches ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
+        configuration.liberties = options.liberties
         configuration.max_executed = UInt64(options.maximumRuns.map { max(1, $0) } ?? 0)
         configuration.max_milliseconds = options.maximumTime?.milliseconds ?? 0
         if options.progress != nil {
@@ -379,6 +393,14 @@ final class Explorer {
         }
         rl_deafen()
         if let thrown { uncaught.append((index, thrown)) }
+    }
+}
+
+extension Options {
+    fileprivate var liberties: UInt32 {
+        (timeOutsFireAtAnyTime ? UInt32(RL_LIBERTY_TIME_OUTS) : 0)
+            | (signalsWakeAnyWaiter ? UInt32(RL_LIBERTY_ANY_WAITER) : 0)
+            | (spuriousWakeups ? UInt32(RL_LIBERTY_SPURIOUS) : 0)
     }
 }
 

@@ -21,8 +21,17 @@ extension Explorer {
         return trace
     }
 
-    /// Runs one interleaving and writes down everything about it.
+    /// Runs one interleaving and writes down everything about it. One that does not fit is run twice:
+    /// a loop may spin one round longer where something is made for the first time.
     func trace(of schedule: Schedule) throws -> Trace {
+        do {
+            return try traceOnce(of: schedule)
+        } catch is Misfit {
+            return try traceOnce(of: schedule)
+        }
+    }
+
+    private func traceOnce(of schedule: Schedule) throws -> Trace {
         var initial: [String] = []
         var states: [Int: [String]] = [:]
         var touched: [Set<UInt>] = []

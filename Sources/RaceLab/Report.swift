@@ -13,8 +13,12 @@ public struct Finding: Codable, Sendable, CustomStringConvertible {
         case uncaughtError = "uncaught error"
         /// An interleaving ended in an outcome that the scenario forbids, or does not know.
         case forbiddenOutcome = "forbidden outcome"
-        /// Some threads did not come to their end, and none of them could go on.
+        /// Some threads did not come to their end, and none of them could go on: each waits, or reads
+        /// the same again and again.
         case deadlock
+        /// The same, but some of them go round in loops in which they take locks, or attempt to, and
+        /// nothing that they look at will ever change.
+        case livelock
         /// A lock or a semaphore was used in a way that its documentation forbids: a lock was
         /// released that no thread held, or a semaphore was freed with a count below the one with
         /// which it was made.
@@ -35,9 +39,10 @@ public struct Finding: Codable, Sendable, CustomStringConvertible {
             case .uncaughtError: 4
             case .forbiddenOutcome: 8
             case .deadlock: 16
-            case .misuse: 32
-            case .overlap: 64
-            case .dataRace: 128
+            case .livelock: 32
+            case .misuse: 64
+            case .overlap: 128
+            case .dataRace: 256
             }
         }
 

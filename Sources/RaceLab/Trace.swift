@@ -59,6 +59,10 @@ public struct Trace: Codable, Sendable {
         /// it is about to do nothing else: its next step comes after the release. Or the one that has
         /// sent work to a queue for which this step waits in vain. See ``Schedule``.
         public let before: Int?
+        /// Whether the time of a wait is up, although other threads could go on.
+        public let timedOut: Bool
+        /// Whether a condition wakes the thread without a signal.
+        public let spurious: Bool
         /// How many locks this thread holds when it is about to make its next step.
         public let locksHeld: Int
         /// The state after the step, one text for each of ``Trace/columns``: `(locked)` for what
@@ -84,8 +88,12 @@ public struct Trace: Codable, Sendable {
     public internal(set) var waiting: [Waiting]
 
     public var schedule: Schedule {
-        let early = steps.indices.filter { steps[$0].before != nil }
-        return Schedule(steps.map(\.thread), early: Set(early))
+        func indices(_ isMarked: (Step) -> Bool) -> Set<Int> {
+            Set(steps.indices.filter { isMarked(steps[$0]) })
+        }
+        return Schedule(
+            steps.map(\.thread), early: indices { $0.before != nil },
+            timedOut: indices(\.timedOut), spurious: indices(\.spurious))
     }
 
     /// The text with which ``replay(_:_:_:)-(String,_,_)`` reproduces the interleaving.
@@ -120,6 +128,8 @@ extension Trace.Step {
                 thread: Int(step.thread), kind: Kind(step), object: object, site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
+                timedOut: Int32(step.unprompted) == RL_TIME_OUT,
+                spurious: Int32(step.unprompted) == RL_SPURIOUS,
                 locksHeld: Int(step.locks_held), states: states(index))
         }
     }

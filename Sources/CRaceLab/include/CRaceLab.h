@@ -68,6 +68,8 @@ typedef struct {
     rl_thread_set sleeping; // the threads whose going here would be redundant
     rl_thread_set could_be_early; // the threads whose attempt could come early, see RL_EARLY
     bool early;             // it did …
+    uint8_t unprompted;     // it goes on without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
+    rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
     int8_t before;          // … before this thread releases the lock
     uint32_t preemptions;   // before this step
     uintptr_t address;
@@ -79,10 +81,17 @@ typedef struct {
 /// another one has sent there, and waits for it.
 #define RL_EARLY 0x80
 
+/// Part of a choice: the thread goes on without what it waits for, because its time is up, or because
+/// a condition wakes it without a signal.
+#define RL_TIME_OUT 0x40
+#define RL_SPURIOUS 0xC0
+
 /// The choice that led to a step.
 static inline uint8_t rl_choice(const rl_step *step) {
-    return (uint8_t)(step->thread | (step->early ? RL_EARLY : 0));
+    return (uint8_t)(step->thread | (step->early ? RL_EARLY : 0) | step->unprompted);
 }
+
+static inline int rl_chosen_thread(uint8_t choice) { return choice & ~RL_SPURIOUS; }
 
 /// Two accesses to one place, at least one of them a modification, with nothing to order them.
 typedef struct {
@@ -112,7 +121,8 @@ typedef struct {
 /// What keeps a thread from going on, at the end of a run that did not complete.
 typedef struct {
     bool finished;
-    bool spinning;          // repeats the same reads until somebody writes
+    bool spinning;          // repeats the same reads until another thread writes
+    bool busy;              // and takes locks meanwhile, or attempts to
     bool in_line;           // lets work go first that was sent to a queue before
     int8_t holder;          // of the lock for which it waits, or the thread; -1: nobody
     uint8_t kind;
@@ -173,6 +183,7 @@ typedef struct {
     /// tables are read instead.
     bool (*is_compilers_own)(uintptr_t pc);
 
+    unsigned liberties;         // RL_LIBERTY_…
     bool reduce;                // do not permute steps that do not touch one another
     bool continues;             // an exploration that has learned something
     int max_preemptions;        // -1: any number
@@ -349,6 +360,13 @@ bool rl_is_of_program(uintptr_t pc);
 
 /// NULL if there can be such children; otherwise a sentence that says why not.
 const char *rl_no_children(void);
+
+/// What is explored on request.
+enum {
+    RL_LIBERTY_TIME_OUTS = 1,   // a time-out can fire although other threads could go on
+    RL_LIBERTY_ANY_WAITER = 2,  // a signal can wake any thread that waits for it
+    RL_LIBERTY_SPURIOUS = 4,    // a condition can wake a thread without a signal
+};
 
 /// Faults that the lab's own tests plant, to see whether they would be noticed.
 enum {

@@ -14,7 +14,9 @@ public protocol Race: Hazard {
 }
 
 extension Race {
-    public var judging: Set<Finding.Kind> { [.failedCheck, .uncaughtError, .deadlock, .overlap] }
+    public var judging: Set<Finding.Kind> {
+        [.failedCheck, .uncaughtError, .deadlock, .livelock, .overlap]
+    }
 
     public var reduces: Bool { true }
 
@@ -110,7 +112,7 @@ extension Reason {
         switch finding.kind {
         case .overlap: self = .overlap
         case .dataRace: self = .dataRace
-        case .deadlock: self = .deadlock
+        case .deadlock, .livelock: self = .deadlock
         default:
             guard let reason = Reason(sentence: finding.reason) else { return nil }
             self = reason
