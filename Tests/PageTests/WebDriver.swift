@@ -77,7 +77,7 @@ final class Browser: Sendable {
         try driver.run()
         var printed = ""
         while true {
-            let data = output.fileHandleForReading.availableData
+            let data = some(of: output)
             guard !data.isEmpty else {
                 throw Failure(description: "chromedriver ended: \(printed)")
             }
@@ -85,6 +85,16 @@ final class Browser: Sendable {
             if let port = printed.firstMatch(of: /successfully on port (\d+)/) {
                 return (driver, Int(port.1)!)
             }
+        }
+    }
+
+    /// What there is to read. A signal may interrupt a read, at which FileHandle would give up.
+    private static func some(of pipe: Pipe) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(pipe.fileHandleForReading.fileDescriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            return Array(buffer[..<max(0, count)])
         }
     }
 
