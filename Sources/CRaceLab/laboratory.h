@@ -507,6 +507,7 @@ void rl_make_observation(void);
 void rl_end_observation(void);
 /// From now on, or no longer, notes which objects are made.
 void rl_note_objects(bool whether);
+/// Those noted so far, until the next run. No more are noted.
 size_t rl_noted_objects(const rl_object **noted);
 
 // source_lines.c

@@ -106,6 +106,8 @@ void rl_note_objects(bool whether) {
 }
 
 size_t rl_noted_objects(const rl_object **noted) {
+    // What judges the run makes objects, too, and must not move these.
+    is_noting = false;
     *noted = objects;
     return object_count;
 }
