@@ -508,14 +508,6 @@ static bool carry_out(int index, thread *t, uint32_t step) {
     return true;
 }
 
-/// A thread that attempts to take a lock can be early, and one that waits for a queue can be late.
-static void note_alternatives(const thread *t) {
-    if (t->kind == RL_TRY_LOCK || t->kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
-    if ((t->kind != RL_LOCK && t->kind != RL_SHARED_LOCK) || t->comes_for) return;
-    t->waits_for->is_waited_for = true;
-    if (t->waits_for->has_had_line) rl_explore_all_choices();
-}
-
 static uint32_t point(rl_kind kind, const void *address, rl_place place, bool timed) {
     if (me->fate != STAYS) rl_give_up();
     atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
@@ -535,7 +527,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     // Only the last release of an object runs code.
     for (const rl_release_in_progress *r = t->releases; r; r = r->outer) rl_is_observed(r->object);
     rl_look_for_spinning(t, place.stack);
-    note_alternatives(t);
+    if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);
     if (t->idle) return UINT32_MAX;
 
@@ -561,7 +553,9 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
 }
 
 uint32_t rl_point(rl_kind kind, const void *address, rl_place place) {
-    return point(kind, address, place, false);
+    const uint32_t step = point(kind, address, place, false);
+    rl_clean_stack();
+    return step;
 }
 
 uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place) {
@@ -570,7 +564,9 @@ uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place) {
 
 uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order) {
     my_thread()->order = order;
-    return point(kind, address, place, false);
+    const uint32_t step = point(kind, address, place, false);
+    rl_clean_stack();
+    return step;
 }
 
 bool rl_got_it(uint32_t step) { return !lab.steps[step].failed; }

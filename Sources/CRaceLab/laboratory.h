@@ -84,7 +84,6 @@ typedef struct {
     vector_clock shared_released;  // by the readers so far: of interest to the next owner only
     in_line *line;                 // for a queue of Dispatch: what is sent to it and not yet done
     uint32_t line_count, line_capacity;
-    bool has_had_line, is_waited_for;  // by a thread for itself
 } lock;
 
 /// Locks stay where they are when the table of them grows.
@@ -412,6 +411,9 @@ void rl_forget_visits(thread *t);
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting);
 /// Whether a thread that spins takes locks meanwhile, or attempts to.
 bool rl_is_busy(const thread *t);
+/// What the lab and the C library leave below on the stack differs from run to run. It would show
+/// through where a function of the code under test has not written yet.
+void rl_clean_stack(void);
 /// When no thread is enabled: lets those that spin go round once more.
 void rl_look_again(rl_thread_set *enabled);
 

@@ -485,8 +485,7 @@ rl_moment rl_end_of_work(const void *queue) {
 
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
     lock *l = rl_lock_at((uintptr_t)queue);
-    l->has_had_line = true;
-    if (l->is_waited_for) rl_explore_all_choices();
+    rl_explore_all_choices();
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
                                          .by = (int8_t)me->thread,

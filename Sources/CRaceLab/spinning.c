@@ -17,6 +17,12 @@ enum { MOST_BLOCKS = 64, MOST_BYTES = 1024 };
 
 // MARK: - Memory
 
+__attribute__((noinline)) void rl_clean_stack(void) {
+    volatile char room[2048];
+    memset((char *)room, 0, sizeof room);
+    __asm__ volatile("" ::"r"(room) : "memory");
+}
+
 void rl_allocated(void *memory, size_t size) {
     if (!memory || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
@@ -29,6 +35,7 @@ void rl_allocated(void *memory, size_t size) {
     if (t->block_count == 0 || start < t->lowest) t->lowest = start;
     if (t->block_count == 0 || start + size > t->highest) t->highest = start + size;
     t->blocks[t->block_count++] = (block_of_memory){start, size, 0, false};
+    rl_clean_stack();
 }
 
 void rl_freed(const void *memory) {
@@ -161,7 +168,8 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     const uint64_t before = now.fingerprint;
     now.fingerprint = fingerprint(t, stack, now.recent);
     const change seen = now.fingerprint == before ? change_since(t, at) : SOMETHING;
-    now.vain_rounds = seen == LOCKS_ONLY ? now.vain_rounds + 1 : 0;
+    if (seen == SOMETHING) now.vain_rounds = 0;
+    if (seen == LOCKS_ONLY) now.vain_rounds++;
     t->is_vain = now.vain_rounds > MOST_VAIN_ROUNDS;
     t->spinning = seen == NOTHING || t->is_vain;
     t->round = t->visit_count - at;

@@ -36,7 +36,7 @@ public struct Exploration: Sendable {
     let kinds: [String]
 
     /// Above this many interleavings only one of each kind is recorded.
-    public static let maximumInterleavings = 4_000
+    public static let maximumInterleavings = 1_000
 
     /// Explores a scenario, and records it.
     ///
