@@ -43,28 +43,33 @@ extension Requirement {
     }
 
     /// Runs one interleaving of the user's choice, and says what the grader says of it, in lines.
-    ///
-    /// - Parameter marked: with a mark at the step from which every interleaving fails. To find it,
-    ///   others are run; a crash in one of them ends this process.
-    func replayed(
-        _ answer: AnyObject, _ schedule: String, marked: Bool
-    ) throws -> (Trace, verdict: [String]) {
+    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, verdict: [String]) {
         switch body(answer) {
         case .oneThread, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
-        case .scenario(var options, let describe):
-            options.marksPointOfNoReturn = marked
+        case .scenario(let options, let describe):
             let trace = try replay(schedule, options: options, describe)
             let judged = trace.findings.filter { options.judging.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))
         case .independence(let describe):
-            let trace = try replay(schedule, options: Independence.options, describe)
+            let trace = try replay(schedule, describe)
             return (trace, verdict(Independence(describe).complaints(of: trace)))
         case .scheduled(let scheduled):
             let carried = try scheduled.carried(schedule)
             if let misfit = carried.misfit { throw misfit }
             return (carried.trace, scheduled.verdict(carried.trace))
         }
+    }
+
+    /// The same interleaving with the mark that the grader puts into it: at the step after which
+    /// every way fails. `nil` if it is not the one that the grader shows. To know that, all are
+    /// explored; a crash in one of them ends this process.
+    func marked(_ trace: Trace, _ answer: AnyObject) throws -> Trace? {
+        guard !trace.findings.isEmpty, case .scenario(let options, let describe) = body(answer)
+        else { return nil }
+        let report = explore(options: options, describe)
+        let shown = try report.counterexample(options: options, describe)
+        return shown.flatMap { $0.schedule == trace.schedule ? $0 : nil }
     }
 
     private func verdict(_ complaints: [String]) -> [String] {
@@ -94,7 +99,7 @@ extension Requirement {
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
         switch report.obstacle {
         // One thread may do what it likes, and each time in another way.
-        case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
+        case .sawNothing, .notDeterministic, nil: break
         case .some(let obstacle): return .fails(Failure(obstacle))
         }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
@@ -157,7 +162,7 @@ extension Failure {
             switch obstacle {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits forever"
-            case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
+            case .notDeterministic: "not deterministic"
             default: "not explored"
             }
         // What the lab says of these is for who has written the scenario.
@@ -179,7 +184,7 @@ extension Finding {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
-        case .deadlock where waitsForNobody, .livelock where waitsForNobody: "waits forever"
+        case .deadlock where waitsForNobody: "waits forever"
         default: kind.rawValue
         }
     }
@@ -193,7 +198,7 @@ extension Finding {
 
     /// The rest of it.
     var sentence: String {
-        if [.deadlock, .livelock].contains(kind) { return "\(word): \(reason)" }
+        if kind == .deadlock { return "\(word): \(reason)" }
         guard kind == .failedCheck, Reason(self) == nil else { return description }
         return Fault(reason)?.detail ?? description
     }

@@ -31,16 +31,14 @@ public func replay(
     _ describe: @escaping (Scenario) -> Void
 ) throws -> Carried {
     var choices = schedule.choices
-    var marks = schedule
+    var early = schedule.early
     var given = choices.count
     var unfit: Misfit?
     if choices.isEmpty { choices = [0] }
     while true {
         do {
             let trace = try replay(
-                Schedule(
-                    choices, early: marks.early, timedOut: marks.timedOut, spurious: marks.spurious),
-                options: options, describe)
+                Schedule(choices, early: early), options: options, describe)
             return Carried(trace: trace, misfit: unfit)
         } catch let misfit as Misfit {
             let isTooShort = misfit.step > choices.count
@@ -50,7 +48,7 @@ public func replay(
                 unfit = misfit
                 given = misfit.step - 1
                 choices = given == 0 ? [0] : Array(choices.prefix(given))
-                marks = marks.prefix(given)
+                early = early.filter { $0 < given }
             } else if choices[choices.count - 1] < Int(RL_MAX_THREADS) {
                 // This thread cannot go on; perhaps the next one can.
                 choices[choices.count - 1] += 1

@@ -22,8 +22,6 @@ struct TraceCell {
     var isCode = false
     /// Where in the text the access stands.
     var access = 0
-    /// To which instance it is done, if there are several.
-    var owner = ""
     /// The line, and the file if it is not the one of most steps: `:12`, `Queue:12`.
     var site = ""
     /// What came of it, where that goes without saying in most steps.
@@ -31,7 +29,7 @@ struct TraceCell {
 
     /// What goes behind the text.
     var place: String {
-        [owner, site, comment].filter { !$0.isEmpty }.map { " \($0)" }.joined()
+        (site.isEmpty ? "" : " \(site)") + (comment.isEmpty ? "" : " \(comment)")
     }
 }
 
@@ -60,15 +58,13 @@ extension Trace {
                 bars[holder] = after == 0 ? "└" : Trace.bar(after)
                 held[holder] = after
             }
-            let now = (step.states ?? seen).enumerated().map { column, state in
-                state == Trace.locked ? seen[column] : state
-            }
+            let now = step.states ?? seen
             defer { seen = now }
             rows.append(
                 TraceRow(
                     number: String(index + 1), thread: step.thread, cell: cell(step, home: home),
                     bars: bars,
-                    states: step.states ?? columns.indices.map { $0 == 0 ? Trace.locked : "" },
+                    states: step.states ?? columns.indices.map { $0 == 0 ? "(locked)" : "" },
                     changes: columns.indices.filter { now[$0] != seen[$0] }, mark: step.mark))
         }
         for wait in waiting {
@@ -104,7 +100,7 @@ extension Trace {
     }
 
     /// The file in which most steps happen. It goes without saying in the table.
-    var mostFrequentFile: String? {
+    private var mostFrequentFile: String? {
         Dictionary(grouping: steps.compactMap { $0.site?.file }, by: \.self)
             .max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key
     }
@@ -128,15 +124,12 @@ extension Trace {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
         if cell.text.isEmpty { cell.text = "(\(step.kind.word))" }
-        cell.owner = step.owner ?? ""
         cell.comment = step.comment
         return cell
     }
 
     private func cell(_ wait: Waiting, home: String?) -> TraceCell {
-        var cell = cell(wait.text, at: wait.site, of: wait.thread, home: home)
-        cell.owner = wait.owner ?? ""
-        return cell
+        cell(wait.text, at: wait.site, of: wait.thread, home: home)
     }
 
     private func cell(_ text: String, at site: Site?, of thread: Int, home: String?) -> TraceCell {

@@ -35,8 +35,7 @@ public struct SideBySide: Sendable {
         func sections(width: Int) -> [[String]] {
             let table = NarrowTable(trace, width: width)
             let titles = (heading + [table.legend]).flatMap { $0.wrapped(to: width) }
-            let legend = trace.legend.flatMap { $0.wrapped(to: width) }
-            return [titles, table.lines + legend, verdict.wrapped(to: width)]
+            return [titles, table.lines, verdict.wrapped(to: width)]
         }
     }
 
@@ -71,8 +70,8 @@ public struct SideBySide: Sendable {
     }
 }
 
-/// An interleaving without a column for each thread: in half of the width, or of many threads.
-struct NarrowTable {
+/// An interleaving in half of the width.
+private struct NarrowTable {
     private let trace: Trace
     private let rows: [TraceRow]
     private let letters: [Character]
@@ -125,7 +124,7 @@ struct NarrowTable {
 
     private func step(_ cell: TraceCell, room: Int) -> String {
         let site = cell.site.isEmpty ? "" : cell.site.leftPadded(to: siteWidth) + " "
-        let comment = [cell.owner, cell.comment].filter { !$0.isEmpty }.map { " \($0)" }.joined()
+        let comment = cell.comment.isEmpty ? "" : " \(cell.comment)"
         let text = cell.text.cut(
             to: room - site.columns - comment.columns, around: cell.isCode ? cell.access : 0)
         return site + text + comment
@@ -134,7 +133,7 @@ struct NarrowTable {
     private func changes(_ row: TraceRow) -> String {
         row.changes.map { column in
             let state = row.states?[column].onOneLine ?? ""
-            return "\(trace.titles[column].onOneLine) \(state.isEmpty ? "–" : state)"
+            return "\(trace.columns[column].onOneLine) \(state.isEmpty ? "–" : state)"
         }
         .joined(separator: ", ")
     }

@@ -53,7 +53,6 @@ enum HTTP {
             let count = rest.withUnsafeBytes {
                 Foundation.write(connection, $0.baseAddress, $0.count)
             }
-            if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Failure(description: "the connection was closed") }
             rest = rest.dropFirst(count)
         }
@@ -73,7 +72,6 @@ enum HTTP {
                 }
             }
             let count = read(connection, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 throw Failure(
                     description:

@@ -24,29 +24,18 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Every order counts, unless the options are changed: the numbers are those that are known.
     func report(_ change: (inout Options) -> Void = { _ in }) -> Report {
-        var options = Options.everyOrder
+        var options = Options()
         change(&options)
         return explore(options: options, describe)
     }
 
     static let all =
-        counters + buffers + messages + lazies + countdowns + petersons + dekkers + tickets
-        + spinlocks + readersWriters
+        counters + buffers + messages + lazies + petersons + dekkers + tickets + readersWriters
         + philosophers + stacks + boundedBuffers
 
     static func named(_ name: String) -> Classic? {
         all.first { $0.name == name }
-    }
-}
-
-extension Options {
-    /// Without reduction.
-    static var everyOrder: Options {
-        var options = Options()
-        options.reduction = false
-        return options
     }
 }
 

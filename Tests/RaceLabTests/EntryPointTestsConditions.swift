@@ -60,10 +60,10 @@ struct ConditionEntryPointTests {
         }
     }
 
-    @Test("a bounded buffer whose users wait in a loop does not fail")
+    @Test("a bounded buffer whose users wait in a loop survives")
     func boundedBuffer() {
         let report = oneProducerTwoConsumers(waitsInLoop: true)
-        #expect(report.obstacle == nil && report.failing == 0, "\(report.summary)")
+        #expect(report.survives, "\(report.summary)")
     }
 
     @Test("with `if` in place of `while` somebody takes what is not there")

@@ -14,9 +14,7 @@ public protocol Race: Hazard {
 }
 
 extension Race {
-    public var judging: Set<Finding.Kind> {
-        [.failedCheck, .uncaughtError, .deadlock, .livelock, .overlap]
-    }
+    public var judging: Set<Finding.Kind> { [.failedCheck, .uncaughtError, .deadlock, .overlap] }
 
     public var reduces: Bool { true }
 
@@ -58,9 +56,6 @@ extension Race {
         let failing = reports.reduce(0) { $0 + $1.failing }
         let findings = reports.flatMap(\.findings)
         guard !findings.isEmpty else {
-            if let cutOff = reports.first(where: { !$0.survives }) {
-                return .unknown(cutOff.summary)
-            }
             return .survives(explored: explored, detail: "in every one of \(explored)")
         }
         let reasons = findings.compactMap(Reason.init)
@@ -112,7 +107,7 @@ extension Reason {
         switch finding.kind {
         case .overlap: self = .overlap
         case .dataRace: self = .dataRace
-        case .deadlock, .livelock: self = .deadlock
+        case .deadlock: self = .deadlock
         default:
             guard let reason = Reason(sentence: finding.reason) else { return nil }
             self = reason
