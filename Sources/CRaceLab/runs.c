@@ -341,6 +341,7 @@ void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
 bool rl_await(const void *queue) { (void)queue; return false; }
 void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
+bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) { return (void)choices, (void)forced, false; }
 bool rl_lock_is_held(void) { return false; }
 uint64_t rl_heard(void) { return 0; }
 bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
