@@ -36,7 +36,8 @@ static size_t place_count, place_capacity;
 static bool is_everywhere;
 
 static bool is_listening(void) {
-    return rl_active && rl_reduces() && me->fate == STAYS && my_thread()->last_step >= 0;
+    // In a replay, too: what this leaves on the stack must be the same there.
+    return rl_active && lab.scenario->reduce && me->fate == STAYS && my_thread()->last_step >= 0;
 }
 
 static bool is_observed_in_run;
@@ -70,11 +71,13 @@ static void write_down(uintptr_t object, int32_t change) {
 }
 
 void rl_counts(const void *object, int change) {
-    if (object && is_listening()) write_down((uintptr_t)object, change);
+    if (!object || !is_listening()) return;
+    write_down((uintptr_t)object, change);
+    rl_clean_stack();
 }
 
 void rl_is_observed(const void *object) {
-    if (!me || !object || !rl_reduces()) return;
+    if (!me || !object || !lab.scenario->reduce) return;
     rl_cell_at((uintptr_t)object)->is_observed = true;
     is_observed_in_run = true;
 }
@@ -90,7 +93,9 @@ void rl_end_release(const rl_release_in_progress *this) {
 }
 
 void rl_looks_at_counts(void) {
-    if (is_listening()) write_down(0, 0);
+    if (!is_listening()) return;
+    write_down(0, 0);
+    rl_clean_stack();
 }
 
 /// A place that is found in the steps of this run. What a worker receives is shown elsewhere than

@@ -577,6 +577,7 @@ void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure) {
     thread *t = my_thread();
     rl_read_atomic(t, order_of_failure);
     rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
+    rl_clean_stack();
 }
 
 void rl_swapped(bool changes, int order) {
@@ -586,6 +587,7 @@ void rl_swapped(bool changes, int order) {
     // Whoever writes what was there already publishes what it did before, and may be doing so
     // again and again.
     rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
+    rl_clean_stack();
 }
 
 uint32_t rl_note(const void *place) {

@@ -100,6 +100,7 @@ typedef struct {
     bool is_changed;            // what is there, by another thread since then …
     bool is_changed_for_good;   // … and not only by a lock that was taken or released
     uint32_t vain_rounds;       // after which only such locks had changed
+    uint32_t least_held;        // how few locks the thread has held since then
     uint64_t fingerprint;       // of the thread's state
     size_t block_count;         // how much memory it had allocated …
     size_t recent;              // … and how much when it was here before that
@@ -409,6 +410,8 @@ void rl_look_for_spinning(thread *t, uintptr_t stack);
 void rl_forget_visits(thread *t);
 /// Another thread has changed what is at an address. `is_lasting`: not only a lock was taken.
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting);
+/// A thread has released a lock.
+void rl_holds_fewer(thread *t);
 /// Whether a thread that spins takes locks meanwhile, or attempts to.
 bool rl_is_busy(const thread *t);
 /// What the lab and the C library leave below on the stack differs from run to run. It would show

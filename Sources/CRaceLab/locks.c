@@ -202,6 +202,7 @@ static void forget_once(thread *t, void *lock) {
 
 static void no_longer_holds(thread *t, uintptr_t address) {
     t->locks_held--;
+    rl_holds_fewer(t);
     forget_held(t, (void *)address);
 }
 
@@ -243,6 +244,7 @@ void rl_unlocked(const void *address) {
     // In the order in which they were released.
     rl_notice_unlocks(my_thread());
     rl_release_lock(my_thread(), (uintptr_t)address);
+    rl_clean_stack();
 }
 
 bool rl_owns(const void *address) {

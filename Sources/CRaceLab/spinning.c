@@ -161,7 +161,8 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
         t->visits[t->visit_count++] =
             (visit){.address = t->address, .pc = t->pc, .what = what,
                     .fingerprint = fingerprint(t, stack, t->block_count),
-                    .recent = t->block_count, .block_count = t->block_count};
+                    .recent = t->block_count, .block_count = t->block_count,
+                    .least_held = t->locks_held};
         return;
     }
     visit now = t->visits[at];
@@ -170,8 +171,12 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     const change seen = now.fingerprint == before ? change_since(t, at) : SOMETHING;
     if (seen == SOMETHING) now.vain_rounds = 0;
     if (seen == LOCKS_ONLY) now.vain_rounds++;
-    t->is_vain = now.vain_rounds > MOST_VAIN_ROUNDS;
-    t->spinning = seen == NOTHING || t->is_vain;
+    // In a critical section that it has entered in this round it would keep out those for which it
+    // waits.
+    const bool is_inside = t->locks_held > now.least_held;
+    t->is_vain = !is_inside && now.vain_rounds > MOST_VAIN_ROUNDS;
+    t->spinning = !is_inside && (seen == NOTHING || t->is_vain);
+    now.least_held = t->locks_held;
     t->round = t->visit_count - at;
     now.recent = now.block_count;
     now.block_count = t->block_count;
@@ -193,6 +198,11 @@ bool rl_is_busy(const thread *t) {
         if (what != RL_READ && what != RL_ATOMIC_READ && what != RL_EXCHANGE) return true;
     }
     return false;
+}
+
+void rl_holds_fewer(thread *t) {
+    for (size_t k = 0; k < t->visit_count; k++)
+        if (t->visits[k].least_held > t->locks_held) t->visits[k].least_held = t->locks_held;
 }
 
 void rl_forget_visits(thread *t) {
