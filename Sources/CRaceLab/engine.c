@@ -136,7 +136,8 @@ bool rl_keep(void *memory) {
 // MARK: - Who depends on whom
 
 static bool only_reads(uint8_t kind) {
-    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT;
+    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT ||
+           kind == RL_LOOK;
 }
 
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
@@ -147,11 +148,6 @@ bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t 
 /// turned out as: an exchange that fails has only read.
 static bool wakes(int index, uint8_t kind, uintptr_t address) {
     return rl_are_dependent(kind, address, lab.sleeping_kinds[index], lab.threads[index].address);
-}
-
-/// Whether what two threads do depends on reference counts, see counts.c.
-static bool count_alike(const thread *t, const thread *other) {
-    return rl_touches_counts(t->pc) && rl_touches_counts(other->pc);
 }
 
 /// Whether a thread that has done this is not where it was, and cannot be spinning: a lock that is
@@ -183,12 +179,10 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
-        if (has(lab.sleeping, i) && (wakes(i, kind, address) || count_alike(&lab.threads[by], t)))
-            lab.sleeping &= ~set_of(i);
+        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
         if (changes) rl_change_for(t, address, is_lasting(kind));
     }
     if (changes && is_lasting(kind)) rl_forget_visits(&lab.threads[by]);
-    if (rl_touches_counts(lab.threads[by].pc)) rl_note_effect(RL_MODIFY, RL_COUNTS, 0);
 }
 
 // MARK: - Whose turn it is

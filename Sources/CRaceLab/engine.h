@@ -268,10 +268,17 @@ void rl_end_release(const rl_release_in_progress *this);
 
 /// This thread changes the reference count of an object.
 void rl_counts(const void *object, int change);
-/// It can be told from outside how many references there are to an object.
+void rl_has_counted(const void *object, int change);
+/// Somebody can tell when an object ends.
 void rl_is_observed(const void *object);
-/// What this thread does now depends on a reference count.
-void rl_looks_at_counts(void);
+/// A weak reference is given its object, or that of another one.
+void rl_refers_weakly(const void *reference, const void *object);
+void rl_copies_weak_reference(const void *to, const void *from);
+/// This thread asks whether the object of a weak reference is still there.
+void rl_looks_for(const void *reference);
+/// What this thread does now depends on whether an object is still there, or has one reference only.
+void rl_looks_at_object(const void *object);
+void rl_asks_for_uniqueness(const void *object);
 
 /// From now on retains and releases are noticed, or no longer. Returns whether they can be.
 bool rl_listen_to_counts(bool on);

@@ -56,7 +56,7 @@ typedef struct {
     uintptr_t read_pc[RL_MAX_THREADS];
     vector_clock released;      // by atomic writes (`ordered`: the release sequences), or handed over
     uintptr_t handed_over_pc;
-    bool is_observed;           // an object: see counts.c
+    size_t counted, referent;   // an object, and that of a weak reference: see counts.c
     bool is_semaphore;
     int64_t made_with;          // the count of a semaphore
 } cell;
@@ -396,12 +396,17 @@ bool rl_can_be_early(const thread *t, int8_t *holder);
 void rl_begin_counts_of_run(void);
 /// Nothing is known of the code under test yet.
 void rl_forget_counts(void);
-/// Whether a step at this place depends on others that touch reference counts.
-bool rl_touches_counts(uintptr_t pc);
-/// The address that all steps touch which touch reference counts.
-#define RL_COUNTS ((uintptr_t)rl_touches_counts)
-/// Looks through the run that is over. Returns whether there is a place that was not known before.
+/// What a step does to the reference count of an object, beside what its point announces.
+enum { RL_COUNT = 200, RL_LOOK };
+/// Whether steps at this place may depend on reference counts.
+bool rl_counts_at(uintptr_t pc);
+/// Whether a step at this place may depend on one that changes, or looks at, the count of an object.
+bool rl_depends_on_count(uintptr_t pc, uint8_t kind, uintptr_t object);
+/// Steps from this one on have never been made.
+void rl_forget_counts_from(uint32_t step);
+/// Looks through the run that is over. Returns whether there is something that was not known before.
 bool rl_learn_counts(void);
+
 // spinning.c
 
 /// A thread has come to a point: finds out whether it spins.
@@ -466,6 +471,9 @@ void rl_fall_asleep_at_branch(void);
 int rl_wished_choice(void);
 /// The present step has done something at an address; `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
+/// Effects that turn out only when the run is over, in the order of their steps.
+void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address);
+void rl_add_late_effects(void);
 /// The present step makes the next one of this thread possible.
 void rl_note_order(int thread);
 /// The present step has waited for the end of this thread.

@@ -76,7 +76,7 @@ static void *retain_n(void *object, uint32_t n) {
 
 static void *try_retain(void *object) {
     void *result = runtime.real_try_retain(object);
-    if (result) rl_counts(result, 1);
+    rl_has_counted(result, 1);
     return result;
 }
 
@@ -150,23 +150,23 @@ typedef void *(*on_two_weak)(void *to, void *from);
 #define FORMS_WEAK_REFERENCE(name)                        \
     REAL(on_weak_and_object, real_##name, #name)          \
     void *name(void *reference, void *object) {           \
-        rl_is_observed(object);                           \
+        rl_refers_weakly(reference, object);              \
         return real_##name()(reference, object);          \
     }
 
 #define LOADS_WEAK_REFERENCE(name)                        \
     REAL(on_weak, real_##name, #name)                     \
     void *name(void *reference) {                         \
-        rl_looks_at_counts();                             \
+        rl_looks_for(reference);                          \
         void *object = real_##name()(reference);          \
-        rl_counts(object, 1);                             \
+        rl_has_counted(object, 1);                        \
         return object;                                    \
     }
 
 #define COPIES_WEAK_REFERENCE(name)                       \
     REAL(on_two_weak, real_##name, #name)                 \
     void *name(void *to, void *from) {                    \
-        rl_looks_at_counts();                             \
+        rl_copies_weak_reference(to, from);               \
         return real_##name()(to, from);                   \
     }
 
@@ -176,12 +176,13 @@ LOADS_WEAK_REFERENCE(swift_weakLoadStrong)
 LOADS_WEAK_REFERENCE(swift_weakTakeStrong)
 COPIES_WEAK_REFERENCE(swift_weakCopyInit)
 COPIES_WEAK_REFERENCE(swift_weakCopyAssign)
+COPIES_WEAK_REFERENCE(swift_weakTakeInit)
+COPIES_WEAK_REFERENCE(swift_weakTakeAssign)
 
 REAL(on_object, real_unowned_retain_strong, "swift_unownedRetainStrong")
 
 void *swift_unownedRetainStrong(void *object) {
-    rl_is_observed(object);
-    rl_looks_at_counts();
+    rl_looks_at_object(object);
     rl_counts(object, 1);
     return real_unowned_retain_strong()(object);
 }
@@ -201,14 +202,12 @@ SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type)
     __asm__(IS_UNIQUE_OPTIONAL);
 
 SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) {
-    rl_is_observed(*object);
-    rl_looks_at_counts();
+    rl_asks_for_uniqueness(*object);
     return real_is_unique()(object, type);
 }
 
 SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type) {
-    rl_is_observed(*object);
-    rl_looks_at_counts();
+    rl_asks_for_uniqueness(*object);
     return real_is_unique_optional()(object, type);
 }
 

@@ -33,6 +33,12 @@ typedef struct {
     int thread;
 } order;
 
+/// An effect that has turned out only when the run was over.
+typedef struct {
+    effect effect;
+    uint32_t step;
+} late_effect;
+
 #define UNKNOWN UINT32_MAX
 
 /// Choices that are to be explored from a node on: a tree.
@@ -45,7 +51,8 @@ typedef struct {
     uintptr_t address;
     uint8_t kind;
     bool is_spinning;
-    bool counts;                // touches reference counts, see counts.c
+    bool counts;                // may depend on reference counts, see counts.c
+    uintptr_t pc;
 } pending;
 
 /// What is known about the moment before a step of the present interleaving.
@@ -67,6 +74,8 @@ static struct {
     size_t node_capacity;
     effect *effects;
     size_t effect_count, effect_capacity;
+    late_effect *late;
+    size_t late_count, late_capacity;
     order *orders;
     size_t order_count, order_capacity;
     wish *guidance;             // the rest of the wish that is being followed
@@ -143,7 +152,7 @@ static void wish_for_all(node *n, int but) {
 // MARK: - During a run
 
 void rl_begin_reduced_run(void) {
-    search.effect_count = search.order_count = 0;
+    search.effect_count = search.order_count = search.late_count = 0;
     search.first_node = lab.scenario->schedule ? lab.scenario->schedule_length : 0;
 }
 
@@ -178,7 +187,7 @@ void rl_come_to_node(const alternatives *could, bool is_barrier) {
         const bool waits = t->started && (!t->finished || t->idle);
         const bool cannot_go = !waits || t->spinning || t->has_looked;
         n->pending[i] = (pending){waits ? t->address : 0, t->kind, cannot_go,
-                                  waits && rl_touches_counts(t->pc)};
+                                  waits && rl_counts_at(t->pc), t->pc};
     }
 }
 
@@ -216,6 +225,36 @@ void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for) {
     if (lab.step_count == 0 || !rl_reduces()) return;
     MAKE_ROOM(search.effects, search.effect_count, search.effect_capacity, 256);
     search.effects[search.effect_count++] = (effect){address, kind, free_for};
+}
+
+void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address) {
+    MAKE_ROOM(search.late, search.late_count, search.late_capacity, 64);
+    search.late[search.late_count++] = (late_effect){{address, kind, 0}, step};
+}
+
+static void append_effect(effect e) {
+    MAKE_ROOM(search.effects, search.effect_count, search.effect_capacity, 256);
+    search.effects[search.effect_count++] = e;
+}
+
+void rl_add_late_effects(void) {
+    if (search.late_count == 0) return;
+    // The present effects are moved to the end, and copied back step by step.
+    const size_t count = search.effect_count;
+    for (size_t k = 0; k < count + search.late_count; k++) append_effect((effect){0});
+    effect *early = &search.effects[count + search.late_count];
+    memmove(early, search.effects, count * sizeof *early);
+    size_t from = 0, to = 0, next = 0;
+    for (uint32_t step = 0; step < lab.step_count; step++) {
+        const size_t end = step + 1 < lab.step_count ? search.nodes[step + 1].first_effect : count;
+        search.nodes[step].first_effect = to;
+        while (from < end) search.effects[to++] = early[from++];
+        for (; next < search.late_count && search.late[next].step == step; next++)
+            search.effects[to++] = search.late[next].effect;
+    }
+    if (lab.step_count == 0) return;
+    search.effect_count = to;
+    search.late_count = 0;
 }
 
 void rl_note_order(int thread) {
@@ -326,10 +365,27 @@ static bool touches_nothing_of(const sequence *s, uint8_t kind, uintptr_t addres
     return true;
 }
 
+static bool touches_count_of(const effect *effects, size_t count, uintptr_t pc) {
+    for (size_t k = 0; k < count; k++) {
+        const bool is_count = effects[k].kind == RL_COUNT || effects[k].kind == RL_LOOK;
+        if (is_count && rl_depends_on_count(pc, effects[k].kind, effects[k].address)) return true;
+    }
+    return false;
+}
+
+static bool touches_no_count_of(const sequence *s, uintptr_t pc) {
+    for (size_t k = 0; k + 1 < s->count; k++) {
+        const uint32_t step = search.needed[k];
+        const size_t first = search.nodes[step].first_effect;
+        if (touches_count_of(&search.effects[first], effects_end(step) - first, pc)) return false;
+    }
+    return !touches_count_of(s->last, s->last_count, pc);
+}
+
 /// Whether a step that is pending, and counts as of this kind, depends on nothing in the sequence.
 static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
     return touches_nothing_of(s, kind, p->address) &&
-           (!p->counts || touches_nothing_of(s, RL_MODIFY, RL_COUNTS));
+           (!p->counts || touches_no_count_of(s, p->pc));
 }
 
 enum { NOT_IN = -1, BLOCKED = -2 };

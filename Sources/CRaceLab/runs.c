@@ -146,8 +146,8 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
-    // Only while its threads run: judging takes longer with it.
-    if (rl_reduces()) lab.listens_to_counts = rl_listen_to_counts(true);
+    // Only while its threads run: judging takes longer with it. In a replay, too: see counts.c.
+    if (lab.scenario->reduce) lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }
@@ -193,9 +193,8 @@ static bool end_run(void) {
                     lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY ||
                     lab.status == RL_OUTSIDE;
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
-    if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
-    if (rl_reduces()) rl_listen_to_counts(false);
+    if (lab.scenario->reduce) rl_listen_to_counts(false);
     if (!ends_all && rl_reduces() && rl_learn_counts()) {
         lab.summary.starts_again = true;
 #if defined(__linux__)
@@ -204,6 +203,7 @@ static bool end_run(void) {
         free_what_was_kept();
         return false;
     }
+    if (!ends_all && !only_this) rl_add_branches();
     if (lab.redundant) {
         lab.summary.redundant++;
     } else {

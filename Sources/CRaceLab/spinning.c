@@ -280,6 +280,7 @@ static void take_back_looks(void) {
     lab.race_count = lab.races_before_look;
     rl_record_steps(end);
     rl_forget_steps_from(end);
+    rl_forget_counts_from(end);
 }
 
 void rl_look_again(rl_thread_set *enabled) {
