@@ -139,6 +139,7 @@ static bool read_all(const rl_errand *errand, stream *streams, int count, int64_
                      rl_sight *seen, bool *stuck) {
     const int64_t interval = 250;
     int64_t next_look = rl_milliseconds() + interval, next_report = rl_milliseconds() + 1000;
+    uint64_t most_runs = 0;
     int open = count;
     while (open > 0) {
         if (rl_milliseconds() >= next_look) {
@@ -146,7 +147,11 @@ static bool read_all(const rl_errand *errand, stream *streams, int count, int64_
             next_look = rl_milliseconds() + interval;
         }
         if (errand->progressed && rl_milliseconds() >= next_report) {
-            errand->progressed(errand->context, seen->recorder->runs, seen->recorder->redundant);
+            // Another exploration of the same child begins to count once more.
+            const uint64_t runs = seen->recorder->runs;
+            if (runs >= most_runs)
+                errand->progressed(errand->context, runs, seen->recorder->redundant);
+            if (runs > most_runs) most_runs = runs;
             next_report += 1000;
         }
         struct pollfd waiting[2];

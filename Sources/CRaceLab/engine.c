@@ -19,7 +19,6 @@
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
-#include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +40,15 @@ void rl_ignore(void) { ignoring++; update_active(); }
 void rl_attend(void) { ignoring--; update_active(); }
 void rl_hear_no_more(void) { rl_active = listening = ignoring = 0; }
 
+void rl_begin_own_work(void) {
+    if (me) atomic_fetch_add(&lab.own_work, 1);
+}
+
+void rl_end_own_work(void) {
+    if (me) atomic_fetch_sub(&lab.own_work, 1);
+}
+
 bool rl_on_lab_thread(void) { return me != NULL && me->thread >= 0; }
-bool rl_lock_is_held(void) { return lab.locks_held > 0; }
 uint32_t rl_thread_number(void) { return me->number; }
 bool rl_is_between_runs_here(void) { return me && me->thread == NOBODY; }
 bool rl_stands_for_main_thread(void) { return me && me->is_main; }
@@ -91,6 +97,8 @@ static bool was_made_in_run(uintptr_t address) {
 /// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
 static const char *outside_help(const thread *t) {
     if (t->finished || !t->started) return NULL;
+    if (t->spinning && rl_is_global(t->address))
+        return "waits for a change of a global, which code outside of the scenario may make";
     if (t->asleep)
         return was_made_in_run(t->asleep_on) ? NULL
                                              : "waits for a condition that was made outside of the "
@@ -119,6 +127,7 @@ static rl_status deadlock_or_outside(void) {
 
 bool rl_keep(void *memory) {
     if (!me || me->thread < 0 || me->fate != STAYS) return false;
+    rl_freed(memory);
     MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
     return true;
@@ -127,7 +136,8 @@ bool rl_keep(void *memory) {
 // MARK: - Who depends on whom
 
 static bool only_reads(uint8_t kind) {
-    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT;
+    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT ||
+           kind == RL_LOOK;
 }
 
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
@@ -170,71 +180,9 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
         if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
-        if (!changes) continue;
-        for (size_t v = 0; v < t->visit_count; v++) {
-            if (t->visits[v].address != address) continue;
-            if (t->spinning) rl_note_order(i);
-            t->visit_count = 0;
-            t->spinning = false;
-        }
+        if (changes) rl_change_for(t, address, is_lasting(kind));
     }
-    if (changes && is_lasting(kind)) lab.threads[by].visit_count = 0;
-}
-
-// MARK: - Spinning
-
-/// This is done for all that is on the stack, at every read: so in one expression, because a debug
-/// build keeps in registers only what is within one, and with products that need not wait for one
-/// another.
-static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
-    return (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull +
-           (w[0] * 0xC2B2AE3D27D4EB4Full + w[1] * 0x165667B19E3779F9ull) +
-           (w[2] * 0x85EBCA77C2B2AE63ull + w[3] * 0x27D4EB2F165667C5ull) +
-           (w[4] * 0xBF58476D1CE4E5B9ull + w[5] * 0x94D049BB133111EBull) +
-           (w[6] * 0xD6E8FEB86659FD93ull + w[7] * 0xA0761D6478BD642Full);
-}
-
-/// Everything a thread could tell two rounds of a loop apart by, in one number: its stack and
-/// the registers that survive a call.
-static uint64_t fingerprint(uintptr_t stack) {
-    jmp_buf registers;
-    memset(&registers, 0, sizeof registers);
-    (void)_setjmp(registers);
-    uint64_t hash = mix_eight(0, (const uint64_t *)&registers);
-    const uint64_t *word = (const uint64_t *)(stack & ~(uintptr_t)7);
-    const uint64_t *base = (const uint64_t *)me->stack_base;
-    for (; base - word >= 8; word += 8) hash = mix_eight(hash, word);
-    uint64_t rest[8] = {0};
-    for (int i = 0; word < base; i++) rest[i] = *word++;
-    return mix_eight(hash, rest);
-}
-
-/// A thread that comes to the same point in the same state, and nobody has changed anything it
-/// looked at, will do so again for ever. It is not to go on until somebody does.
-static void look_for_spinning(thread *t, uintptr_t stack) {
-    bool may_spin = only_reads(t->kind) || t->waits_for || t->kind == RL_EXCHANGE ||
-                    t->kind == RL_WAKE;
-    if (!may_spin) return;
-    // One call of a library may be several steps: an attempt first, then waiting.
-    uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
-    uint64_t now = fingerprint(stack);
-    for (size_t v = 0; v < t->visit_count; v++) {
-        visit *before = &t->visits[v];
-        bool same = before->address == t->address && before->pc == t->pc && before->what == what;
-        if (!same) continue;
-        t->spinning = before->fingerprint == now;
-        before->fingerprint = now;
-        // It came before a release; by now that has happened, which is a change.
-        if (t->spinning && t->missed) {
-            rl_is_released(t->missed, false);
-            t->missed = NULL;
-            t->visit_count = 0;
-            t->spinning = false;
-        }
-        return;
-    }
-    MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
-    t->visits[t->visit_count++] = (visit){t->address, t->pc, what, now};
+    if (changes && is_lasting(kind)) rl_forget_visits(&lab.threads[by]);
 }
 
 // MARK: - Whose turn it is
@@ -244,8 +192,9 @@ static bool is_mere_attempt(uint8_t kind) {
            kind == RL_TRY_AWAIT;
 }
 
-static bool can_go(const thread *t) {
-    if (!t->started || t->finished || t->spinning || t->asleep) return false;
+bool rl_can_go(const thread *t) {
+    if (!t->started || t->finished || t->spinning) return false;
+    if (t->asleep && !rl_is_signalled(t)) return false;
     bool may_wait = t->waits_for || t->kind == RL_JOIN;
     return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
 }
@@ -255,6 +204,22 @@ static bool can_go(const thread *t) {
 static bool can_stop_waiting(const thread *t) {
     if (!t->started || t->finished || t->spinning || !t->timed) return false;
     return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
+}
+
+bool rl_gives(unsigned liberty) {
+    const rl_scenario *s = lab.scenario;
+    if (s->liberties & liberty) return true;
+    // A schedule that is run as it is says itself when time is up.
+    return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;
+}
+
+static bool could_time_out(const thread *t) {
+    return can_stop_waiting(t) && rl_gives(RL_LIBERTY_TIME_OUTS);
+}
+
+static bool could_be_spurious(const thread *t) {
+    return t->started && !t->finished && !t->spinning && t->asleep && rl_is_available(t) &&
+           rl_gives(RL_LIBERTY_SPURIOUS);
 }
 
 static rl_thread_set those_who(bool (*can)(const thread *)) {
@@ -291,7 +256,7 @@ static rl_thread_set those_who_can_be_early(rl_thread_set enabled) {
 
 static bool could_come_later(const thread *t) {
     int8_t sender;
-    return can_go(t) && rl_could_come_later(t, &sender);
+    return rl_can_go(t) && rl_could_come_later(t, &sender);
 }
 
 /// The choice that is prescribed for this step; NOBODY if it is ours.
@@ -303,6 +268,7 @@ static int prescribed(uint32_t step) {
 /// Whether a schedule that is to be run as it is says otherwise than the run does.
 static bool misfits(int choice, rl_thread_set enabled) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
+    if (lab.looks_again && choice == NOBODY) return false;
     return enabled ? !has(enabled, choice) : choice != NOBODY;
 }
 
@@ -319,7 +285,8 @@ static bool is_known_to_crash(void) {
 }
 
 int rl_decide(void) {
-    rl_thread_set enabled = those_who(can_go);
+    rl_thread_set enabled = those_who(rl_can_go);
+    rl_look_again(&enabled);
     rl_thread_set unfinished = enabled ? enabled : those_who(is_unfinished);
     bool time_is_up = !enabled && (enabled = those_who(can_stop_waiting));
     uint32_t step = lab.step_count;
@@ -332,9 +299,13 @@ int rl_decide(void) {
              (uint64_t)rl_choice(&lab.steps[step - 1]) << 56 ^
              (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
     int choice = prescribed(step);
-    bool early = choice != NOBODY && (choice & RL_EARLY);
-    if (early) choice &= ~RL_EARLY;
-    rl_thread_set could_be_early = those_who_can_be_early(enabled);
+    uint8_t how = choice == NOBODY ? 0 : choice & RL_SPURIOUS;
+    if (choice != NOBODY) choice = rl_chosen_thread((uint8_t)choice);
+    rl_thread_set could_be_early = lab.looks_again ? 0 : those_who_can_be_early(enabled);
+    // When nobody else can go on, time is up in any case.
+    rl_thread_set could_stop = enabled && !time_is_up && !lab.looks_again ? those_who(could_time_out) : 0;
+    rl_thread_set could_wake =
+        enabled && !time_is_up && !lab.looks_again ? those_who(could_be_spurious) : 0;
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
     // Who may stop waiting depends on everybody: doing it later would make a difference.
@@ -344,7 +315,7 @@ int rl_decide(void) {
     }
     // While somebody else can go on, who waits for a queue is tried before and after what is sent to
     // it. When nobody can, it may have come after it, and then it cannot go on either.
-    const bool is_late = enabled && !time_is_up && enabled == those_who(could_come_later);
+    const bool is_late = enabled && !time_is_up && !lab.looks_again && enabled == those_who(could_come_later);
     if (is_late) {
         could_be_early |= enabled;
         lab.sleeping = 0;
@@ -352,7 +323,9 @@ int rl_decide(void) {
     if (at_branch) lab.sleeping = lab.current->sleeping;
     if (rl_reduces()) {
         if (at_branch) rl_fall_asleep_at_branch();
-        rl_come_to_node(enabled, could_be_early, time_is_up || is_late);
+        rl_come_to_node(
+            &(alternatives){enabled, could_be_early, could_stop, could_wake},
+            time_is_up || is_late || lab.looks_again);
     }
     if (!enabled && unfinished && choice == NOBODY && unfinished == those_who(waits_for_work)) {
         // Nobody is left but workers without work. They end, one by one: no steps.
@@ -361,14 +334,19 @@ int rl_decide(void) {
         return worker;
     }
 
+    // A replay that follows another one's choices: they are the same if they can be made.
+    rl_thread_set can_be_chosen = how == RL_TIME_OUT   ? could_stop
+                                  : how == RL_SPURIOUS ? could_wake
+                                                       : enabled;
+    bool early = how == RL_EARLY;
     bool too_late = early && has(enabled, choice) && !has(could_be_early, choice);
-    if (misfits(choice, enabled))
+    if (misfits(choice, can_be_chosen))
         lab.status = RL_MISFIT;
     else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
         lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
         lab.status = unfinished ? deadlock_or_outside() : RL_COMPLETE;
-    else if (too_late || (choice != NOBODY && !has(enabled, choice)) ||
+    else if (too_late || (choice != NOBODY && !has(can_be_chosen, choice)) ||
              (expected && expected != lab.fingerprints[step]))
         lab.status = lab.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
     else if (step >= lab.scenario->max_steps)
@@ -381,11 +359,10 @@ int rl_decide(void) {
     }
     if (choice == NOBODY && rl_reduces()) {
         choice = rl_wished_choice();
-        early = choice != NOBODY && (choice & RL_EARLY);
-        if (early) {
-            choice &= ~RL_EARLY;
-            lab.sleeping = 0;
-        }
+        how = choice == NOBODY ? 0 : choice & RL_SPURIOUS;
+        early = how == RL_EARLY;
+        if (choice != NOBODY) choice = rl_chosen_thread((uint8_t)choice);
+        if (how) lab.sleeping = 0;
     }
     if (choice == NOBODY) {
         rl_thread_set useful = enabled & ~lab.sleeping;
@@ -401,9 +378,12 @@ int rl_decide(void) {
     lab.steps[step] = (rl_step){.thread = (uint8_t)choice, .enabled = enabled,
                                 .sleeping = lab.sleeping, .could_be_early = could_be_early,
                                 .early = early, .before = NOBODY,
+                                .unprompted = how == RL_EARLY ? 0 : how,
+                                .could_time_out = could_stop, .could_be_spurious = could_wake,
                                 .preemptions = lab.preemptions};
     thread *t = &lab.threads[choice];
-    t->timed_out = time_is_up;
+    t->timed_out = time_is_up || how == RL_TIME_OUT;
+    t->is_spurious = how == RL_SPURIOUS;
     t->early = early && rl_can_be_early(t, &lab.steps[step].before);
     if (t->early) t->missed = t->waits_for;
     if (early && !t->early) {
@@ -486,16 +466,11 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_JOIN:
             return rl_take(index, t);
         case RL_ATOMIC_READ:
-        case RL_EXCHANGE:
-            rl_join_clock(&t->clock, &rl_cell_at(t->address)->released);
+            rl_read_atomic(t, t->order);
             return true;
-        case RL_ATOMIC_WRITE: {
-            cell *c = rl_cell_at(t->address);
-            rl_join_clock(&t->clock, &c->released);
-            c->released = t->clock;
-            rl_tick(index);
+        case RL_ATOMIC_WRITE:
+            rl_write_atomic(t, t->order, false);
             return true;
-        }
         case RL_SIGNAL: {
             lock *semaphore = rl_lock_at(t->address);
             semaphore->count++;
@@ -516,6 +491,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_SEND:
             rl_lock_at(t->address)->count++;
             return true;
+        case RL_EXCHANGE:  // what it does is known after it
         case RL_NOTE:
         case RL_WAIT:
         case RL_WAKE:
@@ -539,10 +515,12 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->timed = timed;
     t->waits_for = rl_waits_for(kind, t->address);
     // Here, not when its turn has come: it may wait for ever.
-    if (kind != RL_NOTE) t->accesses++;
+    t->accesses++;
     bool is_first = !t->started;
     t->started = true;
-    look_for_spinning(t, place.stack);
+    // Only the last release of an object runs code.
+    for (const rl_release_in_progress *r = t->releases; r; r = r->outer) rl_is_observed(r->object);
+    rl_look_for_spinning(t, place.stack);
     if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);
     if (t->idle) return UINT32_MAX;
@@ -559,7 +537,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     bool done = carry_out(index, t, step);
     record->failed = !done || t->timed_out;
     record->locks_held = t->locks_held;
-    t->asleep = false;
+    if (t->asleep) rl_is_awake(t);
     t->last_step = (int32_t)step;
     t->unreported = true;
     // What came of an exchange is known after it; a try that fails has only looked.
@@ -569,31 +547,41 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
 }
 
 uint32_t rl_point(rl_kind kind, const void *address, rl_place place) {
-    return point(kind, address, place, false);
+    const uint32_t step = point(kind, address, place, false);
+    rl_clean_stack();
+    return step;
 }
 
 uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place) {
     return point(kind, address, place, true);
 }
 
-bool rl_got_it(uint32_t step) { return !lab.steps[step].failed; }
-
-void rl_exchanged(uint32_t step, bool done) {
-    lab.steps[step].failed = !done;
-    if (done) return rl_swapped(step, true);
-    thread *t = &lab.threads[me->thread];
-    rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
+uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order) {
+    my_thread()->order = order;
+    const uint32_t step = point(kind, address, place, false);
+    rl_clean_stack();
+    return step;
 }
 
-void rl_swapped(uint32_t step, bool changes) {
-    (void)step;
+bool rl_got_it(uint32_t step) { return !lab.steps[step].failed; }
+
+void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure) {
+    lab.steps[step].failed = !done;
+    if (done) return rl_swapped(true, order);
+    thread *t = my_thread();
+    rl_read_atomic(t, order_of_failure);
+    rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
+    rl_clean_stack();
+}
+
+void rl_swapped(bool changes, int order) {
     int index = me->thread;
     thread *t = &lab.threads[index];
-    rl_cell_at(t->address)->released = t->clock;
-    rl_tick(index);
+    rl_write_atomic(t, order, true);
     // Whoever writes what was there already publishes what it did before, and may be doing so
     // again and again.
     rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
+    rl_clean_stack();
 }
 
 uint32_t rl_note(const void *place) {

@@ -61,8 +61,17 @@ rl_place rl_place_in_source(rl_place place);
 /// that is not Dispatch; NULL if there is none. `*place` is moved up the stack to the code under test.
 const char *rl_library_between(rl_place *place);
 
+/// Whether something at an address is as old as the program, or the library, that has it.
+bool rl_is_global(uintptr_t address);
+
 /// Whether the code at an address belongs to the library of this name, which has no ending.
 bool rl_is_in_library(uintptr_t pc, const char *name);
+
+/// The place where an object is made, from that where it is allocated.
+rl_place rl_place_of_making(rl_place place);
+
+/// Whether the code at an address is this C code of the lab.
+bool rl_is_labs_own(uintptr_t pc);
 
 /// Whether an atomic operation belongs to code that the compiler has added.
 bool rl_is_compilers_own(uintptr_t pc);
@@ -76,6 +85,12 @@ uint32_t rl_point(rl_kind kind, const void *address, rl_place place);
 /// The same, for something that is waited for only so long. How long is no matter: the time is
 /// up when nobody else can go on, and not before. See `rl_got_it`.
 uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
+
+/// The same, for an atomic operation; its memory ordering as C numbers them (`__ATOMIC_…`).
+uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order);
+
+/// A fence. No point: only this thread's own atomic operations can tell.
+void rl_fence(int order);
 
 /// Whether the step that was just granted got what it came for: false for a mere attempt that
 /// came too early, and when the time was up.
@@ -119,9 +134,9 @@ void rl_meet_outside(const char *what, rl_place place);
 _Noreturn void rl_end_run_with_too_many_threads(void);
 
 /// What came of an RL_EXCHANGE that compares first.
-void rl_exchanged(uint32_t step, bool done);
+void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure);
 /// What came of an RL_EXCHANGE that writes in any case: whether something else is there now.
-void rl_swapped(uint32_t step, bool changes);
+void rl_swapped(bool changes, int order);
 
 // MARK: - Locks (locks.c)
 
@@ -231,11 +246,65 @@ void rl_set_landing(rl_landing *landing);
 void rl_remove_landing(rl_landing *landing);
 void rl_continue_giving_up(void);
 
+// MARK: - Misuse (misuse.c)
+
+void rl_is_misused(rl_misuse_kind kind, rl_place place);
+/// A semaphore was made with a count, or is about to be freed.
+void rl_made_semaphore(const void *semaphore, int64_t count);
+void rl_frees_semaphore(const void *semaphore, rl_place place);
+/// Whether a thread of this run holds a lock, be it as a reader.
+bool rl_is_held(const void *lock);
+
+// MARK: - Reference counts (counts.c)
+
+/// A release that a thread is in the middle of.
+typedef struct rl_release_in_progress {
+    const void *object;
+    struct rl_release_in_progress *outer;
+} rl_release_in_progress;
+
+void rl_begin_release(rl_release_in_progress *this, const void *object);
+void rl_end_release(const rl_release_in_progress *this);
+
+/// This thread changes the reference count of an object.
+void rl_counts(const void *object, int change);
+void rl_has_counted(const void *object, int change);
+/// Somebody can tell when an object ends.
+void rl_is_observed(const void *object);
+/// A weak reference is given its object, or that of another one.
+void rl_refers_weakly(const void *reference, const void *object);
+void rl_copies_weak_reference(const void *to, const void *from);
+/// This thread asks whether the object of a weak reference is still there.
+void rl_looks_for(const void *reference);
+/// What this thread does now depends on whether an object is still there, or has one reference only.
+void rl_looks_at_object(const void *object);
+void rl_asks_for_uniqueness(const void *object);
+
+/// From now on retains and releases are noticed, or no longer. Returns whether they can be.
+bool rl_listen_to_counts(bool on);
+
+// MARK: - Reading the state (observe.c)
+
+/// Whether this thread reads the state of the scenario. All others stand still.
+extern _Thread_local bool rl_is_observing;
+
+/// It accesses something.
+void rl_touch(const void *address);
+/// It is about to take a lock. Does not return if a thread of the scenario holds it.
+void rl_observer_locks(void *address, void (*release)(void *lock));
+void rl_observer_unlocks(const void *address);
+
 // MARK: - Memory (engine.c)
 
 /// Keeps freed memory from being used again during the run, so that an address stands for one
 /// thing only. Returns false if the caller is to free it now.
 bool rl_keep(void *memory);
+/// An object that was made in this run is no longer there.
+void rl_forget_object(const void *memory);
+/// This thread has allocated memory.
+void rl_allocated(void *memory, size_t size);
+/// This thread frees memory, or moves it elsewhere.
+void rl_freed(const void *memory);
 
 #endif
 #endif

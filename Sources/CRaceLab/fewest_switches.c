@@ -15,7 +15,7 @@
 
 /// What has been done so far, and the way there.
 typedef struct {
-    vector_clock done;
+    step_clock done;
     int last;                   // the thread that has gone on last
     uint32_t cost;              // forced switches, and in the lower half all switches
     int32_t from;               // the state before; NOBODY at first
@@ -50,13 +50,13 @@ static void sort_steps(void) {
 }
 
 /// The step that a thread makes next, or UINT32_MAX.
-static uint32_t next_step(const vector_clock *done, int thread) {
+static uint32_t next_step(const step_clock *done, int thread) {
     const uint32_t at = paths.first[thread] + done->at[thread];
     return at < paths.first[thread + 1] ? paths.steps[at] : UINT32_MAX;
 }
 
 /// Whether a step would come between a release and an attempt that comes right before it.
-static bool comes_too_soon(const vector_clock *done, uint32_t step) {
+static bool comes_too_soon(const step_clock *done, uint32_t step) {
     const uint8_t thread = lab.steps[step].thread;
     for (uint32_t k = step; k > 0 && lab.steps[k - 1].thread != thread; k--) {
         const rl_step *other = &lab.steps[k - 1];
@@ -66,22 +66,22 @@ static bool comes_too_soon(const vector_clock *done, uint32_t step) {
     return false;
 }
 
-static bool can_be_next(const vector_clock *done, int thread) {
+static bool can_be_next(const step_clock *done, int thread) {
     const uint32_t step = next_step(done, thread);
     if (step == UINT32_MAX) return false;
-    const vector_clock *needs = rl_clock_of_step(step);
+    const step_clock *needs = rl_clock_of_step(step);
     for (int i = 0; i < lab.thread_count; i++)
         if (i != thread && needs->at[i] > done->at[i]) return false;
     return !comes_too_soon(done, step);
 }
 
-static void go_on(vector_clock *done, int thread) {
+static void go_on(step_clock *done, int thread) {
     while (can_be_next(done, thread)) done->at[thread]++;
 }
 
 // MARK: - States
 
-static size_t slot_of(const vector_clock *done, int last) {
+static size_t slot_of(const step_clock *done, int last) {
     uint64_t hash = (uint64_t)last + 1;
     for (int i = 0; i < lab.thread_count; i++)
         hash = (hash ^ done->at[i]) * 0x9E3779B97F4A7C15ull;
@@ -126,7 +126,7 @@ static uint32_t pop(void) {
 }
 
 /// A way to a state, unless there is one that costs no more.
-static void reach(const vector_clock *done, int last, uint32_t cost, int32_t from) {
+static void reach(const step_clock *done, int last, uint32_t cost, int32_t from) {
     const size_t slot = slot_of(done, last);
     const int32_t known = paths.table[slot];
     if (known != NOBODY && paths.states[known].cost <= cost) return;
@@ -146,7 +146,7 @@ static void reach_all_from(uint32_t index) {
     const uint32_t cost = s->last == NOBODY ? 0 : (is_forced ? 0x10000 : 0) + 1;
     for (int i = 0; i < lab.thread_count; i++) {
         if (i == s->last || !can_be_next(&s->done, i)) continue;
-        vector_clock done = s->done;
+        step_clock done = s->done;
         go_on(&done, i);
         reach(&done, i, s->cost + cost, (int32_t)index);
     }
@@ -189,7 +189,7 @@ bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) {
     if (!rl_reduces() || lab.step_count == 0 || lab.status == RL_CRASHES) return false;
     sort_steps();
     make_room();
-    const vector_clock nothing = {0};
+    const step_clock nothing = {0};
     reach(&nothing, NOBODY, 0, NOBODY);
     while (paths.heap_count > 0 && !paths.is_full) {
         const uint32_t index = pop();

@@ -7,16 +7,78 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void join(uint32_t *into, const uint32_t *other) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (other[i] > into[i]) into[i] = other[i];
+}
+
 void rl_join_clock(vector_clock *into, const vector_clock *other) {
-    for (int i = 0; i < RL_MAX_THREADS; i++)
-        if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
+    join(into->at, other->at);
+    join(into->ordered, other->ordered);
+}
+
+void rl_advance(thread *t) {
+    const int index = (int)(t - lab.threads);
+    t->clock.ordered[index] = ++t->clock.at[index];
 }
 
 void rl_tick(int index) {
     thread *t = &lab.threads[index];
-    t->told = t->clock.at[index]++;
+    t->told = t->clock.at[index];
     t->told_in = lab.step_count;
+    rl_advance(t);
 }
+
+// MARK: - Memory orderings
+
+// Values are sequentially consistent: an atomic read finds what was written last. Whether it also
+// orders other accesses depends on the memory orderings, as in C++20.
+
+static bool acquires(int order) {
+    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(int order) {
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static int effective(int order) {
+    if (order != __ATOMIC_SEQ_CST) lab.summary.has_weak_orderings = true;
+    return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
+}
+
+void rl_read_atomic(thread *t, int order) {
+    const cell *c = rl_cell_at(t->address);
+    join(t->clock.at, c->released.at);
+    join(t->read, c->released.ordered);
+    if (acquires(effective(order))) join(t->clock.ordered, c->released.ordered);
+}
+
+void rl_write_atomic(thread *t, int order, bool is_read_modify_write) {
+    cell *c = rl_cell_at(t->address);
+    if (is_read_modify_write) {
+        rl_read_atomic(t, order);
+    } else {
+        join(t->clock.at, c->released.at);
+        memset(c->released.ordered, 0, sizeof c->released.ordered);
+    }
+    join(c->released.at, t->clock.at);
+    join(c->released.ordered, releases(effective(order)) ? t->clock.ordered : t->fenced);
+    rl_tick((int)(t - lab.threads));
+}
+
+void rl_fence(int order) {
+    if (me->fate != STAYS) rl_give_up();
+    thread *t = my_thread();
+    t->accesses++;
+    if (acquires(effective(order))) join(t->clock.ordered, t->read);
+    if (!releases(effective(order))) return;
+    memcpy(t->fenced, t->clock.ordered, sizeof t->fenced);
+    // What comes after the fence is not released by it.
+    rl_advance(t);
+}
+
+// MARK: - Accesses
 
 bool rl_knows(rl_moment moment) {
     return my_thread()->clock.at[moment.thread] >= moment.clock;
@@ -66,6 +128,7 @@ static void note_race(rl_race race) {
                     known->second_thread == race.second_thread;
         if (same) {
             known->overlap |= race.overlap;
+            known->is_known &= race.is_known;
             return;
         }
     }
@@ -77,14 +140,15 @@ void rl_check_access(int index, thread *t, uint32_t step) {
     cell *c = rl_cell_at(t->address);
     rl_race race = {.address = t->address, .second_thread = (uint8_t)index,
                     .second_kind = t->kind, .second_step = step, .second_pc = t->pc};
-    if (c->writer >= 0 && c->writer != index && c->write_clock > t->clock.at[c->writer]) {
+    if (c->writer >= 0 && c->writer != index && c->write_clock > t->clock.ordered[c->writer]) {
+        race.is_known = c->write_clock <= t->clock.at[c->writer];
         race.first_thread = (uint8_t)c->writer;
         race.first_kind = c->write_kind;
         race.first_step = c->write_step;
         race.first_pc = c->write_pc;
         // Where nothing orders two modifications, nothing keeps both threads from being in the
-        // middle of theirs at the same time.
-        race.overlap = t->kind == RL_MODIFY;
+        // middle of theirs at the same time; but not where one of them waits for a value.
+        race.overlap = t->kind == RL_MODIFY && !race.is_known;
         note_race(race);
     }
     if (t->kind == RL_READ) {
@@ -94,7 +158,8 @@ void rl_check_access(int index, thread *t, uint32_t step) {
         return;
     }
     for (int other = 0; other < lab.thread_count; other++) {
-        if (other == index || c->read_clock[other] <= t->clock.at[other]) continue;
+        if (other == index || c->read_clock[other] <= t->clock.ordered[other]) continue;
+        race.is_known = c->read_clock[other] <= t->clock.at[other];
         race.first_thread = (uint8_t)other;
         race.first_kind = RL_READ;
         race.first_step = c->read_step[other];

@@ -31,9 +31,10 @@ REAL(begin_access, real_begin_access, "swift_beginAccess")
 /// Bit 0 of `flags` is 0 for a read and 1 for a modification.
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     rl_place place = RL_CALLER;
-    if (!rl_active)
+    if (!rl_active) {
         heard++;
-    else if (rl_is_under_test(place.pc))
+        if (rl_is_observing) rl_touch(address);
+    } else if (rl_is_under_test(place.pc))
         rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
     real_begin_access()(address, buffer, flags, pc);
 }
@@ -83,6 +84,7 @@ static bool take(void *handle) {
 }
 
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+    if (rl_is_observing) rl_observer_locks(handle, release_mutex);
     if (rl_active) {
         rl_point(RL_LOCK, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
@@ -94,6 +96,13 @@ SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
     if (!rl_active) return real_try_lock_slow()(handle);
     uint32_t step = rl_point(RL_TRY_LOCK, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
+}
+
+/// Notices how the thread that reads the state takes or releases the lock of a `Mutex`.
+static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    uint32_t number = rl_thread_number();
+    if (expected == 0 && desired == number) rl_observer_locks((void *)word, release_mutex);
+    if (expected == number && desired == 0) rl_observer_unlocks((void *)word);
 }
 
 /// Whether this is how `Mutex` takes or releases its lock; if so, `*seen` is what the caller
@@ -137,6 +146,10 @@ void os_unfair_lock_unlock(os_unfair_lock_t lock) {
     if (rl_active) rl_unlocked(lock);
 }
 
+static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    (void)word, (void)expected, (void)desired;
+}
+
 static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
     (void)word, (void)expected, (void)desired, (void)seen;
     return false;
@@ -146,88 +159,79 @@ static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desire
 
 // MARK: - Atomics
 
-// Code compiled with `-sanitize=thread` calls these in place of atomic instructions. The lab
-// runs one thread at a time, so whatever order the code asks for it gets the strictest one:
-// sequential consistency.
+// Code compiled with `-sanitize=thread` calls these in place of atomic instructions, with the memory
+// ordering as the last argument. The lab runs one thread at a time, so values are sequentially
+// consistent whatever the ordering; what the operation orders is up to the ordering.
 
 static bool is_point(rl_place place) {
     return rl_active && !rl_is_compilers_own(place.pc);
 }
 
-#define READ_POINT(a)                 \
-    rl_place place = RL_CALLER;       \
-    if (is_point(place)) rl_point(RL_ATOMIC_READ, (const void *)(a), place)
-#define WRITE_POINT(a)                \
-    rl_place place = RL_CALLER;       \
-    if (is_point(place)) rl_point(RL_ATOMIC_WRITE, (const void *)(a), place)
-
 // Reads and writes at once. Writing what was there already changes nothing: that is how a thread
 // waits for a flag by exchanging it.
-#define SWAP(type, a, operation, new_value)                                       \
+#define SWAP(type, a, operation, new_value, order)                                \
     ({                                                                            \
         rl_place place = RL_CALLER;                                               \
         bool point = is_point(place);                                             \
-        uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)(a), place) : 0; \
+        if (point) rl_point(RL_EXCHANGE, (const void *)(a), place);               \
         type old = operation;                                                     \
-        if (point) rl_swapped(step, (type)(new_value) != old);                    \
+        if (point) rl_swapped((type)(new_value) != old, order);                   \
         old;                                                                      \
     })
 
 #define FETCH(bits, type, name, new_value)                                                       \
     type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {           \
-        (void)order;                                                                             \
-        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value);      \
+        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value,       \
+                    order);                                                                      \
     }
 
 #define ATOMICS(bits, type, RECOGNISE)                                                           \
     type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
-        (void)order;                                                                             \
-        READ_POINT(a);                                                                           \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, (const void *)a, place, order);     \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
     }                                                                                            \
     void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
-        (void)order;                                                                             \
-        WRITE_POINT(a);                                                                          \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_WRITE, (const void *)a, place, order);    \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
     }                                                                                            \
     type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
-        (void)order;                                                                             \
-        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value);            \
+        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value, order);     \
     }                                                                                            \
-    FETCH(bits, type, add, old + value)                                                                       \
-    FETCH(bits, type, sub, old - value)                                                                       \
-    FETCH(bits, type, and, old & value)                                                                       \
-    FETCH(bits, type, or, old | value)                                                                        \
-    FETCH(bits, type, xor, old ^ value)                                                                       \
-    FETCH(bits, type, nand, ~(old & value))                                                                      \
-    static bool exchange##bits(volatile type *a, type *expected, type desired, rl_place place) { \
+    FETCH(bits, type, add, old + value)                                                          \
+    FETCH(bits, type, sub, old - value)                                                          \
+    FETCH(bits, type, and, old & value)                                                          \
+    FETCH(bits, type, or, old | value)                                                           \
+    FETCH(bits, type, xor, old ^ value)                                                          \
+    FETCH(bits, type, nand, ~(old & value))                                                      \
+    static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
+                               int otherwise, rl_place place) {                                  \
         bool point = is_point(place);                                                            \
         uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)a, place) : 0;               \
         bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
                                                 __ATOMIC_SEQ_CST);                               \
-        if (point) rl_exchanged(step, done);                                                     \
+        if (point) rl_exchanged(step, done, order, otherwise);                                   \
         return done;                                                                             \
     }                                                                                            \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected,             \
                                                     type desired, int order, int otherwise) {    \
-        (void)order, (void)otherwise;                                                            \
         RECOGNISE                                                                                \
-        exchange##bits(a, &expected, desired, RL_CALLER);                                        \
+        exchange##bits(a, &expected, desired, order, otherwise, RL_CALLER);                      \
         return expected;                                                                         \
     }                                                                                            \
     int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected,          \
                                                       type desired, int order, int otherwise) {  \
-        (void)order, (void)otherwise;                                                            \
-        return exchange##bits(a, expected, desired, RL_CALLER);                                  \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
     }                                                                                            \
     int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected,            \
                                                     type desired, int order, int otherwise) {    \
-        (void)order, (void)otherwise;                                                            \
-        return exchange##bits(a, expected, desired, RL_CALLER);                                  \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
     }
 
 #define RECOGNISE_MUTEX                                                                          \
     uint32_t seen;                                                                               \
+    if (rl_is_observing) observe_mutex(a, expected, desired);                                    \
     if (rl_active && is_mutex(a, expected, desired, &seen)) return seen;
 
 ATOMICS(8, uint8_t, )
@@ -239,7 +243,7 @@ ATOMICS(128, __uint128_t, )
 #endif
 
 void __tsan_atomic_thread_fence(int order) {
-    (void)order;
+    if (rl_active && rl_is_under_test(RL_CALLER.pc)) rl_fence(order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }
@@ -277,9 +281,24 @@ void *__tsan_memmove(void *to, const void *from, size_t size) { return memmove(t
 
 #if defined(__GLIBC__)
 extern void __libc_free(void *memory);
+extern void *__libc_malloc(size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+
+void *malloc(size_t size) {
+    void *memory = __libc_malloc(size);
+    if (rl_active) rl_allocated(memory, size);
+    return memory;
+}
+
+void *realloc(void *memory, size_t size) {
+    if (!rl_active) return __libc_realloc(memory, size);
+    rl_freed(memory);
+    return __libc_realloc(memory, size);
+}
 
 void free(void *memory) {
     if (!memory || rl_keep(memory)) return;
+    rl_forget_object(memory);
     __libc_free(memory);
 }
 #endif

@@ -73,12 +73,16 @@ typedef intptr_t (*semaphore_signal)(dispatch_object);
 REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
 REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
 
+/// How many references to an object there are from outside of Dispatch, less one.
+static int32_t references(dispatch_object object) { return ((const int32_t *)object)[3]; }
+
 typedef dispatch_object (*semaphore_create)(intptr_t);
 REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
 
 dispatch_object dispatch_semaphore_create(intptr_t count) {
     dispatch_object semaphore = real_semaphore_create()(count);
     rl_made(semaphore);
+    if (semaphore && references(semaphore) == 0) rl_made_semaphore(semaphore, count);
     return semaphore;
 }
 
@@ -121,6 +125,16 @@ intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
     make_counted(semaphore);
     rl_point(RL_SIGNAL, semaphore, place);
     return 0;
+}
+
+typedef void (*release_object)(dispatch_object);
+REAL(release_object, real_release, "dispatch_release")
+
+void dispatch_release(dispatch_object object) {
+    rl_place place = RL_CALLER;
+    if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
+    if (references(object) == 0) rl_frees_semaphore(object, place);
+    real_release()(object);
 }
 
 // MARK: - Serial and concurrent queues
@@ -337,7 +351,24 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
     return has_run;
 }
 
+static void no_release(void *queue) { (void)queue; }
+
+/// For the thread that reads the state: as if nobody listened, but it does not wait for ever.
+static void observe_on_queue(dispatch_object queue, call c, bool barrier) {
+    if (rl_kind_of_queue(queue) == MAIN) {
+        const bool before = rl_stand_for_main_thread(true);
+        c.work(c.context);
+        rl_stand_for_main_thread(before);
+        return;
+    }
+    rl_observer_locks(queue, no_release);
+    (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    rl_continue_giving_up();
+    rl_observer_unlocks(queue);
+}
+
 void dispatch_sync(dispatch_object queue, void *work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){rl_call_block, work}, false);
     IS_LISTENED_TO(place);
     const bool barrier = is_listened_to && rl_is_barrier(work);
     if (!has_run_block_on_queue(queue, work, barrier, is_listened_to, place, RL_CALLER))
@@ -345,18 +376,21 @@ void dispatch_sync(dispatch_object queue, void *work) {
 }
 
 void dispatch_barrier_sync(dispatch_object queue, void *work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){rl_call_block, work}, true);
     IS_LISTENED_TO(place);
     if (!has_run_block_on_queue(queue, work, true, is_listened_to, place, RL_CALLER))
         real_barrier_sync()(queue, work);
 }
 
 void dispatch_sync_f(dispatch_object queue, void *context, function work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){work, context}, false);
     IS_LISTENED_TO(place);
     if (!has_run_on_queue(queue, (call){work, context}, false, is_listened_to, place))
         real_sync_f()(queue, context, work);
 }
 
 void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){work, context}, true);
     IS_LISTENED_TO(place);
     if (!has_run_on_queue(queue, (call){work, context}, true, is_listened_to, place))
         real_barrier_sync_f()(queue, context, work);

@@ -56,7 +56,7 @@ lock *rl_lock_at(uintptr_t address) {
     return slot->lock;
 }
 
-static lock *known_lock(uintptr_t address) {
+lock *rl_known_lock(uintptr_t address) {
     if (lab.lock_capacity == 0) return NULL;
     lock_slot *slot = lock_slot_of(address);
     return slot->run == lab.run ? slot->lock : NULL;
@@ -120,8 +120,9 @@ bool rl_is_available(const thread *t) {
 }
 
 uint8_t rl_free_for(uintptr_t address) {
-    const lock *l = known_lock(address);
-    if (!l || l->owner != NOBODY) return 0;
+    const lock *l = rl_known_lock(address);
+    if (!l) return RL_FREE_FOR_ONE | RL_FREE_FOR_READERS | RL_EMPTY;
+    if (l->owner != NOBODY) return 0;
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
                      (l->count > 0 ? RL_COUNTED : l->count == 0 ? RL_EMPTY : 0));
 }
@@ -130,7 +131,6 @@ static void take_for_oneself(int index, thread *t, lock *l) {
     l->owner = (int8_t)index;
     l->owner_pc = t->pc;
     t->locks_held++;
-    lab.locks_held++;
     rl_join_clock(&t->clock, &l->released);
     rl_join_clock(&t->clock, &l->shared_released);
     rl_is_released(l, false);
@@ -141,7 +141,6 @@ static void take_a_share(int index, thread *t, lock *l) {
     l->sharers |= set_of(index);
     l->shared_pc[index] = t->pc;
     t->locks_held++;
-    lab.locks_held++;
     rl_join_clock(&t->clock, &l->released);
     rl_is_released(l, true);
 }
@@ -203,7 +202,7 @@ static void forget_once(thread *t, void *lock) {
 
 static void no_longer_holds(thread *t, uintptr_t address) {
     t->locks_held--;
-    lab.locks_held--;
+    rl_holds_fewer(t);
     forget_held(t, (void *)address);
 }
 
@@ -235,19 +234,21 @@ void rl_release_lock(thread *t, uintptr_t address) {
         l->released = t->clock;
     }
     // No `rl_tick`: a release is no step.
-    t->clock.at[index]++;
+    rl_advance(t);
     rl_did(index, RL_LOCK, address, true);
 }
 
 void rl_unlocked(const void *address) {
     if (me->fate != STAYS) rl_give_up();
+    my_thread()->accesses++;
     // In the order in which they were released.
     rl_notice_unlocks(my_thread());
     rl_release_lock(my_thread(), (uintptr_t)address);
+    rl_clean_stack();
 }
 
 bool rl_owns(const void *address) {
-    lock *l = known_lock((uintptr_t)address);
+    lock *l = rl_known_lock((uintptr_t)address);
     return l && l->owner == me->thread;
 }
 
@@ -304,20 +305,83 @@ void rl_fell_asleep(const void *condition) {
     t->asleep_since = lab.step_count;
 }
 
+bool rl_is_signalled(const thread *t) {
+    for (size_t k = 0; k < lab.signal_count; k++) {
+        const signal_sent *s = &lab.signals[k];
+        if (s->condition == t->asleep_on && has(s->waiting, (int)(t - lab.threads))) return true;
+    }
+    return false;
+}
+
+static rl_thread_set sleepers_on(uintptr_t condition) {
+    rl_thread_set set = 0;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        if (!t->finished && t->asleep && t->asleep_on == condition) set |= set_of(i);
+    }
+    return set;
+}
+
+static void remove_signal(size_t index) {
+    lab.signal_count--;
+    memmove(&lab.signals[index], &lab.signals[index + 1],
+            (lab.signal_count - index) * sizeof *lab.signals);
+}
+
+/// A thread that no longer sleeps waits for no signal. One that could wake nobody else is lost.
+static void forget_signals_for(int index) {
+    for (size_t k = lab.signal_count; k > 0; k--) {
+        signal_sent *s = &lab.signals[k - 1];
+        if (!has(s->waiting, index)) continue;
+        s->waiting &= ~set_of(index);
+        if (!s->waiting) remove_signal(k - 1);
+    }
+}
+
+void rl_is_awake(thread *t) {
+    const bool uses_signal = !t->timed_out && !t->is_spurious;
+    t->asleep = t->is_spurious = false;
+    const int index = (int)(t - lab.threads);
+    for (size_t k = 0; uses_signal && k < lab.signal_count; k++) {
+        if (!has(lab.signals[k].waiting, index)) continue;
+        remove_signal(k);
+        break;
+    }
+    forget_signals_for(index);
+}
+
 static void wake(int index) {
     rl_note_order(index);
     thread *t = &lab.threads[index];
     t->asleep = false;
+    forget_signals_for(index);
     // It has what it waited for, and will wait for its lock like anybody else.
     t->timed = false;
     // To be woken is to have been told something: what it does next is no spinning, and it makes
     // a difference when.
-    t->visit_count = 0;
-    t->spinning = false;
+    rl_forget_visits(t);
     lab.sleeping &= ~set_of(index);
 }
 
+/// Sends a signal that wakes the first of those who sleep that goes on.
+static void signal_any(uintptr_t condition) {
+    const rl_thread_set asleep = sleepers_on(condition);
+    size_t sent = 0;
+    for (size_t k = 0; k < lab.signal_count; k++) sent += lab.signals[k].condition == condition;
+    if ((size_t)__builtin_popcount(asleep) <= sent) return;
+    MAKE_ROOM(lab.signals, lab.signal_count, lab.signal_capacity, 8);
+    lab.signals[lab.signal_count++] = (signal_sent){condition, asleep};
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (!has(asleep, i)) continue;
+        rl_note_order(i);
+        rl_forget_visits(&lab.threads[i]);
+        lab.sleeping &= ~set_of(i);
+    }
+    rl_forget_visits(my_thread());
+}
+
 void rl_wake_sleepers(const void *condition, bool everybody) {
+    if (!everybody && rl_gives(RL_LIBERTY_ANY_WAITER)) return signal_any((uintptr_t)condition);
     thread *first = NULL;
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
@@ -327,7 +391,7 @@ void rl_wake_sleepers(const void *condition, bool everybody) {
     }
     if (first && !everybody) wake((int)(first - lab.threads));
     // Who has woken somebody is not where it was; a signal that is lost makes no difference.
-    if (first) my_thread()->visit_count = 0;
+    if (first) rl_forget_visits(my_thread());
 }
 
 // MARK: - Semaphores
@@ -336,7 +400,7 @@ static void (*signal_real_semaphore)(void *semaphore);
 
 void rl_set_signaller(void (*signal)(void *semaphore)) { signal_real_semaphore = signal; }
 
-bool rl_is_counted(const void *semaphore) { return known_lock((uintptr_t)semaphore) != NULL; }
+bool rl_is_counted(const void *semaphore) { return rl_known_lock((uintptr_t)semaphore) != NULL; }
 
 void rl_count(const void *semaphore, int64_t count) {
     lock *l = rl_lock_at((uintptr_t)semaphore);
@@ -422,8 +486,8 @@ rl_moment rl_end_of_work(const void *queue) {
 // that waits came earlier or later than work that another one sends meanwhile is tried both ways.
 
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
-    rl_explore_all_choices();
     lock *l = rl_lock_at((uintptr_t)queue);
+    rl_explore_all_choices();
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
                                          .by = (int8_t)me->thread,
@@ -462,7 +526,7 @@ void rl_come_later(const void *queue) {
         if (l->line[i].since > *behind) *behind = l->line[i].since;
     }
     // It comes to the same point once more, and yet it is not where it was.
-    t->visit_count = 0;
+    rl_forget_visits(t);
 }
 
 bool rl_could_come_later(const thread *t, int8_t *sender) {

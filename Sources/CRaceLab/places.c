@@ -26,6 +26,7 @@ typedef enum {
 typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
+    bool allocating_is_known, is_allocating;
     uintptr_t statement;        // where to look for the line of a call that has none; 0: not known
 } call_site;
 
@@ -129,7 +130,7 @@ static rl_source source_of(uintptr_t pc) {
     return source;
 }
 
-static bool is_of_lab(uintptr_t pc) {
+bool rl_is_labs_own(uintptr_t pc) {
 #if defined(__linux__)
     extern const char __start_rl_text[], __stop_rl_text[];
     return pc > (uintptr_t)__start_rl_text && pc <= (uintptr_t)__stop_rl_text;
@@ -184,10 +185,10 @@ typedef struct {
 
 /// Looks at a function on the stack. Returns whether to look at the one that called it.
 static bool climb_to(climb *c, rl_place place) {
-    if (place.stack >= me->body) return false;
+    if (me->thread >= 0 && place.stack >= me->body) return false;
     origin from = origin_of(place.pc);
     if (from == OF_PROGRAM) {
-        if (is_of_lab(place.pc)) {
+        if (rl_is_labs_own(place.pc)) {
             c->callee = place.pc;
             return true;
         }
@@ -307,6 +308,11 @@ static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argu
     return _URC_NO_REASON;
 }
 
+bool rl_is_global(uintptr_t address) {
+    Dl_info info;
+    return dladdr((void *)address, &info) != 0;
+}
+
 bool rl_is_in_library(uintptr_t pc, const char *name) {
     Dl_info info;
     if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return false;
@@ -322,6 +328,28 @@ const char *rl_library_between(rl_place *place) {
     rl_attend();
     if (e.is_found) *place = e.found;
     return e.library;
+}
+
+/// Whether the code only allocates an object and calls its initializer.
+static bool is_allocating(uintptr_t pc) {
+#if defined(__linux__)
+    call_site *site = call_site_of(pc);
+    if (site->allocating_is_known) return site->is_allocating;
+    site->allocating_is_known = true;
+    return site->is_allocating = rl_is_allocating(pc);
+#else
+    (void)pc;
+    return false;
+#endif
+}
+
+rl_place rl_place_of_making(rl_place place) {
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    while (rl_is_labs_own(place.pc) || source_of(place.pc) == OF_COMPILER || is_allocating(place.pc)) {
+        if (!(frame = next_frame(frame))) break;
+        place = place_above(frame);
+    }
+    return place;
 }
 
 // MARK: - Atomics of the compiler's own

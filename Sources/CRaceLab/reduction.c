@@ -33,6 +33,12 @@ typedef struct {
     int thread;
 } order;
 
+/// An effect that has turned out only when the run was over.
+typedef struct {
+    effect effect;
+    uint32_t step;
+} late_effect;
+
 #define UNKNOWN UINT32_MAX
 
 /// Choices that are to be explored from a node on: a tree.
@@ -45,11 +51,13 @@ typedef struct {
     uintptr_t address;
     uint8_t kind;
     bool is_spinning;
+    bool counts;                // may depend on reference counts, see counts.c
+    uintptr_t pc;
 } pending;
 
 /// What is known about the moment before a step of the present interleaving.
 typedef struct {
-    rl_thread_set enabled, could_be_early;
+    alternatives could;
     rl_thread_set sleeping;     // when the search came here
     rl_thread_set explored;     // the threads whose step has been explored from here
     uint8_t kinds[RL_MAX_THREADS];  // of the steps of both, as they turned out
@@ -61,11 +69,13 @@ typedef struct {
 
 static struct {
     node *nodes;
-    vector_clock *clocks;       // for each step: how many steps of each thread come before it
+    step_clock *clocks;       // for each step: how many steps of each thread come before it
     uint32_t *numbers;          // for each step: which of the steps of its thread it is, from 1
     size_t node_capacity;
     effect *effects;
     size_t effect_count, effect_capacity;
+    late_effect *late;
+    size_t late_count, late_capacity;
     order *orders;
     size_t order_count, order_capacity;
     wish *guidance;             // the rest of the wish that is being followed
@@ -76,6 +86,11 @@ static struct {
     uint32_t *needed;
     size_t needed_capacity;
 } search;
+
+static void join(step_clock *into, const step_clock *other) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
+}
 
 bool rl_reduces(void) {
     const rl_scenario *s = lab.scenario;
@@ -100,7 +115,8 @@ static void forget_wishes(wish *first) {
     }
 }
 
-static int thread_of(uint8_t choice) { return choice & ~RL_EARLY; }
+static int thread_of(uint8_t choice) { return rl_chosen_thread(choice); }
+static bool is_plain(uint8_t choice) { return choice < RL_TIME_OUT; }
 
 /// Removes the first wish of a list, which lives on without its children.
 static wish *take_wish(wish **list) {
@@ -112,8 +128,12 @@ static wish *take_wish(wish **list) {
 
 static bool is_possible(const node *n, uint8_t choice) {
     const int thread = thread_of(choice);
-    if (choice & RL_EARLY) return has(n->could_be_early, thread);
-    return has(n->enabled, thread) && !has(n->sleeping | n->explored, thread);
+    switch (choice & RL_SPURIOUS) {
+        case RL_EARLY: return has(n->could.early, thread);
+        case RL_TIME_OUT: return has(n->could.time_out, thread);
+        case RL_SPURIOUS: return has(n->could.spurious, thread);
+    }
+    return has(n->could.enabled, thread) && !has(n->sleeping | n->explored, thread);
 }
 
 /// Adds a wish of one step, unless there is one like it.
@@ -132,7 +152,7 @@ static void wish_for_all(node *n, int but) {
 // MARK: - During a run
 
 void rl_begin_reduced_run(void) {
-    search.effect_count = search.order_count = 0;
+    search.effect_count = search.order_count = search.late_count = 0;
     search.first_node = lab.scenario->schedule ? lab.scenario->schedule_length : 0;
 }
 
@@ -145,7 +165,7 @@ static void make_room_for_node(uint32_t step) {
     search.node_capacity = wanted;
 }
 
-void rl_come_to_node(rl_thread_set enabled, rl_thread_set could_be_early, bool is_barrier) {
+void rl_come_to_node(const alternatives *could, bool is_barrier) {
     const uint32_t step = lab.step_count;
     const uint32_t given = lab.current ? lab.current->length : 0;
     make_room_for_node(step);
@@ -159,14 +179,15 @@ void rl_come_to_node(rl_thread_set enabled, rl_thread_set could_be_early, bool i
             search.guidance = NULL;
         }
     }
-    n->enabled = enabled;
-    n->could_be_early = could_be_early;
+    n->could = *could;
     n->is_barrier = is_barrier;
     n->first_effect = search.effect_count;
     for (int i = 0; i < lab.thread_count; i++) {
         const thread *t = &lab.threads[i];
         const bool waits = t->started && (!t->finished || t->idle);
-        n->pending[i] = (pending){waits ? t->address : 0, t->kind, !waits || t->spinning};
+        const bool cannot_go = !waits || t->spinning || t->has_looked;
+        n->pending[i] = (pending){waits ? t->address : 0, t->kind, cannot_go,
+                                  waits && rl_counts_at(t->pc), t->pc};
     }
 }
 
@@ -206,6 +227,36 @@ void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for) {
     search.effects[search.effect_count++] = (effect){address, kind, free_for};
 }
 
+void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address) {
+    MAKE_ROOM(search.late, search.late_count, search.late_capacity, 64);
+    search.late[search.late_count++] = (late_effect){{address, kind, 0}, step};
+}
+
+static void append_effect(effect e) {
+    MAKE_ROOM(search.effects, search.effect_count, search.effect_capacity, 256);
+    search.effects[search.effect_count++] = e;
+}
+
+void rl_add_late_effects(void) {
+    if (search.late_count == 0) return;
+    // The present effects are moved to the end, and copied back step by step.
+    const size_t count = search.effect_count;
+    for (size_t k = 0; k < count + search.late_count; k++) append_effect((effect){0});
+    effect *early = &search.effects[count + search.late_count];
+    memmove(early, search.effects, count * sizeof *early);
+    size_t from = 0, to = 0, next = 0;
+    for (uint32_t step = 0; step < lab.step_count; step++) {
+        const size_t end = step + 1 < lab.step_count ? search.nodes[step + 1].first_effect : count;
+        search.nodes[step].first_effect = to;
+        while (from < end) search.effects[to++] = early[from++];
+        for (; next < search.late_count && search.late[next].step == step; next++)
+            search.effects[to++] = search.late[next].effect;
+    }
+    if (lab.step_count == 0) return;
+    search.effect_count = to;
+    search.late_count = 0;
+}
+
 void rl_note_order(int thread) {
     if (lab.step_count == 0 || !rl_reduces()) return;
     MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
@@ -218,6 +269,15 @@ void rl_note_join(int of) {
     MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
     search.orders[search.order_count++] =
         (order){(uint32_t)last, lab.step_count - 1, lab.steps[lab.step_count - 1].thread};
+}
+
+void rl_forget_steps_from(uint32_t step) {
+    if (!rl_reduces() || step >= search.node_capacity) return;
+    search.effect_count = search.nodes[step].first_effect;
+    while (search.order_count > 0 && search.orders[search.order_count - 1].from >= step)
+        search.order_count--;
+    for (size_t k = 0; k < search.order_count; k++)
+        if (search.orders[k].to >= step) search.orders[k].to = UNKNOWN;
 }
 
 void rl_explore_all_choices(void) { search.explores_all = true; }
@@ -254,11 +314,11 @@ static bool is_free(const effect *before, const effect *later) {
     }
 }
 
-bool rl_is_step_before(uint32_t step, const vector_clock *clock) {
+bool rl_is_step_before(uint32_t step, const step_clock *clock) {
     return search.numbers[step] <= clock->at[thread_at(step)];
 }
 
-const vector_clock *rl_clock_of_step(uint32_t step) { return &search.clocks[step]; }
+const step_clock *rl_clock_of_step(uint32_t step) { return &search.clocks[step]; }
 
 /// Where the steps begin that can be permuted with one at `step`.
 static uint32_t after_last_barrier(uint32_t step) {
@@ -269,7 +329,7 @@ static uint32_t after_last_barrier(uint32_t step) {
 // MARK: - After a run: wishes
 
 /// Whether what `step` does depends on nothing among the first `count` needed steps.
-static bool is_initial(size_t index, const vector_clock *clock) {
+static bool is_initial(size_t index, const step_clock *clock) {
     for (size_t k = 0; k < index; k++)
         if (rl_is_step_before(search.needed[k], clock)) return false;
     return true;
@@ -282,7 +342,7 @@ typedef struct {
     size_t last_count;
     int last_thread;
     uint8_t last_choice;
-    const vector_clock *last_clock;
+    const step_clock *last_clock;
 } sequence;
 
 static int thread_in(const sequence *s, size_t index) {
@@ -295,8 +355,7 @@ static bool is_first_in(const sequence *s, size_t index) {
         index, index + 1 == s->count ? s->last_clock : &search.clocks[search.needed[index]]);
 }
 
-/// Whether a step that is pending depends on nothing in the sequence.
-static bool is_independent(const sequence *s, uint8_t kind, uintptr_t address) {
+static bool touches_nothing_of(const sequence *s, uint8_t kind, uintptr_t address) {
     for (size_t k = 0; k + 1 < s->count; k++) {
         const effect *by, own = {address, kind, 0};
         if (conflicts(search.needed[k], &own, &by)) return false;
@@ -304,6 +363,29 @@ static bool is_independent(const sequence *s, uint8_t kind, uintptr_t address) {
     for (size_t k = 0; k < s->last_count; k++)
         if (rl_are_dependent(s->last[k].kind, s->last[k].address, kind, address)) return false;
     return true;
+}
+
+static bool touches_count_of(const effect *effects, size_t count, uintptr_t pc) {
+    for (size_t k = 0; k < count; k++) {
+        const bool is_count = effects[k].kind == RL_COUNT || effects[k].kind == RL_LOOK;
+        if (is_count && rl_depends_on_count(pc, effects[k].kind, effects[k].address)) return true;
+    }
+    return false;
+}
+
+static bool touches_no_count_of(const sequence *s, uintptr_t pc) {
+    for (size_t k = 0; k + 1 < s->count; k++) {
+        const uint32_t step = search.needed[k];
+        const size_t first = search.nodes[step].first_effect;
+        if (touches_count_of(&search.effects[first], effects_end(step) - first, pc)) return false;
+    }
+    return !touches_count_of(s->last, s->last_count, pc);
+}
+
+/// Whether a step that is pending, and counts as of this kind, depends on nothing in the sequence.
+static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
+    return touches_nothing_of(s, kind, p->address) &&
+           (!p->counts || touches_no_count_of(s, p->pc));
 }
 
 enum { NOT_IN = -1, BLOCKED = -2 };
@@ -322,7 +404,7 @@ static bool is_asleep(const node *n, const sequence *s, int but) {
         if (i == but || !has(asleep, i)) continue;
         const ptrdiff_t at = first_step_in(s, i);
         if (at >= 0) return true;
-        if (at == NOT_IN && is_independent(s, n->kinds[i], n->pending[i].address)) return true;
+        if (at == NOT_IN && is_independent(s, n->kinds[i], &n->pending[i])) return true;
     }
     return false;
 }
@@ -347,8 +429,8 @@ static wish *beginning_of(const node *n, wish *list, const sequence *s, rl_threa
             if (choice == w->choice) return w;
         }
         const pending *p = &n->pending[thread];
-        if (*at == NOT_IN && !(w->choice & RL_EARLY) && !has(moved, thread) &&
-            is_independent(s, p->kind, p->address))
+        if (*at == NOT_IN && is_plain(w->choice) && !has(moved, thread) &&
+            is_independent(s, p->kind, p))
             return w;
     }
     return NULL;
@@ -392,7 +474,7 @@ typedef struct {
 } second_step;
 
 /// The steps after `first` that do not depend on it, and then `second`.
-static sequence without(uint32_t first, const second_step *second, const vector_clock *clock) {
+static sequence without(uint32_t first, const second_step *second, const step_clock *clock) {
     sequence s = {0, second->effects, second->effect_count, second->thread, second->choice, clock};
     if (search.needed_capacity <= second->at) {
         search.needed_capacity = 2 * (size_t)second->at + 64;
@@ -404,37 +486,38 @@ static sequence without(uint32_t first, const second_step *second, const vector_
     return s;
 }
 
-static void found_race(uint32_t first, const second_step *second, const vector_clock *clock) {
+static void found_race(uint32_t first, const second_step *second, const step_clock *clock) {
     if (first < search.first_node || first >= lab.branch_limit) return;
     node *n = &search.nodes[first];
     if (n->is_barrier) return;
     sequence s = without(first, second, clock);
     if (is_asleep(n, &s, thread_at(first))) return;
     const int thread = thread_in(&s, 0);
-    if (s.count == 1 && !has(n->enabled, thread)) return;
-    if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && n->enabled >> thread == 1) return;
+    if (s.count == 1 && !has(n->could.enabled, thread)) return;
+    if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && n->could.enabled >> thread == 1)
+        return;
     insert(n, s);
 }
 
 /// What a thread knows of before a step: its own steps, and those that started it or woke it.
-static vector_clock clock_before(uint32_t step, int thread) {
-    vector_clock clock = {0};
+static step_clock clock_before(uint32_t step, int thread) {
+    step_clock clock = {0};
     uint32_t k = step;
     while (k > 0 && thread_at(k - 1) != thread) k--;
     if (k > 0) clock = search.clocks[k - 1];
     const uint32_t start = after_last_barrier(step);
-    if (start > 0) rl_join_clock(&clock, &search.clocks[start - 1]);
+    if (start > 0) join(&clock, &search.clocks[start - 1]);
     for (size_t i = 0; i < search.order_count; i++) {
         const order *o = &search.orders[i];
         if (o->thread == thread && o->from < step && o->to >= step)
-            rl_join_clock(&clock, &search.clocks[o->from]);
+            join(&clock, &search.clocks[o->from]);
     }
     return clock;
 }
 
 /// Looks for the steps with which a step is in a race. Returns its clock.
-static vector_clock look_for_races(const second_step *second, bool counts) {
-    vector_clock known = clock_before(second->at, second->thread), all = known;
+static step_clock look_for_races(const second_step *second, bool counts) {
+    step_clock known = clock_before(second->at, second->thread), all = known;
     const uint32_t start = after_last_barrier(second->at);
     for (uint32_t k = second->at; k > start; k--) {
         const uint32_t first = k - 1;
@@ -442,10 +525,10 @@ static vector_clock look_for_races(const second_step *second, bool counts) {
         for (size_t e = 0; e < second->effect_count; e++) {
             const effect *by;
             if (!conflicts(first, &second->effects[e], &by)) continue;
-            if (!rl_is_step_before(first, &all)) rl_join_clock(&all, &search.clocks[first]);
+            if (!rl_is_step_before(first, &all)) join(&all, &search.clocks[first]);
             if (!is_free(by, &second->effects[e])) continue;
             if (counts) found_race(first, second, &known);
-            rl_join_clock(&known, &search.clocks[first]);
+            join(&known, &search.clocks[first]);
             break;
         }
     }
@@ -464,8 +547,8 @@ static void look_for_races_of_waiting(uint32_t step) {
     }
 }
 
-static vector_clock clock_of_all(uint32_t step) {
-    vector_clock clock = {0};
+static step_clock clock_of_all(uint32_t step) {
+    step_clock clock = {0};
     for (uint32_t k = 0; k < step; k++) clock.at[thread_at(k)] = search.numbers[k];
     return clock;
 }
@@ -521,18 +604,21 @@ void rl_look_for_races(void) {
         if (k < search.first_node) continue;
         if (n->is_barrier) wish_for_all(n, thread_at(k));
         if (k < given || (lab.scenario->faults & RL_FAULT_NO_EARLY_ATTEMPTS)) continue;
-        const rl_thread_set early = n->could_be_early & ~n->sleeping;
-        for (int i = 0; i < lab.thread_count; i++)
+        const rl_thread_set early = n->could.early & ~n->sleeping;
+        for (int i = 0; i < lab.thread_count; i++) {
             if (has(early, i)) wish_for(n, (uint8_t)(i | RL_EARLY));
+            if (has(n->could.time_out, i)) wish_for(n, (uint8_t)(i | RL_TIME_OUT));
+            if (has(n->could.spurious, i)) wish_for(n, (uint8_t)(i | RL_SPURIOUS));
+        }
     }
-    if (!search.explores_all) return;
+    if (!search.explores_all && !lab.scenario->liberties) return;
     for (uint32_t k = search.first_node; k < end; k++)
         wish_for_all(&search.nodes[k], thread_at(k));
 }
 
 // MARK: - After a run: other orders of the same steps
 
-bool rl_could_go_on(const vector_clock *done, int thread, uint32_t next) {
+bool rl_could_go_on(const step_clock *done, int thread, uint32_t next) {
     const bool is_made = next != UNKNOWN;
     if (!is_made && lab.threads[thread].finished) return false;
     const uint32_t at = is_made ? next : lab.step_count;
@@ -562,7 +648,7 @@ static branch *branch_for(uint32_t step, uint8_t choice) {
     if (!b) abort();
     b->fingerprint = lab.fingerprints[step];
     b->length = step + 1;
-    b->sleeping = choice & RL_EARLY ? 0 : n->sleeping | n->explored;
+    b->sleeping = !is_plain(choice) ? 0 : n->sleeping | n->explored;
     for (uint32_t k = 0; k < step; k++) b->choices[k] = rl_choice(&lab.steps[k]);
     b->choices[step] = choice;
     return b;
@@ -578,7 +664,7 @@ branch *rl_next_reduced_branch(void) {
     }
     for (uint32_t k = end; k > search.first_node; k--) {
         node *n = &search.nodes[k - 1];
-        if (!lab.steps[k - 1].early) n->explored |= set_of(thread_at(k - 1));
+        if (is_plain(rl_choice(&lab.steps[k - 1]))) n->explored |= set_of(thread_at(k - 1));
         const int choice = follow_wish(n);
         if (choice != NOBODY) return branch_for(k - 1, (uint8_t)choice);
     }

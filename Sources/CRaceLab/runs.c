@@ -26,7 +26,7 @@ static void free_what_was_kept(void) {
 
 void rl_make_thread(int index) {
     thread *t = &lab.threads[index];
-    t->started = t->finished = t->unreported = t->spinning = t->asleep = t->idle = false;
+    t->started = t->finished = t->unreported = t->asleep = t->is_spurious = t->idle = false;
     t->timed = t->timed_out = t->is_added = t->is_detached = false;
     t->on = t->starter = NULL;
     t->waits_for = NULL;
@@ -36,15 +36,20 @@ void rl_make_thread(int index) {
     t->own_body = NULL;
     t->last_step = -1;
     t->accesses = 0;
-    t->visit_count = 0;
+    rl_forget_visits(t);
+    t->block_count = 0;
+    t->has_looked = false;
     t->told_in = UINT32_MAX;
     t->locks_held = 0;
     t->held_count = t->released_count = 0;
     t->early = false;
+    t->releases = NULL;
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->stands_behind, 0, sizeof t->stands_behind);
-    t->clock.at[index] = 1;
+    memset(t->read, 0, sizeof t->read);
+    memset(t->fenced, 0, sizeof t->fenced);
+    rl_advance(t);
 }
 
 uint64_t rl_run_number(void) { return lab.run; }
@@ -123,13 +128,17 @@ static bool begin_run(void) {
     lab.race_count = 0;
     lab.outside = NULL;
     lab.made_count = 0;
+    lab.misuse_count = 0;
+    rl_begin_counts_of_run();
+    lab.looks_again = false;
+    lab.signal_count = 0;
     lab.cell_count = 0;
     lab.lock_count = 0;
-    lab.locks_held = 0;
     lab.started_count = 0;
 #if defined(__linux__)
     rl_forget_work_between_runs();
 #endif
+    rl_note_objects(lab.scenario->stepped != NULL);
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
     finish_work();
     if (me->fate != STAYS) rl_give_up();
@@ -137,6 +146,8 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
+    // Only while its threads run: judging takes longer with it. In a replay, too: see counts.c.
+    if (lab.scenario->reduce) lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }
@@ -160,15 +171,17 @@ void rl_fill_in(rl_run *run) {
     run->misfit_thread = lab.misfit_thread;
     run->misfit_early = lab.misfit_early;
     run->blocked_thread = NOBODY;
+    run->object_count = rl_noted_objects(&run->objects);
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         run->accesses[i] = t->accesses;
         rl_waiting *w = &run->waiting[i];
-        *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning, .holder = NOBODY,
-                          .kind = t->asleep ? RL_WAIT : t->kind, .address = t->address,
+        *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning,
+                          .busy = rl_is_busy(t), .holder = NOBODY,
+                          .kind = t->asleep && !rl_is_signalled(t) ? RL_WAIT : t->kind, .address = t->address,
                           .pc = t->pc,
                           .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
-        if (!t->finished && !t->asleep) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
+        if (!t->finished && w->kind != RL_WAIT) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
     }
 }
 
@@ -180,8 +193,17 @@ static bool end_run(void) {
                     lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY ||
                     lab.status == RL_OUTSIDE;
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
-    if (!ends_all && !only_this) rl_add_branches();
     bool go_on = true;
+    if (lab.scenario->reduce) rl_listen_to_counts(false);
+    if (!ends_all && rl_reduces() && rl_learn_counts()) {
+        lab.summary.starts_again = true;
+#if defined(__linux__)
+        rl_forget_delayed_work();
+#endif
+        free_what_was_kept();
+        return false;
+    }
+    if (!ends_all && !only_this) rl_add_branches();
     if (lab.redundant) {
         lab.summary.redundant++;
     } else {
@@ -205,7 +227,8 @@ static bool end_run(void) {
 /// Threads are started in their order, but for the one that makes the first step: if it comes last,
 /// it can go on at once, without a hand-over.
 int rl_next_to_start(void) {
-    int goes_first = lab.current && lab.current->length > 0 ? lab.current->choices[0] & ~RL_EARLY : 0;
+    int goes_first =
+        lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
     if (goes_first >= lab.first_count) goes_first = 0;
     int nth = lab.started_count++;
     if (nth == lab.first_count - 1) return goes_first;
@@ -299,6 +322,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.current = NULL;
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();
+    if (!scenario->continues) rl_forget_counts();
 #if defined(__linux__)
     cpu_set_t before;
     stay_on_this_processor(&before);
@@ -342,7 +366,11 @@ bool rl_await(const void *queue) { (void)queue; return false; }
 void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
 bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) { return (void)choices, (void)forced, false; }
-bool rl_lock_is_held(void) { return false; }
+void rl_begin_own_work(void) {}
+void rl_end_own_work(void) {}
+bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
+bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
+size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
 uint64_t rl_heard(void) { return 0; }
 bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
 

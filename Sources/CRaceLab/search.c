@@ -47,7 +47,7 @@ void rl_forget_branches(void) {
 /// The branch on which another choice is made at step `k`.
 static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
     const rl_step *step = &lab.steps[k];
-    int index = choice & ~RL_EARLY;
+    int index = rl_chosen_thread(choice);
     int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
     uint32_t preemptions = step->preemptions + (index != before && has(step->enabled, before));
     int bound = lab.scenario->max_preemptions;
@@ -89,6 +89,10 @@ void rl_add_branches(void) {
         if (lab.scenario->faults & RL_FAULT_NO_EARLY_ATTEMPTS) early = 0;
         for (int i = 0; i < lab.thread_count; i++)
             if (has(early, i)) add_branch(k, (uint8_t)(i | RL_EARLY), 0);
+        for (int i = 0; i < lab.thread_count; i++) {
+            if (has(step->could_time_out, i)) add_branch(k, (uint8_t)(i | RL_TIME_OUT), 0);
+            if (has(step->could_be_spurious, i)) add_branch(k, (uint8_t)(i | RL_SPURIOUS), 0);
+        }
     }
 }
 

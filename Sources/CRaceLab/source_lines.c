@@ -1,4 +1,4 @@
-// Which code stands in a source file, read from the line tables of the program (DWARF 2 to 5, in ELF
+// Where code stands in the source, read from the line tables of the program (DWARF 2 to 5, in ELF
 // files). A lookup takes microseconds, so that it can be made while exploring.
 
 #if defined(__linux__)
@@ -22,14 +22,20 @@
 /// One row of a line table.
 typedef struct {
     uintptr_t address;
-    bool is_generated;              // it belongs to no file
-    bool is_statement;              // it has a line and a column
+    uint32_t file, line, column;
 } row;
+
+/// What is still to be read. Whatever lies beyond the end reads as 0.
+typedef struct {
+    const uint8_t *at, *end;
+} reader;
 
 /// The header of a line table, as far as its program needs it.
 typedef struct {
     const uint8_t *program, *end;
     const uint8_t *operand_counts;
+    reader names;                   // of folders and files
+    uint8_t version, offset_size;
     uint8_t shortest_instruction, line_range, first_special;
     int8_t line_base;
     uint32_t generated_file;        // the number of the file `<compiler-generated>`; 0: none
@@ -49,21 +55,17 @@ typedef struct image {
     uintptr_t bias, start, end;
     sequence *sequences;
     size_t sequence_count, sequence_capacity;
-    const Elf64_Sym *symbols;
-    size_t symbol_count;
-    const char *names;
-    size_t name_size;
+    Elf64_Sym *functions;           // in the order of their addresses
+    size_t function_count;
+    reader names, texts, line_texts;
     struct image *next;
 } image;
 
 static image *images;
+/// Guards what has been read. Whatever takes it runs outside of the scenario, or is ignored.
+static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
 // MARK: - Reading
-
-/// What is still to be read. Whatever lies beyond the end reads as 0.
-typedef struct {
-    const uint8_t *at, *end;
-} reader;
 
 static uint64_t fixed(reader *r, size_t size) {
     uint64_t value = 0;
@@ -190,7 +192,8 @@ static bool next_unit(reader *section, unit *u) {
     if (version == 5 && fixed(&r, 2) != 8) return false;  // addresses of 8 bytes, no segments
     uint64_t header = fixed(&r, offset_size);
     if (header > (uint64_t)(r.end - r.at)) return false;
-    *u = (unit){.program = r.at + header, .end = r.end};
+    *u = (unit){.program = r.at + header, .end = r.end, .version = (uint8_t)version,
+                .offset_size = (uint8_t)offset_size};
     r.end = u->program;
     u->shortest_instruction = (uint8_t)fixed(&r, 1);
     if (version >= 4) fixed(&r, 1);  // operations in an instruction
@@ -202,6 +205,7 @@ static bool next_unit(reader *section, unit *u) {
     if ((size_t)(r.end - r.at) < u->first_special - 1u) return false;
     u->operand_counts = r.at;
     r.at += u->first_special - 1;
+    u->names = r;
     if (version < 5) u->generated_file = generated_file(r);
     return true;
 }
@@ -249,6 +253,21 @@ static reader contents(reader file, const Elf64_Shdr *section) {
     return (reader){start, start + (is_inside ? section->sh_size : 0)};
 }
 
+static int by_value(const void *one, const void *other) {
+    uint64_t a = ((const Elf64_Sym *)one)->st_value, b = ((const Elf64_Sym *)other)->st_value;
+    return (a > b) - (a < b);
+}
+
+static void read_functions(image *i, reader section) {
+    const Elf64_Sym *symbols = (const Elf64_Sym *)section.at;
+    size_t count = (size_t)(section.end - section.at) / sizeof *symbols;
+    i->functions = rl_grown(NULL, 0, count + 1, sizeof *symbols);
+    for (size_t k = 0; k < count; k++)
+        if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC && symbols[k].st_value)
+            i->functions[i->function_count++] = symbols[k];
+    qsort(i->functions, i->function_count, sizeof *symbols, by_value);
+}
+
 static void read_sections(image *i, reader file) {
     const Elf64_Ehdr *header = (const Elf64_Ehdr *)file.at;
     size_t size = (size_t)(file.end - file.at);
@@ -264,15 +283,14 @@ static void read_sections(image *i, reader file) {
         reader name = {names.at + s->sh_name, names.end};
         if (s->sh_name >= (size_t)(names.end - names.at)) continue;
         if (s->sh_type == SHT_SYMTAB && s->sh_link < header->e_shnum) {
-            reader symbols = contents(file, s), texts = contents(file, &sections[s->sh_link]);
-            i->symbols = (const Elf64_Sym *)symbols.at;
-            i->symbol_count = (size_t)(symbols.end - symbols.at) / sizeof(Elf64_Sym);
-            i->names = (const char *)texts.at;
-            i->name_size = (size_t)(texts.end - texts.at);
+            i->names = contents(file, &sections[s->sh_link]);
+            read_functions(i, contents(file, s));
         }
-        bool is_readable = s->sh_type == SHT_PROGBITS && !(s->sh_flags & SHF_COMPRESSED);
-        if (is_readable && strcmp(text(&name), ".debug_line") == 0)
-            read_sequences(i, contents(file, s));
+        if (s->sh_type != SHT_PROGBITS || (s->sh_flags & SHF_COMPRESSED)) continue;
+        const char *of = text(&name);
+        if (strcmp(of, ".debug_line") == 0) read_sequences(i, contents(file, s));
+        if (strcmp(of, ".debug_str") == 0) i->texts = contents(file, s);
+        if (strcmp(of, ".debug_line_str") == 0) i->line_texts = contents(file, s);
     }
     qsort(i->sequences, i->sequence_count, sizeof *i->sequences, by_start);
 }
@@ -323,10 +341,12 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *argument)
 
 /// Libraries stay where they are as long as code in them may be under test.
 static image *image_of(uintptr_t pc) {
-    for (image *i = images; i; i = i->next)
-        if (pc >= i->start && pc < i->end) return i;
-    search_for_image search = {.pc = pc};
-    dl_iterate_phdr(look_at_image, &search);
+    pthread_mutex_lock(&reading);
+    image *i = images;
+    while (i && (pc < i->start || pc >= i->end)) i = i->next;
+    search_for_image search = {.pc = pc, .found = i};
+    if (!i) dl_iterate_phdr(look_at_image, &search);
+    pthread_mutex_unlock(&reading);
     return search.found;
 }
 
@@ -343,10 +363,8 @@ static void read_rows(sequence *s) {
             s->rows = rl_grown(s->rows, capacity, wanted, sizeof *s->rows);
             capacity = wanted;
         }
-        uint32_t generated = s->unit.generated_file;
-        s->rows[s->row_count++] = (row){.address = now.address,
-                                        .is_generated = generated && now.file == generated,
-                                        .is_statement = now.line > 0 && now.column > 0};
+        s->rows[s->row_count++] = (row){now.address, (uint32_t)now.file, (uint32_t)now.line,
+                                        (uint32_t)now.column};
     } while (!now.ends_sequence);
 }
 
@@ -360,7 +378,9 @@ static sequence *sequence_of(image *i, uintptr_t address) {
     if (low == 0) return NULL;
     sequence *s = &i->sequences[low - 1];
     if (address >= s->end) return NULL;
+    pthread_mutex_lock(&reading);
     if (!s->rows) read_rows(s);
+    pthread_mutex_unlock(&reading);
     return s;
 }
 
@@ -375,6 +395,8 @@ static uint32_t row_at(const sequence *s, uintptr_t address) {
     return low ? low - 1 : 0;
 }
 
+static bool is_statement(const row *r) { return r->line > 0 && r->column > 0; }
+
 static uintptr_t function_at(uintptr_t address) {
     // It is made for return addresses, and looks up the one before.
     return (uintptr_t)_Unwind_FindEnclosingFunction((void *)(address + 1));
@@ -387,7 +409,7 @@ static bool has_statement(const sequence *s, uintptr_t function, uintptr_t bias)
         uintptr_t address = s->rows[k].address + bias;
         if (address < function) continue;
         if (function_at(address) != function) return false;
-        if (s->rows[k].is_statement) return true;
+        if (is_statement(&s->rows[k])) return true;
     }
     return false;
 }
@@ -400,10 +422,11 @@ rl_source rl_find_source(uintptr_t pc) {
     sequence *s = sequence_of(i, before - i->bias);
     if (!s) return OF_COMPILER;
     const row *here = &s->rows[row_at(s, before - i->bias)];
-    if (here->is_statement) return OF_STATEMENT;
+    if (is_statement(here)) return OF_STATEMENT;
     uintptr_t function = function_at(before);
     if (!function || !has_statement(s, function, i->bias)) return OF_COMPILER;
-    return here->is_generated ? ADDED_BY_COMPILER : OF_STATEMENT;
+    bool is_generated = s->unit.generated_file && here->file == s->unit.generated_file;
+    return is_generated ? ADDED_BY_COMPILER : OF_STATEMENT;
 }
 
 // MARK: - Calls of accessors
@@ -426,23 +449,44 @@ static rl_access_end end_of_access(const char *name) {
     }
 }
 
-rl_access_end rl_access_end_at(uintptr_t pc) {
-    image *i = image_of(pc - 1);
-    uintptr_t function = function_at(pc - 1);
-    for (size_t k = 0; i && k < i->symbol_count; k++) {
-        const Elf64_Sym *symbol = &i->symbols[k];
-        bool is_it = ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
-                     symbol->st_value + i->bias == function && symbol->st_name < i->name_size;
-        if (!is_it) continue;
-        return end_of_access(i->names + symbol->st_name);
+/// The function that has the code at an address; NULL if it has no name.
+static const Elf64_Sym *named_function(const image *i, uintptr_t address) {
+    size_t low = 0, high = i->function_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (i->functions[middle].st_value + i->bias <= address) low = middle + 1;
+        else high = middle;
     }
-    return NEITHER;
+    if (low == 0) return NULL;
+    const Elf64_Sym *function = &i->functions[low - 1];
+    bool is_inside = address - i->bias - function->st_value < function->st_size;
+    return is_inside ? function : NULL;
+}
+
+static const char *text_at(reader texts, uint64_t offset) {
+    reader r = {texts.at + offset, texts.end};
+    return offset < (uint64_t)(texts.end - texts.at) ? text(&r) : "";
+}
+
+/// The mangled name of a function; empty if it has none.
+static const char *name_of_function_at(uintptr_t address) {
+    const image *i = image_of(address);
+    const Elf64_Sym *function = i ? named_function(i, address) : NULL;
+    return function ? text_at(i->names, function->st_name) : "";
+}
+
+rl_access_end rl_access_end_at(uintptr_t pc) { return end_of_access(name_of_function_at(pc - 1)); }
+
+bool rl_is_allocating(uintptr_t pc) {
+    const char *name = name_of_function_at(pc - 1);
+    size_t size = strlen(name);
+    return size > 2 && strcmp(name + size - 2, "fC") == 0;
 }
 
 bool rl_has_no_line(uintptr_t pc) {
     image *i = image_of(pc - 1);
     sequence *s = i ? sequence_of(i, pc - 1 - i->bias) : NULL;
-    return s && !s->rows[row_at(s, pc - 1 - i->bias)].is_statement;
+    return s && !is_statement(&s->rows[row_at(s, pc - 1 - i->bias)]);
 }
 
 uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end) {
@@ -456,9 +500,102 @@ uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end) {
         // Behind the first row there comes the last number there is.
         uintptr_t address = s->rows[k].address + i->bias;
         if (function_at(k == at ? before : address) != function) break;
-        if (s->rows[k].is_statement) return address + 1;
+        if (is_statement(&s->rows[k])) return address + 1;
     }
     return pc;
+}
+
+// MARK: - Names of files
+
+/// One entry of a table of folders or files, in DWARF 5, which says itself what it contains.
+static const char *described_entry(reader *r, const image *i, reader forms, size_t offset_size,
+                                   uint64_t *folder) {
+    enum { PATH = 1, FOLDER = 2 };
+    enum { DATA2 = 0x05, DATA4 = 0x06, DATA8 = 0x07, TEXT = 0x08, BLOCK = 0x09, DATA1 = 0x0B,
+           OFFSET = 0x0E, NUMBER = 0x0F, DATA16 = 0x1E, LINE_OFFSET = 0x1F };
+    const char *path = "";
+    while (forms.at < forms.end) {
+        uint64_t what = variable(&forms), form = variable(&forms), number = 0;
+        const char *found = "";
+        switch (form) {
+            case TEXT: found = text(r); break;
+            case OFFSET: found = text_at(i->texts, fixed(r, offset_size)); break;
+            case LINE_OFFSET: found = text_at(i->line_texts, fixed(r, offset_size)); break;
+            case DATA1: number = fixed(r, 1); break;
+            case DATA2: number = fixed(r, 2); break;
+            case DATA4: number = fixed(r, 4); break;
+            case DATA8: number = fixed(r, 8); break;
+            case DATA16: fixed(r, 8), fixed(r, 8); break;
+            case NUMBER: number = variable(r); break;
+            case BLOCK:
+                for (uint64_t size = variable(r); size > 0 && r->at < r->end; size--) r->at++;
+                break;
+            default: r->at = r->end;
+        }
+        if (what == PATH) path = found;
+        if (what == FOLDER) *folder = number;
+    }
+    return path;
+}
+
+/// The entry with a number in the next table; and the reader stands behind that table.
+static const char *described(reader *r, const image *i, size_t offset_size, uint64_t number,
+                             uint64_t *folder) {
+    uint64_t form_count = fixed(r, 1);
+    reader forms = {r->at, r->at};
+    for (uint64_t k = 0; k < 2 * form_count; k++) variable(r);
+    forms.end = r->at;
+    const char *found = "";
+    uint64_t count = variable(r);
+    for (uint64_t k = 0; k < count && r->at < r->end; k++) {
+        uint64_t of = 0;
+        const char *path = described_entry(r, i, forms, offset_size, &of);
+        if (k != number) continue;
+        found = path;
+        if (folder) *folder = of;
+    }
+    return found;
+}
+
+static void find_file(const image *i, const unit *u, uint32_t number, rl_line *line) {
+    reader r = u->names;
+    uint64_t folder = 0;
+    line->file = line->folder = "";
+    if (u->version >= 5) {
+        described(&r, i, u->offset_size, 0, NULL);
+        line->file = described(&r, i, u->offset_size, number, &folder);
+        r = u->names;
+        line->folder = described(&r, i, u->offset_size, folder, NULL);
+        return;
+    }
+    const reader folders = r;
+    while (r.at < r.end && *text(&r)) continue;
+    for (uint32_t k = 1; r.at < r.end; k++) {
+        const char *name = text(&r);
+        uint64_t of = variable(&r);
+        if (!*name) return;
+        variable(&r), variable(&r);
+        if (k != number) continue;
+        line->file = name;
+        r = folders;
+        for (uint64_t f = 1; f <= of && r.at < r.end; f++) line->folder = text(&r);
+        return;
+    }
+}
+
+bool rl_find_line(uintptr_t address, rl_line *line) {
+    image *i = image_of(address);
+    const Elf64_Sym *function = i ? named_function(i, address) : NULL;
+    if (!function) return false;
+    *line = (rl_line){.function = text_at(i->names, function->st_name),
+                      .function_start = function->st_value + i->bias, .file = "", .folder = ""};
+    const sequence *s = sequence_of(i, address - i->bias);
+    if (!s) return true;
+    const row *here = &s->rows[row_at(s, address - i->bias)];
+    line->line = here->line;
+    line->column = here->column;
+    find_file(i, &s->unit, here->file, line);
+    return true;
 }
 
 #endif

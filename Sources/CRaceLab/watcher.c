@@ -8,42 +8,99 @@
 
 #ifndef RL_UNDER_THREAD_SANITIZER
 
+#include <dirent.h>
 #include <execinfo.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 
 #if defined(__APPLE__)
 #include <mach/mach.h>
 #endif
 
-/// Whether a thread sleeps, and how often it has been switched away from so far.
-static bool sleeps(const worker *w, uint64_t *switches) {
 #if defined(__linux__)
-    char path[64], line[128];
-    snprintf(path, sizeof path, "/proc/self/task/%u/status", w->number);
+
+/// Reads a small file of /proc. Returns false if it is not there.
+static bool read_file_of_thread(unsigned number, const char *name, char *text, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%u/%s", number, name);
     FILE *file = fopen(path, "r");
     if (!file) return false;
-    bool asleep = false;
-    unsigned long voluntary = 0, other = 0;
-    while (fgets(line, sizeof line, file)) {
-        if (strncmp(line, "State:", 6) == 0) asleep = strpbrk(line + 6, "SD") != NULL;
-        sscanf(line, "voluntary_ctxt_switches: %lu", &voluntary);
-        sscanf(line, "nonvoluntary_ctxt_switches: %lu", &other);
-    }
+    size_t count = fread(text, 1, size - 1, file);
+    text[count] = 0;
     fclose(file);
-    *switches = voluntary + other;
-    return asleep;
+    return true;
+}
+
+/// What the operating system says of a thread.
+typedef struct {
+    char state;                 // R: it runs, or is about to; S: it sleeps
+    uint64_t waited;            // for a processor, in nanoseconds
+    uint64_t turns;             // it has had on a processor
+} thread_times;
+
+static thread_times times_of(unsigned number) {
+    thread_times times = {0};
+    char text[512];
+    if (read_file_of_thread(number, "stat", text, sizeof text)) {
+        // The name comes before, in parentheses, and may contain any.
+        const char *name_end = strrchr(text, ')');
+        if (name_end && name_end[1]) times.state = name_end[2];
+    }
+    unsigned long long waited = 0;
+    if (read_file_of_thread(number, "schedstat", text, sizeof text))
+        sscanf(text, "%*u %llu", &waited);
+    times.waited = waited;
+    char status[4096];
+    if (read_file_of_thread(number, "status", status, sizeof status)) {
+        const char *switches = strstr(status, "\nvoluntary_ctxt_switches:");
+        const char *others = strstr(status, "\nnonvoluntary_ctxt_switches:");
+        if (switches) times.turns += strtoull(strchr(switches, ':') + 1, NULL, 10);
+        if (others) times.turns += strtoull(strchr(others, ':') + 1, NULL, 10);
+    }
+    return times;
+}
+
+/// Whether another thread of the process is about to do something: it may be what is waited for.
+static bool another_thread_runs(unsigned number) {
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads) return false;
+    bool runs = false;
+    const unsigned watcher = (unsigned)syscall(SYS_gettid);
+    for (struct dirent *entry; !runs && (entry = readdir(threads));) {
+        unsigned other = (unsigned)atoi(entry->d_name);
+        if (other == 0 || other == number || other == watcher) continue;
+        runs = times_of(other).state == 'R';
+    }
+    closedir(threads);
+    return runs;
+}
+
 #elif defined(__APPLE__)
+
+typedef struct {
+    char state;
+    uint64_t waited, turns;
+} thread_times;
+
+static thread_times times_of(pthread_t pthread) {
     thread_basic_info_data_t info;
     mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT;
-    kern_return_t result = thread_info(pthread_mach_thread_np(w->pthread), THREAD_BASIC_INFO,
+    kern_return_t result = thread_info(pthread_mach_thread_np(pthread), THREAD_BASIC_INFO,
                                        (thread_info_t)&info, &count);
-    *switches = (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
-    return result == KERN_SUCCESS && info.run_state == TH_STATE_WAITING;
-#endif
+    if (result != KERN_SUCCESS) return (thread_times){0};
+    uint64_t ran = (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
+    return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', 0, ran};
 }
+
+#endif
 
 static uintptr_t seen_frames[RL_MAX_FRAMES];
 static _Atomic int seen_frame_count;
@@ -89,6 +146,7 @@ static void stop(rl_status status) {
     struct sched_param parameter = {0};
     sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
 #endif
+    rl_listen_to_counts(false);
     lab.scenario->finished(lab.scenario->context, &run);
     // What was kept may still be in use by the thread that is lost.
     lab.kept_count = 0;
@@ -96,27 +154,50 @@ static void stop(rl_status status) {
     lab.current = NULL;
 }
 
+/// What has been seen of the running thread since it last came further.
+typedef struct {
+    uint64_t progress;
+    thread_times times;
+    int looks_asleep;           // in a row, without a turn on a processor in between
+    int64_t silent;             // for so long, in nanoseconds, not counting waits for a processor
+} sight;
+
+static void look_again(sight *s, int64_t since_last_look) {
+    uint64_t progress = atomic_load(&lab.progress);
+#if defined(__linux__)
+    thread_times now = times_of(lab.running->number);
+#else
+    thread_times now = times_of(lab.running->pthread);
+#endif
+    bool is_same = progress == s->progress && atomic_load(&lab.own_work) == 0;
+    bool is_asleep = now.state == 'S' && now.turns == s->times.turns;
+    int64_t waited = is_same ? (int64_t)(now.waited - s->times.waited) : 0;
+    int64_t silent = since_last_look - waited;
+    s->looks_asleep = is_same && is_asleep ? s->looks_asleep + 1 : 0;
+    s->silent = is_same ? s->silent + (silent > 0 ? silent : 0) : 0;
+    s->progress = progress;
+    s->times = now;
+}
+
 /// Looks at the running thread now and then. One that sleeps elsewhere than at a gate, without
 /// having been scheduled for a second, waits for something that will not come: all the others
-/// that could bring it stand at their gates.
+/// that could bring it stand at their gates. Where another thread of the process is about to run,
+/// which may bring it, it takes five. One that runs for twenty seconds goes on for ever. Time in which
+/// it would run if it had a processor does not count, nor does time in which this thread had none.
 void rl_watch(void) {
     const struct timespec interval = {0, 50 * 1000 * 1000};
-    const int asleep_long_enough = 20, silent_long_enough = 400;
-    uint64_t progress = 0, switches = 0;
-    int asleep = 0, silent = 0;
+    const int64_t silent_long_enough = 20ll * 1000 * 1000 * 1000;
+    sight s = {0};
     while (!rl_gate_wait(&lab.done, &interval)) {
-        uint64_t now = atomic_load(&lab.progress), switches_now = 0;
-        if (now != progress) {
-            progress = now;
-            asleep = silent = 0;
-            continue;
-        }
-        silent++;
-        bool still = sleeps(lab.running, &switches_now) && switches_now == switches;
-        switches = switches_now;
-        asleep = still ? asleep + 1 : 0;
-        if (asleep >= asleep_long_enough) return stop(RL_BLOCKED);
-        if (silent >= silent_long_enough) return stop(RL_SILENT);
+        look_again(&s, interval.tv_nsec);
+        if (s.looks_asleep >= 100) return stop(RL_BLOCKED);
+#if defined(__linux__)
+        if (s.looks_asleep >= 20 && !another_thread_runs(lab.running->number))
+            return stop(RL_BLOCKED);
+#else
+        if (s.looks_asleep >= 20) return stop(RL_BLOCKED);
+#endif
+        if (s.silent >= silent_long_enough) return stop(RL_SILENT);
     }
 }
 

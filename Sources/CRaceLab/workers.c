@@ -123,6 +123,7 @@ void rl_continue_giving_up(void) {
 static void meet_fate(void) {
     if (me->fate == ENDS_RUN) rl_assign(ENGINE);
     if (me->fate == IS_DISMISSED) rl_gate_open(&lab.gone);
+    if (me->fate == OBSERVES_NO_MORE) rl_end_observation();
 }
 
 void rl_dismiss_the_rest(void) {
@@ -184,6 +185,7 @@ static int after_body(void) {
 
 static void *work(void *argument) {
     begin_work(argument);
+    me->stack_base = (uintptr_t)__builtin_frame_address(0);
     if (setjmp(me->base.at)) {
         meet_fate();
         return NULL;
@@ -199,6 +201,11 @@ static void *work(void *argument) {
                 if (task != NOBODY) continue;
                 become_idle();
                 rl_gate_open(&lab.done);
+            } else if (task == OBSERVER) {
+                rl_make_observation();
+                task = NOBODY;
+                become_idle();
+                rl_end_observation();
             } else {
                 run_body(task);
                 task = after_body();
@@ -282,6 +289,8 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     rl_join_clock(&t->clock, &my_thread()->clock);
     rl_tick(me->thread);
     rl_note_order(index);
+    // Work that is sent may start a thread, too: who comes first gives the threads their numbers.
+    rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
     return index;
 }
 

@@ -42,18 +42,19 @@ public struct GraderProcess {
         }
     }
 
-    /// Runs one interleaving and writes its table, and then, if the grader puts a mark into it, the
-    /// table with that.
+    /// Runs one interleaving and writes its table, and then, if it fails, the table with a mark at the
+    /// step from which every interleaving fails.
     public func replay(_ id: String, _ schedule: String, _ limits: Limits) {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
         do {
-            let (trace, verdict) = try requirement.replayed(answer, schedule)
-            let written = { (trace: Trace) in
-                Line.replayed(([trace.table(width: 100), ""] + verdict).joined(separator: "\n"))
+            let written = { (marked: Bool) in
+                let (trace, verdict) = try requirement.replayed(answer, schedule, marked: marked)
+                return Line.replayed(
+                    ([trace.table(width: 100), ""] + verdict).joined(separator: "\n"))
             }
-            write(written(trace))
-            if let marked = try? requirement.marked(trace, answer) { write(written(marked)) }
+            write(try written(false))
+            if let marked = try? written(true) { write(marked) }
         } catch {
             write(.misfit("\(error)"))
         }

@@ -43,33 +43,28 @@ extension Requirement {
     }
 
     /// Runs one interleaving of the user's choice, and says what the grader says of it, in lines.
-    func replayed(_ answer: AnyObject, _ schedule: String) throws -> (Trace, verdict: [String]) {
+    ///
+    /// - Parameter marked: with a mark at the step from which every interleaving fails. To find it,
+    ///   others are run; a crash in one of them ends this process.
+    func replayed(
+        _ answer: AnyObject, _ schedule: String, marked: Bool
+    ) throws -> (Trace, verdict: [String]) {
         switch body(answer) {
         case .oneThread, .unwatched:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
-        case .scenario(let options, let describe):
+        case .scenario(var options, let describe):
+            options.marksPointOfNoReturn = marked
             let trace = try replay(schedule, options: options, describe)
             let judged = trace.findings.filter { options.judging.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))
         case .independence(let describe):
-            let trace = try replay(schedule, describe)
+            let trace = try replay(schedule, options: Independence.options, describe)
             return (trace, verdict(Independence(describe).complaints(of: trace)))
         case .scheduled(let scheduled):
             let carried = try scheduled.carried(schedule)
             if let misfit = carried.misfit { throw misfit }
             return (carried.trace, scheduled.verdict(carried.trace))
         }
-    }
-
-    /// The same interleaving with the mark that the grader puts into it: at the step after which
-    /// every way fails. `nil` if it is not the one that the grader shows. To know that, all are
-    /// explored; a crash in one of them ends this process.
-    func marked(_ trace: Trace, _ answer: AnyObject) throws -> Trace? {
-        guard !trace.findings.isEmpty, case .scenario(let options, let describe) = body(answer)
-        else { return nil }
-        let report = explore(options: options, describe)
-        let shown = try report.counterexample(options: options, describe)
-        return shown.flatMap { $0.schedule == trace.schedule ? $0 : nil }
     }
 
     private func verdict(_ complaints: [String]) -> [String] {
@@ -99,7 +94,7 @@ extension Requirement {
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
         switch report.obstacle {
         // One thread may do what it likes, and each time in another way.
-        case .sawNothing, .notDeterministic, nil: break
+        case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
         case .some(let obstacle): return .fails(Failure(obstacle))
         }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
@@ -162,7 +157,7 @@ extension Failure {
             switch obstacle {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits forever"
-            case .notDeterministic: "not deterministic"
+            case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
             default: "not explored"
             }
         // What the lab says of these is for who has written the scenario.
@@ -184,7 +179,7 @@ extension Finding {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
         case .overlap: Reason.overlap.rawValue
-        case .deadlock where waitsForNobody: "waits forever"
+        case .deadlock where waitsForNobody, .livelock where waitsForNobody: "waits forever"
         default: kind.rawValue
         }
     }
@@ -198,7 +193,7 @@ extension Finding {
 
     /// The rest of it.
     var sentence: String {
-        if kind == .deadlock { return "\(word): \(reason)" }
+        if [.deadlock, .livelock].contains(kind) { return "\(word): \(reason)" }
         guard kind == .failedCheck, Reason(self) == nil else { return description }
         return Fault(reason)?.detail ?? description
     }

@@ -29,6 +29,7 @@ struct Scheduled {
     func carried(_ schedule: String) throws -> Carried {
         var options = race.options
         options.reduction = false
+        options.marksPointOfNoReturn = false
         return try replay(beginning: schedule, options: options, scenario)
     }
 

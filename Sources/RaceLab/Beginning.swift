@@ -31,14 +31,16 @@ public func replay(
     _ describe: @escaping (Scenario) -> Void
 ) throws -> Carried {
     var choices = schedule.choices
-    var early = schedule.early
+    var marks = schedule
     var given = choices.count
     var unfit: Misfit?
     if choices.isEmpty { choices = [0] }
     while true {
         do {
             let trace = try replay(
-                Schedule(choices, early: early), options: options, describe)
+                Schedule(
+                    choices, early: marks.early, timedOut: marks.timedOut, spurious: marks.spurious),
+                options: options, describe)
             return Carried(trace: trace, misfit: unfit)
         } catch let misfit as Misfit {
             let isTooShort = misfit.step > choices.count
@@ -48,7 +50,7 @@ public func replay(
                 unfit = misfit
                 given = misfit.step - 1
                 choices = given == 0 ? [0] : Array(choices.prefix(given))
-                early = early.filter { $0 < given }
+                marks = marks.prefix(given)
             } else if choices[choices.count - 1] < Int(RL_MAX_THREADS) {
                 // This thread cannot go on; perhaps the next one can.
                 choices[choices.count - 1] += 1

@@ -7,12 +7,25 @@ import CRaceLab
 enum Cause: Hashable, Sendable {
     case said(Finding.Kind, String)
     /// Two accesses, in an order that does not depend on who came first.
-    case race(first: Access, second: Access, overlap: Bool)
+    /// `isKnown`: atomic operations lie between them, but none whose memory ordering orders them.
+    case race(first: Access, second: Access, overlap: Bool, isKnown: Bool)
 
     var kind: Finding.Kind {
         switch self {
         case .said(let kind, _): kind
-        case .race(_, _, let overlap): overlap ? .overlap : .dataRace
+        case .race(_, _, let overlap, _): overlap ? .overlap : .dataRace
+        }
+    }
+
+    /// The same as a data race, where overlapping modifications are not judged as such: each of
+    /// them is a data race.
+    func judged(by kinds: Set<Finding.Kind>) -> Cause {
+        guard kind == .overlap, kinds.isDisjoint(with: [.overlap]), kinds.contains(.dataRace)
+        else { return self }
+        switch self {
+        case .said(_, let reason): return .said(.dataRace, reason)
+        case .race(let first, let second, _, let isKnown):
+            return .race(first: first, second: second, overlap: false, isKnown: isKnown)
         }
     }
 
@@ -20,10 +33,13 @@ enum Cause: Hashable, Sendable {
         switch self {
         case .said(_, let reason):
             return reason
-        case .race(let first, let second, let overlap):
+        case .race(let first, let second, let overlap, let isKnown):
             let sites = Symbols.sites(of: [first, second])
             let places = [first, second].map { Site.name(sites[$0.pc]) }
-            if !overlap { return "nothing orders \(places[0]) and \(places[1])" }
+            if !overlap {
+                let atomics = isKnown ? ": the atomic operations between them are too weak" : ""
+                return "nothing orders \(places[0]) and \(places[1])\(atomics)"
+            }
             return places[0] == places[1]
                 ? "both threads can be in the middle of \(places[0])"
                 : "one thread can be in the middle of \(places[0]), "

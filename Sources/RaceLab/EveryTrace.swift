@@ -20,14 +20,23 @@ extension Explorer {
     fileprivate func visitTraces(_ visit: @escaping (Trace) -> Bool) throws {
         var initial: [String] = []
         var states: [Int: [String]] = [:]
+        var touched: [Set<UInt>] = []
+        let look = {
+            let observations = self.scenario.columns.map { Observation($0.read) }
+            touched = observations.enumerated().map { column, seen in
+                seen.touched.union(column < touched.count ? touched[column] : [])
+            }
+            return observations.texts
+        }
         var found: Obstacle?
         wasSetUp = {
             Notes.start()
             states = [:]
-            initial = self.scenario.columns.map { $0.read() }
+            touched = []
+            initial = look() ?? self.scenario.columns.map { _ in Trace.locked }
         }
         stepped = { step in
-            if !rl_lock_is_held() { states[step] = self.scenario.columns.map { $0.read() } }
+            if let state = look() { states[step] = state }
         }
         judge = { run in
             let notes = Notes.stop()
@@ -36,6 +45,7 @@ extension Explorer {
                 return false
             }
             var trace = self.trace(run, initial: initial, states: states)
+            trace.name(Objects(of: run), touched: touched)
             trace.add(notes: notes)
             return visit(trace)
         }

@@ -34,7 +34,7 @@ public func replay(
 ) throws -> Trace {
     if options.isolation == .childProcess { return try Isolated(options, describe).trace(schedule) }
     let explorer = Explorer(options, describe)
-    return try explorer.trace(of: Schedule(schedule, threads: explorer.threadNames()))
+    return try explorer.replay(Schedule(schedule, threads: explorer.threadNames()))
 }
 
 /// Runs a scenario under one interleaving and says what happened, step by step.
@@ -47,7 +47,7 @@ public func replay(
 ) throws -> Trace {
     options.isolation == .childProcess
         ? try Isolated(options, describe).trace(of: schedule)
-        : try Explorer(options, describe).trace(of: schedule)
+        : try Explorer(options, describe).replay(schedule)
 }
 
 /// A schedule that does not fit the scenario.

@@ -4,15 +4,18 @@ import CRaceLab
 /// run, to run the bodies and to judge what came of them; and the tally of all runs.
 final class Explorer {
     var options: Options
-    private let describe: (Scenario) -> Void
+    let describe: (Scenario) -> Void
     private(set) var scenario = Scenario()
     /// Whether nothing is to be run.
     private var onlyDescribes = false
     private var uncaught: [(thread: Int, error: any Error)] = []
 
-    init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
+    init(
+        _ options: Options, _ describe: @escaping (Scenario) -> Void, _ herald: Herald? = nil
+    ) {
         self.options = options
         self.describe = describe
+        self.herald = herald
     }
 
     private struct Tally {
@@ -54,6 +57,8 @@ final class Explorer {
     /// What the run that was looked at last ended in.
     private var outcome: String?
     private var first: Recording?
+    /// Of the steps of the run that led elsewhere than before.
+    private var lastPlaces: [UInt] = []
     /// Whether to stop because an interleaving has failed.
     private var stopped = false
     private var began = ContinuousClock.now
@@ -68,13 +73,21 @@ final class Explorer {
     // MARK: Reports
 
     func report() -> Report {
+        let report = reportOnce()
+        guard report.obstacle == .notDeterministic else { return report }
+        // What is made for the first time, such as the metadata of a type, leaves other traces on the
+        // stack than what is there already. So a loop may be found to spin one round later.
+        return Explorer(options, describe, herald).reportOnce()
+    }
+
+    private func reportOnce() -> Report {
         judge = { run in self.tally(run) }
         let summary = run()
         let threads = names(upTo: threadCount)
         if obstacle == nil {
             obstacle = obstacle(after: summary)
         }
-        if obstacle == nil, !firstCanBeRepeated() { obstacle = .notDeterministic }
+        if obstacle == nil, !firstCanBeRepeated() { obstacle = LikelyCause(lastPlaces).obstacle }
         found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
         }.map { cause, tally in
@@ -93,7 +106,7 @@ final class Explorer {
             threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
             extent: extent, limit: limit, found: found, judging: options.judging,
             outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
-            obstacle: obstacle)
+            obstacle: obstacle, hasWeakOrderings: summary.has_weak_orderings)
     }
 
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to make sure.
@@ -112,6 +125,18 @@ final class Explorer {
         return shows ? computed.schedule : tally.schedule
     }
 
+    /// What was explored so far is explored once more.
+    private func forgetRuns() {
+        tallies = [:]
+        found = Found()
+        outcomes = [:]
+        surviving = nil
+        accesses = []
+        threadCount = 0
+        first = nil
+        obstacle = nil
+    }
+
     /// Runs the first interleaving once more: now it shows if the runs since have left something
     /// behind.
     private func firstCanBeRepeated() -> Bool {
@@ -121,6 +146,7 @@ final class Explorer {
         var again: Recording?
         judge = { run in
             again = self.recording(of: run, causes: self.causes(of: run))
+            self.lastPlaces = first.places + run.places
             return false
         }
         _ = run(first.schedule)
@@ -130,12 +156,12 @@ final class Explorer {
     private func recording(of run: rl_run, causes: [Cause]) -> Recording {
         Recording(
             status: run.status.rawValue, schedule: run.schedule,
-            places: run.allSteps.map { UInt($0.pc) }, causes: causes, outcome: outcome)
+            places: run.places, causes: causes, outcome: outcome)
     }
 
     func obstacle(after summary: rl_summary) -> Obstacle? {
         if let obstacle = obstacle(of: scenario) { return obstacle }
-        if summary.status == RL_NOT_THE_SAME { return .notDeterministic }
+        if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).obstacle }
         // Who crashes at once has had no time to touch anything.
         if !options.crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
@@ -191,6 +217,7 @@ final class Explorer {
             obstacle = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME, RL_OUTSIDE:
+            lastPlaces = run.places + run.allWaiting.map { UInt($0.pc) }
             return false
         default:
             break
@@ -224,7 +251,9 @@ final class Explorer {
             causes.append(.said(.crash, known?.reason ?? ""))
         }
         if run.status == RL_DEADLOCK {
-            causes.append(.said(.deadlock, run.deadlock(names: names(of: run))))
+            let isLivelock = run.allWaiting.contains { !$0.finished && $0.busy }
+            causes.append(
+                .said(isLivelock ? .livelock : .deadlock, run.deadlock(names: names(of: run))))
         }
         for (thread, error) in uncaught {
             causes.append(
@@ -242,9 +271,13 @@ final class Explorer {
                 }
             }
         }
+        if run.status == RL_COMPLETE { scenario.letGo() }
+        causes += misuses(names: names(of: run)).map { Cause.said(.misuse, $0) }
         for race in run.allRaces {
             let pair = race.inOrder
-            let cause = Cause.race(first: pair.0, second: pair.1, overlap: race.overlap)
+            let cause = Cause.race(
+                first: pair.0, second: pair.1, overlap: race.overlap, isKnown: race.is_known
+            ).judged(by: options.judging)
             if !causes.contains(cause) { causes.append(cause) }
         }
         return causes
@@ -289,6 +322,7 @@ final class Explorer {
         configuration.reduce = options.reduction && options.maximumSwitches == nil
         configuration.max_preemptions = Int32(clamping: options.maximumSwitches ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
+        configuration.liberties = options.liberties
         configuration.max_executed = UInt64(options.maximumRuns.map { max(1, $0) } ?? 0)
         configuration.max_milliseconds = options.maximumTime?.milliseconds ?? 0
         if options.progress != nil {
@@ -311,9 +345,16 @@ final class Explorer {
                 configuration.schedule_length = UInt32(choices.count)
                 configuration.beyond = andBeyond
             }
-            let summary = withExtendedLifetime(self) { rl_explore(&configuration) }
-            if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
-            return summary
+            return withExtendedLifetime(self) {
+                var summary = rl_explore(&configuration)
+                while summary.starts_again {
+                    forgetRuns()
+                    configuration.continues = true
+                    summary = rl_explore(&configuration)
+                }
+                if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
+                return summary
+            }
         }
     }
 
@@ -352,6 +393,14 @@ final class Explorer {
         }
         rl_deafen()
         if let thrown { uncaught.append((index, thrown)) }
+    }
+}
+
+extension Options {
+    fileprivate var liberties: UInt32 {
+        (timeOutsFireAtAnyTime ? UInt32(RL_LIBERTY_TIME_OUTS) : 0)
+            | (signalsWakeAnyWaiter ? UInt32(RL_LIBERTY_ANY_WAITER) : 0)
+            | (spuriousWakeups ? UInt32(RL_LIBERTY_SPURIOUS) : 0)
     }
 }
 

@@ -3,21 +3,56 @@ import CRaceLab
 /// One interleaving looked at closely: run again and written down step by step, made as short as can
 /// be, and asked from where on it was lost.
 extension Explorer {
-    /// Runs one interleaving and writes down everything about it.
+    func replay(_ schedule: Schedule) throws -> Trace {
+        try options.marksPointOfNoReturn ? markedTrace(of: schedule) : trace(of: schedule)
+    }
+
+    /// The same as ``trace(of:)``, with the step marked from which every interleaving fails.
+    ///
+    /// - Parameter kind: fails like this, or in a more telling way; `nil`: as this one does.
+    func markedTrace(of schedule: Schedule, failingBy kind: Finding.Kind? = nil) throws -> Trace {
+        var trace = try trace(of: schedule)
+        let judged = trace.findings.map(\.kind).filter(options.judging.contains)
+        guard let kind = kind ?? judged.min(), ![.overlap, .dataRace].contains(kind),
+            let step = Explorer(options, describe).pointOfNoReturn(of: trace.schedule, kind)
+        else { return trace }
+        trace.clearMarks()
+        trace.mark(step: step, "from here on every way fails")
+        return trace
+    }
+
+    /// Runs one interleaving and writes down everything about it. One that does not fit is run twice:
+    /// a loop may spin one round longer where something is made for the first time.
     func trace(of schedule: Schedule) throws -> Trace {
+        do {
+            return try traceOnce(of: schedule)
+        } catch is Misfit {
+            return try traceOnce(of: schedule)
+        }
+    }
+
+    private func traceOnce(of schedule: Schedule) throws -> Trace {
         var initial: [String] = []
         var states: [Int: [String]] = [:]
+        var touched: [Set<UInt>] = []
+        let look = {
+            let observations = self.scenario.columns.map { Observation($0.read) }
+            if touched.isEmpty { touched = observations.map { _ in [] } }
+            for (column, seen) in observations.enumerated() {
+                touched[column].formUnion(seen.touched)
+            }
+            return observations.texts
+        }
         var trace: Trace?
         var misfit: Misfit?
         wasSetUp = {
             // Here, not earlier: now the lab is ours, and no other exploration writes notes.
             Notes.start(self.herald)
-            initial = self.scenario.columns.map { $0.read() }
+            initial = look() ?? self.scenario.columns.map { _ in Trace.locked }
             self.herald?.tell(.initial(initial))
         }
         stepped = { step in
-            guard !rl_lock_is_held() else { return }
-            let state = self.scenario.columns.map { $0.read() }
+            guard let state = look() else { return }
             states[step] = state
             self.herald?.tell(.states(step: step, state))
         }
@@ -28,6 +63,7 @@ extension Explorer {
                 misfit = run.misfit(to: schedule, names: self.names(of: run))
             } else if run.status != RL_OUTSIDE {
                 trace = self.trace(run, initial: initial, states: states)
+                trace?.name(Objects(of: run), touched: touched)
             }
             trace?.add(notes: Notes.stop())
             return false
@@ -68,7 +104,10 @@ extension Explorer {
             steps: Trace.Step.all(of: run.allSteps) { states[$0] },
             findings: causes.map { Finding($0, count: 1, schedule: run.schedule) },
             waiting: Trace.Waiting.all(of: run))
-        for race in run.allRaces where options.judging.contains(race.overlap ? .overlap : .dataRace)
+        for race in run.allRaces
+        where
+            options.judging.contains(.dataRace)
+            || race.overlap && options.judging.contains(.overlap)
         {
             let word = race.overlap ? "overlaps" : "races"
             result.mark(

@@ -70,6 +70,26 @@ extension rl_run {
     }
 }
 
+/// What was misused in the run so far, each thing in a sentence.
+func misuses(names: [String]) -> [String] {
+    var count = 0
+    guard let first = rl_misuses(&count), count > 0 else { return [] }
+    let misuses = Array(UnsafeBufferPointer(start: first, count: count))
+    let sites = Symbols.sites(of: misuses.map { UInt($0.pc) }.filter { $0 != 0 })
+    return misuses.map { misuse in
+        let place = misuse.pc == 0 ? "" : " at \(Site.name(sites[UInt(misuse.pc)]))"
+        let thread = misuse.thread < 0 ? "" : "'\(names[Int(misuse.thread)])' "
+        switch rl_misuse_kind(UInt32(misuse.kind)) {
+        case RL_RELEASED_FREE_LOCK: return "\(thread)releases a lock\(place) that no thread holds"
+        case RL_WAITED_WITHOUT_LOCK:
+            return "\(thread)waits for a condition\(place) without holding its lock"
+        default:
+            return "a semaphore is freed\(place) with the count \(misuse.count), less than the "
+                + "\(misuse.made_with) that it was made with: the process would trap"
+        }
+    }
+}
+
 /// A number of steps, in a sentence.
 func numberOf(steps count: Int) -> String { count == 1 ? "1 step" : "\(count) steps" }
 

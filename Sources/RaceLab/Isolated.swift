@@ -72,11 +72,11 @@ final class Isolated {
     }
 
     func trace(_ schedule: String) throws -> Trace {
-        try trace { try $0.trace(of: Schedule(schedule, threads: $0.threadNames())) }
+        try marked(trace { try $0.trace(of: Schedule(schedule, threads: $0.threadNames())) })
     }
 
     func trace(of schedule: Schedule) throws -> Trace {
-        try trace { try $0.trace(of: schedule) }
+        try marked(trace { try $0.trace(of: schedule) })
     }
 
     func counterexample(of report: Report, showing finding: Finding) throws -> Trace? {
@@ -139,6 +139,17 @@ final class Isolated {
         } catch Ending.obstacle(let obstacle) {
             throw obstacle
         }
+    }
+
+    /// Other interleavings are run for the mark, and any of them may crash.
+    private func marked(_ trace: Trace) -> Trace {
+        guard options.marksPointOfNoReturn, !trace.findings.isEmpty,
+            !trace.findings.contains(where: { $0.kind == .crash })
+        else { return trace }
+        let marked = try? value { explorer in
+            Replayed { try explorer.markedTrace(of: trace.schedule) }
+        }
+        return (try? marked?.trace()) ?? trace
     }
 
     // MARK: Reports without an exploration

@@ -21,11 +21,26 @@ public struct Options: Sendable {
     /// something until it succeeds does not go on and on, since nothing changes meanwhile; one that
     /// also counts how often does, while the thread for which it waits is not let go on.
     public var maximumSteps = 2_000
+    /// Lets a wait with a time-out end without what it waited for at any moment. Otherwise time is up
+    /// only when no thread can go on.
+    public var timeOutsFireAtAnyTime = false
+    /// Lets a signal wake any thread that waits for it. Otherwise it wakes the one that has waited
+    /// longest. A replay needs the same option.
+    public var signalsWakeAnyWaiter = false
+    /// Lets a condition wake a thread without a signal, while another thread can go on. POSIX allows
+    /// that, so code has to check what it waits for again.
+    public var spuriousWakeups = false
     /// Leaves out interleavings that differ from one explored before only in the order of steps
-    /// that do not touch the same thing. Sound for every verdict (by sleep sets, Godefroid 1996);
-    /// the counts become smaller. Not used together with `maximumSwitches`, where it would leave
-    /// out too much.
-    public var reduction = false
+    /// that do not depend on one another (by sleep sets, Godefroid 1996). Two steps depend on one
+    /// another if they touch the same thing and one of them may change it; also if both change, or
+    /// look at, reference counts that can be observed: through a weak or unowned reference, through
+    /// `isKnownUniquelyReferenced`, or by a `deinit` that makes steps. Findings and outcomes stay the
+    /// same; the counts become smaller. `false`: explores every order. Not used together with
+    /// `maximumSwitches`, where it would leave out too much.
+    public var reduction = true
+    /// Marks, in a replay that fails, the step from which every interleaving fails. To find it, other
+    /// interleavings that begin like this one are run as well.
+    public var marksPointOfNoReturn = true
     /// Where the scenario runs. In a child process a crash ends the child only, and is a finding like
     /// others: ``Finding/Kind/crash``.
     public var isolation = Isolation.none

@@ -13,32 +13,43 @@ public struct Finding: Codable, Sendable, CustomStringConvertible {
         case uncaughtError = "uncaught error"
         /// An interleaving ended in an outcome that the scenario forbids, or does not know.
         case forbiddenOutcome = "forbidden outcome"
-        /// Some threads did not come to their end, and none of them could go on.
+        /// Some threads did not come to their end, and none of them could go on: each waits, or reads
+        /// the same again and again.
         case deadlock
+        /// The same, but some of them go round in loops in which they take locks, or attempt to, and
+        /// nothing that they look at will ever change.
+        case livelock
+        /// A lock or a semaphore was used in a way that its documentation forbids: a lock was
+        /// released that no thread held, or a semaphore was freed with a count below the one with
+        /// which it was made.
+        case misuse
         /// Two threads were in the middle of modifying the same thing: what one of them writes
-        /// may be lost, or what comes out may be neither.
+        /// may be lost, or what comes out may be neither. It is a data race, too: it counts as a
+        /// failure wherever one of these two kinds does.
         case overlap = "overlapping modification"
         /// Two accesses to the same thing, at least one of them a modification, and nothing that
-        /// orders them: no lock, no atomic, no start or end of a thread.
+        /// orders them: no lock, no atomic whose memory ordering does, no start or end of a thread.
         case dataRace = "data race"
 
         /// One bit for each, so that several of them fit into one number.
-        var bit: UInt8 {
+        var bit: UInt16 {
             switch self {
             case .crash: 1
             case .failedCheck: 2
             case .uncaughtError: 4
             case .forbiddenOutcome: 8
             case .deadlock: 16
-            case .overlap: 32
-            case .dataRace: 64
+            case .livelock: 32
+            case .misuse: 64
+            case .overlap: 128
+            case .dataRace: 256
             }
         }
 
         public static func < (left: Kind, right: Kind) -> Bool { left.bit < right.bit }
     }
 
-    private let cause: Cause
+    let cause: Cause
     public var kind: Kind { cause.kind }
     /// What is wrong, in a sentence: for a failed check the one that it threw. Places in the source
     /// are looked up when this is asked for.
@@ -111,6 +122,8 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
     case tookTooLong(limit: Duration, schedule: String)
     /// The same choices led elsewhere than before.
     case notDeterministic
+    /// The same choices led elsewhere than before, likely because of this place in the source.
+    case notDeterministicBecauseOf(place: String, text: String, reason: String)
 
     public var description: String {
         switch self {
@@ -144,6 +157,9 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
             let place = schedule.isEmpty ? "" : ", in the interleaving that begins \(schedule)"
             return "the exploration did not come to its end within \(limit)\(place): explore less, "
                 + "or allow more with timeLimit"
+        case .notDeterministicBecauseOf(let place, let text, let reason):
+            return "the same schedule led elsewhere than before; a likely cause is \(place), "
+                + "`\(text)`: \(reason)"
         case .notDeterministic:
             return "the same schedule led elsewhere than before: the scenario depends on something "
                 + "besides its threads, such as time, chance, or what an earlier run left behind"
@@ -213,6 +229,12 @@ public struct Report: Codable, Sendable {
     public let surviving: Schedule?
     /// Why the exploration says nothing about the scenario, if so.
     public let obstacle: Obstacle?
+    /// The kinds of finding that count as a failure, see ``Options/judging``.
+    public let judging: Set<Finding.Kind>
+    /// Whether there were atomic operations that are not sequentially consistent. Their memory
+    /// orderings count where data races are concerned, but their values are sequentially consistent
+    /// all the same: an outcome that needs a reordered load or store is never reached.
+    public let hasWeakOrderings: Bool
     /// Everything that was found, judged or not, and in how many interleavings.
     private let found: Found
 
@@ -220,7 +242,7 @@ public struct Report: Codable, Sendable {
         threads: [String], explored: Int, redundant: Int, extent: Extent, limit: Limit?,
         found: Found,
         judging: Set<Finding.Kind>, outcomes: [String: Int], expectations: [ExpectedOutcome],
-        surviving: Schedule?, obstacle: Obstacle?
+        surviving: Schedule?, obstacle: Obstacle?, hasWeakOrderings: Bool = false
     ) {
         self.threads = threads
         self.explored = explored
@@ -229,8 +251,11 @@ public struct Report: Codable, Sendable {
         self.limit = limit
         self.found = found
         failing = found.count(ofAny: judging)
-        findings = found.all.filter { judging.contains($0.kind) }
-        remarks = found.all.filter { !judging.contains($0.kind) }
+        let all = found.all(judgedBy: judging)
+        findings = all.filter { judging.contains($0.kind) }
+        remarks = all.filter { !judging.contains($0.kind) }
+        self.judging = judging
+        self.hasWeakOrderings = hasWeakOrderings
         self.outcomes = outcomes
         self.expectations = expectations
         self.surviving = surviving
@@ -243,18 +268,23 @@ public struct Report: Codable, Sendable {
         Report(
             threads: threads, explored: explored, redundant: redundant, extent: extent,
             limit: limit, found: found, judging: kinds, outcomes: outcomes,
-            expectations: expectations,
-            surviving: surviving, obstacle: obstacle)
+            expectations: expectations, surviving: surviving, obstacle: obstacle,
+            hasWeakOrderings: hasWeakOrderings)
     }
 
-    /// Whether the exploration was made, and found nothing that is judged as a failure.
-    public var survives: Bool { obstacle == nil && failing == 0 }
+    /// Whether every interleaving was explored, and nothing was found that counts as a failure. A
+    /// report that was cut off by a bound does not survive, whatever it has found so far.
+    public var survives: Bool { obstacle == nil && failing == 0 && extent == .all }
+
+    /// In how many of the interleavings explored something of this kind was found, whether it counts
+    /// as a failure or not.
+    public func count(of kind: Finding.Kind) -> Int { found.count(ofAny: [kind]) }
 
     /// One line that says what came of it.
     public var summary: String {
         if let obstacle { return obstacle.description }
         guard let finding = findings.first else {
-            return "survives \(extent) (\(explored))"
+            return "\(survives ? "survives" : "no failure in") \(extent) (\(explored))"
         }
         return explored == 1
             ? "\(verdict): \(finding)" : "\(verdict); in \(finding.count) of them: \(finding)"
@@ -262,7 +292,7 @@ public struct Report: Codable, Sendable {
 
     var verdict: String {
         if let obstacle { return "no verdict: \(obstacle)" }
-        if failing == 0 { return "survives" }
+        if failing == 0 { return survives ? "survives" : "no failure in \(extent)" }
         return explored == 1
             ? "fails in the one interleaving that was explored"
             : "fails in \(failing) of \(explored) interleavings"
@@ -273,17 +303,27 @@ public struct Report: Codable, Sendable {
 struct Found: Codable, Sendable {
     var all: [Finding] = []
     /// For each set of kinds, as bits, how many interleavings have shown just these.
-    private var counts: [UInt8: Int] = [:]
+    private var counts: [UInt16: Int] = [:]
 
     mutating func count(_ kinds: some Sequence<Finding.Kind>) {
-        var bits: UInt8 = 0
-        for kind in kinds { bits |= kind.bit }
+        var bits: UInt16 = 0
+        for kind in kinds {
+            bits |= kind.bit
+            if kind == .overlap { bits |= Finding.Kind.dataRace.bit }
+        }
         if bits != 0 { counts[bits, default: 0] += 1 }
+    }
+
+    /// All of it, with an overlap as a data race where only those are judged.
+    func all(judgedBy kinds: Set<Finding.Kind>) -> [Finding] {
+        all.map {
+            Finding($0.cause.judged(by: kinds), count: $0.count, schedule: $0.schedule)
+        }
     }
 
     /// How many interleavings have shown any of these.
     func count(ofAny kinds: Set<Finding.Kind>) -> Int {
-        let bits = kinds.reduce(0) { $0 | $1.bit }
+        let bits: UInt16 = kinds.reduce(0) { $0 | $1.bit }
         return counts.reduce(0) { $1.key & bits == 0 ? $0 : $0 + $1.value }
     }
 }

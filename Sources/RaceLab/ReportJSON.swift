@@ -7,12 +7,13 @@ extension Report {
         JSONValue.object([
             ("version", .int(1)),
             ("kind", .string("report")),
-            ("verdict", .string(obstacle != nil ? "none" : survives ? "survives" : "fails")),
+            ("verdict", .string(wordOfVerdict)),
             ("summary", .string(summary)),
             ("obstacle", .string(obstacle?.description)),
             ("threads", .strings(threads)),
             ("extent", extent.json),
             ("endedBy", .string(limit?.rawValue)),
+            ("judging", .strings(judging.sorted().map { "\($0)" })),
             ("explored", .int(explored)),
             ("redundant", .int(redundant)),
             ("failing", .int(failing)),
@@ -20,8 +21,17 @@ extension Report {
             ("remarks", .array(remarks.map { $0.json(threads: threads) })),
             ("outcomes", .array(allOutcomes.map(\.json))),
             ("unreached", .strings(unreached.map(\.outcome))),
+            ("weakOrderings", .bool(hasWeakOrderings)),
             ("surviving", .string(surviving?.text(threads: threads))),
         ]).text
+    }
+}
+
+extension Report {
+    private var wordOfVerdict: String {
+        if obstacle != nil { return "none" }
+        if failing > 0 { return "fails" }
+        return survives ? "survives" : "noFailure"
     }
 }
 

@@ -6,7 +6,7 @@ extension Report {
     /// - Parameter width: no line is wider than this many columns; sentences are broken.
     public func text(width: Int = 100) -> String {
         var blocks = [
-            ([verdict] + (obstacle == nil ? [exploredText] : []))
+            ([verdict] + (obstacle == nil ? explanation : []))
                 .flatMap { $0.wrapped(to: max(20, width)) }.joined(separator: "\n")
         ]
         let table = TextTable(width: max(20, width))
@@ -26,14 +26,14 @@ extension Report {
     /// The report for documents, as GitHub renders it.
     public var markdown: String {
         var blocks = ["**\(verdict.markdownText)**"]
-        if obstacle == nil { blocks.append(exploredText.markdownText) }
+        if obstacle == nil { blocks += explanation.map(\.markdownText) }
         for (title, findings) in [("found", findings), ("not judged", remarks)]
         where !findings.isEmpty {
             let rows = findings.map { finding in
                 [
                     "\(finding.kind.rawValue): \(finding.reason)".markdownText,
                     String(finding.count),
-                    finding.schedule.text(threads: threads).markdownCode,
+                    replayText(finding.schedule).markdownCode,
                 ]
             }
             blocks.append(
@@ -51,6 +51,25 @@ extension Report {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
+    /// What the verdict is about.
+    private var explanation: [String] {
+        let values =
+            "memory orderings decide what is a data race; values are sequentially consistent, so "
+            + "outcomes that need a reordered load or store are not among those explored"
+        return [exploredText, judgedText] + (hasWeakOrderings ? [values] : [])
+    }
+
+    /// Which kinds of finding count as a failure.
+    public var judgedText: String {
+        let all = Finding.Kind.allCases.sorted()
+        let names = { (kinds: [Finding.Kind]) in kinds.map(\.rawValue).joined(separator: ", ") }
+        let others = all.filter { !judging.contains($0) }
+        guard !others.isEmpty else { return "counted as failures: findings of every kind" }
+        let judged = names(all.filter(judging.contains))
+        return "counted as failures: \(judged.isEmpty ? "nothing" : judged); "
+            + "not counted: \(names(others))"
+    }
+
     private var exploredText: String {
         let leftOut =
             redundant == 0
@@ -63,10 +82,15 @@ extension Report {
         [[title, "in", "replay", ""]]
             + findings.map {
                 [
-                    $0.kind.rawValue, String($0.count), $0.schedule.text(threads: threads),
+                    $0.kind.rawValue, String($0.count), replayText($0.schedule),
                     $0.reason,
                 ]
             }
+    }
+
+    /// What is already wrong before the first step has the empty schedule.
+    private func replayText(_ schedule: Schedule) -> String {
+        schedule.choices.isEmpty ? "\"\"" : schedule.text(threads: threads)
     }
 
     private func word(_ outcome: Outcome) -> String {

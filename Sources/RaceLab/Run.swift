@@ -9,6 +9,11 @@ extension rl_run {
         UnsafeBufferPointer(start: steps, count: Int(step_count))
     }
 
+    /// Where the steps are; a note is nowhere.
+    var places: [UInt] {
+        allSteps.map { $0.kind == RL_NOTE.rawValue ? 0 : UInt($0.pc) }
+    }
+
     var allRaces: UnsafeBufferPointer<rl_race> {
         UnsafeBufferPointer(start: races, count: Int(race_count))
     }
@@ -57,13 +62,20 @@ extension rl_race {
 extension Schedule {
     /// Who made these steps.
     init(_ steps: some Collection<rl_step>) {
-        let early = steps.enumerated().filter(\.element.early).map(\.offset)
-        self.init(steps.map { Int($0.thread) }, early: Set(early))
+        self.init(
+            choicesOfEngine: steps.map { step in withUnsafePointer(to: step) { rl_choice($0) } })
     }
 
     init(choicesOfEngine: [UInt8]) {
-        let early = choicesOfEngine.indices.filter { choicesOfEngine[$0] & UInt8(RL_EARLY) != 0 }
-        self.init(choicesOfEngine.map { Int($0 & ~UInt8(RL_EARLY)) }, early: Set(early))
+        func indices(of mark: Int32) -> Set<Int> {
+            Set(
+                choicesOfEngine.indices.filter {
+                    choicesOfEngine[$0] & UInt8(RL_SPURIOUS) == UInt8(mark)
+                })
+        }
+        self.init(
+            choicesOfEngine.map { Int(rl_chosen_thread($0)) }, early: indices(of: RL_EARLY),
+            timedOut: indices(of: RL_TIME_OUT), spurious: indices(of: RL_SPURIOUS))
     }
 
     /// The same for the engine. What can be no thread is one of which it will not know.
@@ -72,6 +84,8 @@ extension Schedule {
         return choices.enumerated().map { index, thread in
             UInt8((0..<nobody).contains(thread) ? thread : nobody)
                 | (early.contains(index) ? UInt8(RL_EARLY) : 0)
+                | (timedOut.contains(index) ? UInt8(RL_TIME_OUT) : 0)
+                | (spurious.contains(index) ? UInt8(RL_SPURIOUS) : 0)
         }
     }
 }

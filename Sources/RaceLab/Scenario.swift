@@ -61,9 +61,25 @@ import Synchronization
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
 ///
+/// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread holds
+/// it, a condition that is waited for without its lock, and a `DispatchSemaphore` that is freed with
+/// a lower count than it was made with, are findings of the kind ``Finding/Kind/misuse``.
+///
+/// Memory orderings count where data races are concerned, as in C++20: a relaxed load acquires
+/// nothing, a relaxed store releases nothing, a read-modify-write continues a release sequence, a
+/// compare-and-exchange that fails has its failure ordering, and fences count. The *values* are
+/// sequentially consistent whatever the ordering: every load finds what was stored last, so an
+/// outcome that needs a reordered load or store is never reached.
+///
 /// A wait that ends at a given time (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) goes on
 /// without what it waited for when no other thread can go on, and only then: time is no part of
-/// the model, and runs stay the same. A timeout of `.now()` is an attempt, and does not wait.
+/// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of
+/// `.now()` is an attempt, and does not wait.
+///
+/// Sets and dictionaries have the same order in every run and in every process that links the lab, as
+/// with `SWIFT_DETERMINISTIC_HASHING`. What depends on addresses (such as a hash of an
+/// `ObjectIdentifier`), on time or on chance does not; then there is no verdict, and the likely cause is
+/// named.
 ///
 /// ## What it does not see
 ///
@@ -86,7 +102,8 @@ import Synchronization
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
 ///   for anything else that is not listed above, is reported as blocked, with its place. If no
 ///   thread can go on, and one waits for a semaphore, a condition or a group that was made outside
-///   of the scenario, there is no verdict either: code outside could signal it.
+///   of the scenario, or for a change of a global, there is no verdict either: code outside could
+///   signal it, or make that change.
 public final class Scenario {
     struct NamedThread {
         let name: String
@@ -114,6 +131,14 @@ public final class Scenario {
 
     func endDescription() { isDescribed = true }
     func isMistaken(_ words: String) { mistake = mistake ?? words }
+
+    /// Frees what the closures hold, when the run is over: freeing it may show a misuse.
+    func letGo() {
+        threads = threads.map { NamedThread(name: $0.name, isWorker: $0.isWorker, body: {}) }
+        checks = []
+        columns = columns.map { Column(title: $0.title, read: { "" }) }
+        readOutcome = nil
+    }
 
     /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
     /// with the other bodies. An error that it throws counts as a failure. There can be up to
@@ -192,7 +217,8 @@ public final class Scenario {
     }
 
     /// Adds a column to the tables in which interleavings are shown. `read` is called between
-    /// steps, only when a table is made, and never while a lock is held.
+    /// steps, only when a table is made, on a thread of the lab. Where it comes to a lock that a
+    /// thread of the scenario holds, it is given up, and the table shows `(locked)`.
     public func state(_ title: String, _ read: @escaping () -> String) {
         columns.append(Column(title: title, read: read))
     }

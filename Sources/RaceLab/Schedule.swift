@@ -11,21 +11,43 @@
 /// lock, then an attempt of T, which fails, then the release. In `HT` H releases it first.
 /// Where a thread waits for a dispatch queue, a minus says that it comes later than work that was
 /// sent there by another thread, and has to wait for it.
+///
+/// An exclamation mark behind a letter says that the time of a wait is up in this step, an asterisk that
+/// a condition wakes the thread without a signal: see ``Options/timeOutsFireAtAnyTime`` and
+/// ``Options/spuriousWakeups``.
 public struct Schedule: Hashable, Codable, Sendable {
     /// The index of the thread that makes each step.
     public let choices: [Int]
     /// Which of the steps, counted from 0, are attempts to take a lock that come right before its
     /// release, or come to a queue later than they could.
     public let early: Set<Int>
+    /// In which of the steps the time of a wait is up although other threads could go on.
+    public let timedOut: Set<Int>
+    /// In which of the steps a condition wakes the thread without a signal.
+    public let spurious: Set<Int>
 
-    public init(_ choices: [Int], early: Set<Int> = []) {
+    public init(
+        _ choices: [Int], early: Set<Int> = [], timedOut: Set<Int> = [], spurious: Set<Int> = []
+    ) {
         self.choices = choices
         self.early = early
+        self.timedOut = timedOut
+        self.spurious = spurious
+    }
+
+    private var marks: [(character: Character, steps: Set<Int>)] {
+        [("-", early), ("!", timedOut), ("*", spurious)]
+    }
+
+    private func mark(ofStep step: Int) -> String {
+        marks.first { $0.steps.contains(step) }.map { String($0.character) } ?? ""
     }
 
     /// The first steps of it.
     func prefix(_ length: Int) -> Schedule {
-        Schedule(Array(choices.prefix(length)), early: early.filter { $0 < length })
+        Schedule(
+            Array(choices.prefix(length)), early: early.filter { $0 < length },
+            timedOut: timedOut.filter { $0 < length }, spurious: spurious.filter { $0 < length })
     }
 
     /// Why a text is no schedule of a scenario.
@@ -33,7 +55,8 @@ public struct Schedule: Hashable, Codable, Sendable {
         public let description: String
     }
 
-    /// Reads a schedule for threads of these names.
+    /// Reads a schedule for threads of these names. The empty text is the schedule of an
+    /// interleaving without a step: one in which no thread can make its first.
     public init(_ text: String, threads: [String]) throws {
         let letters = Schedule.letters(for: threads)
         let named = StartedThreads.named(of: threads)
@@ -42,7 +65,7 @@ public struct Schedule: Hashable, Codable, Sendable {
             zip(letters, named).map { "\($0) (\($1))" }.joined(separator: ", ")
             + (others.first.map { "; for those that they start, \($0) and so on backwards" } ?? "")
         var choices: [Int] = []
-        var early: Set<Int> = []
+        var marked: [Character: Set<Int>] = ["-": [], "!": [], "*": []]
         var characters = Substring(text)
         while let letter = characters.popFirst() {
             guard let thread = letters.firstIndex(of: Schedule.capital(letter)) else {
@@ -50,8 +73,8 @@ public struct Schedule: Hashable, Codable, Sendable {
                     description: "'\(letter)' in the schedule \(text) stands for no thread: "
                         + "the letters are \(legend)")
             }
-            let isEarly = characters.first == "-"
-            if isEarly { characters = characters.dropFirst() }
+            let mark = characters.first.flatMap { marked[$0] == nil ? nil : $0 }
+            if mark != nil { characters = characters.dropFirst() }
             let digits = characters.prefix { $0.isASCII && $0.isNumber }
             characters = characters.dropFirst(digits.count)
             guard let times = digits.isEmpty ? 1 : Int(digits), (1...1_000_000).contains(times)
@@ -60,13 +83,12 @@ public struct Schedule: Hashable, Codable, Sendable {
                     description: "'\(letter)\(digits)' in the schedule \(text) is no number of "
                         + "steps: write a letter and, to repeat it, a number from 1 on")
             }
-            if isEarly { early.formUnion(choices.count..<(choices.count + times)) }
+            if let mark { marked[mark]?.formUnion(choices.count..<(choices.count + times)) }
             choices += Array(repeating: thread, count: times)
         }
-        guard !choices.isEmpty else {
-            throw Malformed(description: "the schedule is empty: the letters are \(legend)")
-        }
-        self.init(choices, early: early)
+        self.init(
+            choices, early: marked["-"] ?? [], timedOut: marked["!"] ?? [],
+            spurious: marked["*"] ?? [])
     }
 
     /// The text that ``init(_:threads:)`` reads.
@@ -76,11 +98,11 @@ public struct Schedule: Hashable, Codable, Sendable {
         var start = 0
         while start < choices.count {
             var end = start
-            let isEarly = early.contains(start)
+            let mark = mark(ofStep: start)
             while end < choices.count, choices[end] == choices[start],
-                early.contains(end) == isEarly
+                self.mark(ofStep: end) == mark
             { end += 1 }
-            let letter = "\(letters[choices[start]])" + (isEarly ? "-" : "")
+            let letter = "\(letters[choices[start]])\(mark)"
             let count = end - start
             text += count > 4 ? "\(letter)\(count)" : String(repeating: letter, count: count)
             start = end

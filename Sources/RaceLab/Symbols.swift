@@ -62,10 +62,7 @@ enum Symbols {
     /// compiler has added it.
     static func isCompilersOwn(_ address: UInt) -> Bool {
         guard let symbol = symbols(at: [address &- 1]).first ?? nil else { return false }
-        if let path = symbol.location?.path, path.contains("<compiler-generated>") {
-            return true
-        }
-        return sites(of: [address]).isEmpty
+        return symbol.path.contains("<compiler-generated>") || sites(of: [address]).isEmpty
     }
 
     /// While the process is copied: nobody is in the middle of something here, and nothing is left
@@ -108,8 +105,7 @@ enum Symbols {
         let after = firstSite(in: function, distances.map { address &+ $0 })
         // What is behind the beginning of a function may be far from it, and nothing between has a
         // line, where the compiler clears many local variables first.
-        let start = address &- 1 &- UInt(bitPattern: function.offset)
-        let before = firstSite(in: function, distances.map { address &- $0 } + [start])
+        let before = firstSite(in: function, distances.map { address &- $0 } + [function.start])
         guard let after, let before else { return (after ?? before)?.site }
         if modifies { return after.site }
         if before.index < after.index, readsByKeyPath(before.site) { return before.site }
@@ -151,7 +147,7 @@ enum Symbols {
         for start in stride(from: 0, to: addresses.count, by: 4) {
             let few = Array(addresses[start..<min(start + 4, addresses.count)])
             for (offset, symbol) in symbols(at: few).enumerated() {
-                guard let symbol, symbol.name == function.name else { return nil }
+                guard let symbol, symbol.start == function.start else { return nil }
                 if let site = site(of: symbol) { return (start + offset, site) }
             }
         }
@@ -159,23 +155,17 @@ enum Symbols {
     }
 
     private static func site(of symbol: Symbol) -> Site? {
-        guard let location = symbol.location, location.line > 0 else { return nil }
+        guard symbol.line > 0 else { return nil }
         return Site(
-            path: location.path, line: location.line, column: location.column,
-            function: symbol.name)
+            path: symbol.path, line: symbol.line, column: symbol.column, function: symbol.name)
     }
 
     private static let oneAtATime = Guarded(())
 
-    /// Empty where the runtime cannot look up symbols.
     private static func symbols(at addresses: [UInt]) -> [Symbol?] {
-        #if canImport(Runtime)
-            guard #available(macOS 26.0, *) else { return [] }
-            let found = oneAtATime.withLock { _ in Symbolizer.symbols(at: addresses) }
-            return found.count == addresses.count ? found : []
-        #else
-            return []
-        #endif
+        rl_begin_own_work()
+        defer { rl_end_own_work() }
+        return oneAtATime.withLock { _ in addresses.map { Symbol(at: $0) } }
     }
 }
 

@@ -46,6 +46,9 @@ public struct Trace: Codable, Sendable {
         public let kind: Kind
         /// What it touches: within a trace the same number for the same thing.
         public let object: Int
+        /// The name of the instance that has what it touches, if several of that class take part: that
+        /// of the constant to which it is assigned where it is made, or a letter.
+        public internal(set) var owner: String?
         /// Where it happens; `nil` for a note.
         public let site: Site?
         /// The line of source, or what was noted.
@@ -56,10 +59,14 @@ public struct Trace: Codable, Sendable {
         /// it is about to do nothing else: its next step comes after the release. Or the one that has
         /// sent work to a queue for which this step waits in vain. See ``Schedule``.
         public let before: Int?
+        /// Whether the time of a wait is up, although other threads could go on.
+        public let timedOut: Bool
+        /// Whether a condition wakes the thread without a signal.
+        public let spurious: Bool
         /// How many locks this thread holds when it is about to make its next step.
         public let locksHeld: Int
-        /// The state after the step, one text for each of ``Trace/columns``; `nil` while somebody
-        /// holds a lock, when nobody can look.
+        /// The state after the step, one text for each of ``Trace/columns``: `(locked)` for what
+        /// cannot be read because a thread holds a lock. `nil` if none of them can be read.
         public let states: [String]?
         /// What is to be said of this step.
         public internal(set) var mark: String?
@@ -68,17 +75,25 @@ public struct Trace: Codable, Sendable {
     public let threads: [String]
     /// The titles of the scenario's state columns.
     public let columns: [String]
+    /// For each of them, the name of the only named instance that it shows.
+    public internal(set) var columnOwners: [String?] = []
+    /// The named instances, by their class.
+    public internal(set) var owners: [Owners] = []
     /// The state before the first step.
     public let initial: [String]
     public internal(set) var steps: [Step]
     /// What is wrong with this interleaving, the most telling first; empty if nothing is.
     public let findings: [Finding]
     /// What keeps threads from going on at the end; empty if every thread came to its end.
-    public let waiting: [Waiting]
+    public internal(set) var waiting: [Waiting]
 
     public var schedule: Schedule {
-        let early = steps.indices.filter { steps[$0].before != nil }
-        return Schedule(steps.map(\.thread), early: Set(early))
+        func indices(_ isMarked: (Step) -> Bool) -> Set<Int> {
+            Set(steps.indices.filter { isMarked(steps[$0]) })
+        }
+        return Schedule(
+            steps.map(\.thread), early: indices { $0.before != nil },
+            timedOut: indices(\.timedOut), spurious: indices(\.spurious))
     }
 
     /// The text with which ``replay(_:_:_:)-(String,_,_)`` reproduces the interleaving.
@@ -113,6 +128,8 @@ extension Trace.Step {
                 thread: Int(step.thread), kind: Kind(step), object: object, site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
+                timedOut: Int32(step.unprompted) == RL_TIME_OUT,
+                spurious: Int32(step.unprompted) == RL_SPURIOUS,
                 locksHeld: Int(step.locks_held), states: states(index))
         }
     }
@@ -142,14 +159,8 @@ extension Report {
         if options.isolation == .childProcess {
             return try Isolated(options, describe).counterexample(of: self, showing: finding)
         }
-        let schedule = finding.schedule
-        var trace = try Explorer(options, describe).trace(of: schedule)
-        guard ![.overlap, .dataRace].contains(finding.kind) else { return trace }
-        if let step = Explorer(options, describe).pointOfNoReturn(of: schedule, finding.kind) {
-            trace.clearMarks()
-            trace.mark(step: step, "from here on every way fails")
-        }
-        return trace
+        return try Explorer(options, describe)
+            .markedTrace(of: finding.schedule, failingBy: finding.kind)
     }
 }
 

@@ -10,6 +10,14 @@ extension Trace {
             ("threads", .strings(threads)),
             ("schedule", .string(scheduleText)),
             ("columns", .strings(columns)),
+            ("columnOwners", .array(columnOwners.map { .string($0) })),
+            (
+                "owners",
+                .array(
+                    owners.map {
+                        .object([("type", .string($0.type)), ("names", .strings($0.names))])
+                    })
+            ),
             ("initial", .strings(initial)),
             ("steps", .array(steps.enumerated().map { json(of: $1, number: $0 + 1) })),
             ("waiting", .array(waiting.map(json))),
@@ -22,6 +30,7 @@ extension Trace {
             ("step", .int(number)),
             ("thread", .string(threads[step.thread])),
             ("kind", .string(step.kind.rawValue)),
+            ("owner", .string(step.owner)),
             ("failed", .bool(step.failed)),
             ("before", .string(step.before.map { threads[$0] })),
             ("locksHeld", .int(step.locksHeld)),
@@ -56,6 +65,7 @@ extension Trace {
         return .object([
             ("thread", .string(threads[waiting.thread])),
             ("for", .string(cause)),
+            ("owner", .string(waiting.owner)),
             ("file", .string(waiting.site?.packagePath)),
             ("line", .int(waiting.site?.line)),
             ("text", .string(waiting.text)),

@@ -3,7 +3,7 @@ extension Trace {
     /// reproduces it. The bars beside locks are those of ``table(width:)``; nothing is cut.
     public var markdown: String {
         let marks = rows.contains { $0.mark != nil }
-        let titles = [""] + threads + columns + (marks ? [""] : [])
+        let titles = [""] + threads + self.titles + (marks ? [""] : [])
         let body = rows.map { row in
             let cells = threads.indices.map { thread in
                 let cell = row.thread == thread ? row.cell.markdown : ""
@@ -15,6 +15,7 @@ extension Trace {
         }
         return Markdown.table(
             titles: titles.map(\.markdownText), alignRight: [0], rows: body)
+            + legend.map { "\n\n\($0.markdownText)" }.joined()
             + "\n\nReplay: \(scheduleText.markdownCode)\n"
     }
 }

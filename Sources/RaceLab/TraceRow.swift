@@ -22,6 +22,8 @@ struct TraceCell {
     var isCode = false
     /// Where in the text the access stands.
     var access = 0
+    /// To which instance it is done, if there are several.
+    var owner = ""
     /// The line, and the file if it is not the one of most steps: `:12`, `Queue:12`.
     var site = ""
     /// What came of it, where that goes without saying in most steps.
@@ -29,7 +31,7 @@ struct TraceCell {
 
     /// What goes behind the text.
     var place: String {
-        (site.isEmpty ? "" : " \(site)") + (comment.isEmpty ? "" : " \(comment)")
+        [owner, site, comment].filter { !$0.isEmpty }.map { " \($0)" }.joined()
     }
 }
 
@@ -58,13 +60,15 @@ extension Trace {
                 bars[holder] = after == 0 ? "└" : Trace.bar(after)
                 held[holder] = after
             }
-            let now = step.states ?? seen
+            let now = (step.states ?? seen).enumerated().map { column, state in
+                state == Trace.locked ? seen[column] : state
+            }
             defer { seen = now }
             rows.append(
                 TraceRow(
                     number: String(index + 1), thread: step.thread, cell: cell(step, home: home),
                     bars: bars,
-                    states: step.states ?? columns.indices.map { $0 == 0 ? "(locked)" : "" },
+                    states: step.states ?? columns.indices.map { $0 == 0 ? Trace.locked : "" },
                     changes: columns.indices.filter { now[$0] != seen[$0] }, mark: step.mark))
         }
         for wait in waiting {
@@ -100,7 +104,7 @@ extension Trace {
     }
 
     /// The file in which most steps happen. It goes without saying in the table.
-    private var mostFrequentFile: String? {
+    var mostFrequentFile: String? {
         Dictionary(grouping: steps.compactMap { $0.site?.file }, by: \.self)
             .max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key
     }
@@ -124,12 +128,15 @@ extension Trace {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
         if cell.text.isEmpty { cell.text = "(\(step.kind.word))" }
+        cell.owner = step.owner ?? ""
         cell.comment = step.comment
         return cell
     }
 
     private func cell(_ wait: Waiting, home: String?) -> TraceCell {
-        cell(wait.text, at: wait.site, of: wait.thread, home: home)
+        var cell = cell(wait.text, at: wait.site, of: wait.thread, home: home)
+        cell.owner = wait.owner ?? ""
+        return cell
     }
 
     private func cell(_ text: String, at site: Site?, of thread: Int, home: String?) -> TraceCell {

@@ -35,7 +35,8 @@ public struct SideBySide: Sendable {
         func sections(width: Int) -> [[String]] {
             let table = NarrowTable(trace, width: width)
             let titles = (heading + [table.legend]).flatMap { $0.wrapped(to: width) }
-            return [titles, table.lines, verdict.wrapped(to: width)]
+            let legend = trace.legend.flatMap { $0.wrapped(to: width) }
+            return [titles, table.lines + legend, verdict.wrapped(to: width)]
         }
     }
 
@@ -70,8 +71,8 @@ public struct SideBySide: Sendable {
     }
 }
 
-/// An interleaving in half of the width.
-private struct NarrowTable {
+/// An interleaving without a column for each thread: in half of the width, or of many threads.
+struct NarrowTable {
     private let trace: Trace
     private let rows: [TraceRow]
     private let letters: [Character]
@@ -124,7 +125,7 @@ private struct NarrowTable {
 
     private func step(_ cell: TraceCell, room: Int) -> String {
         let site = cell.site.isEmpty ? "" : cell.site.leftPadded(to: siteWidth) + " "
-        let comment = cell.comment.isEmpty ? "" : " \(cell.comment)"
+        let comment = [cell.owner, cell.comment].filter { !$0.isEmpty }.map { " \($0)" }.joined()
         let text = cell.text.cut(
             to: room - site.columns - comment.columns, around: cell.isCode ? cell.access : 0)
         return site + text + comment
@@ -133,7 +134,7 @@ private struct NarrowTable {
     private func changes(_ row: TraceRow) -> String {
         row.changes.map { column in
             let state = row.states?[column].onOneLine ?? ""
-            return "\(trace.columns[column].onOneLine) \(state.isEmpty ? "–" : state)"
+            return "\(trace.titles[column].onOneLine) \(state.isEmpty ? "–" : state)"
         }
         .joined(separator: ", ")
     }

@@ -8,7 +8,12 @@
 /// ```
 ///
 /// A line of source stands in the column of the thread that runs it, with its number, and with
-/// its file if that is not the file of most others. After it comes the state after the step.
+/// its file if that is not the file of most others. Where several instances of a class take part,
+/// their names stand before the numbers and the titles of the states, and below the table it says
+/// what they are.
+///
+/// If there are so many threads that their columns would be too narrow to read, they share one: then a
+/// step begins with the letter that its thread has in a schedule, as in ``SideBySide``. After it comes the state after the step.
 /// While a thread holds a lock there is a bar in its column: `┌` where it takes the lock, `└` at
 /// its last step before it releases it, `║` while it holds more than one. `╶` stands for a lock
 /// that is taken and released within the step. In a deadlock the last rows, numbered `–`, say
@@ -17,7 +22,12 @@ extension Trace {
     /// - Parameter width: no line is wider than this many columns. What does not fit is cut, and
     ///   an ellipsis says so.
     public func table(width: Int = 100) -> String {
-        Table(self, width: max(8, width)).text
+        let table = Table(self, width: max(8, width))
+        if table.isReadable { return table.text }
+        let narrow = NarrowTable(self, width: max(8, width))
+        let around = { (text: String) in text.wrapped(to: max(8, width)) }
+        return (around(narrow.legend) + narrow.lines + legend.flatMap(around))
+            .joined(separator: "\n")
     }
 
     private struct Table {
@@ -27,6 +37,8 @@ extension Trace {
         let numberWidth: Int
         let barWidths: [Int]
         let threadWidths: [Int]
+        /// Whether each column has room for a short statement.
+        let isReadable: Bool
         let stateWidths: [Int]
 
         init(_ trace: Trace, width: Int) {
@@ -45,7 +57,7 @@ extension Trace {
             }
             let stateNeeds = trace.columns.indices.map { column in
                 let widest = rows.compactMap { $0.states?[column].columns }.max() ?? 0
-                return max(trace.columns[column].columns, widest)
+                return max(trace.titles[column].columns, widest)
             }
             let gaps = 2 * (trace.threads.count + trace.columns.count)
             let room = width - numberWidth - gaps - barWidths.reduce(0, +)
@@ -57,11 +69,14 @@ extension Trace {
                 ? stateNeeds
                 : share(max(room - forThreads, room / 3), among: stateNeeds.map { min($0, 22) })
             threadWidths = share(room - stateWidths.reduce(0, +), among: threadNeeds)
+            isReadable =
+                trace.threads.count <= 3
+                || zip(threadNeeds, threadWidths).allSatisfy { $1 >= min($0, 20) }
         }
 
         var text: String {
-            ([titles] + rows.flatMap(lines)).map { $0.cut(to: width).trimmedAtEnd }
-                .joined(separator: "\n")
+            ([titles] + rows.flatMap(lines) + trace.legend.flatMap { $0.wrapped(to: width) })
+                .map { $0.cut(to: width).trimmedAtEnd }.joined(separator: "\n")
         }
 
         private var titles: String {
@@ -69,7 +84,7 @@ extension Trace {
             let threads = zip(bars, zip(trace.threads, threadWidths)).map { bar, title in
                 bar + Table.fit(title.0.onOneLine, title.1)
             }
-            let states = zip(trace.columns, stateWidths).map { Table.fit($0.onOneLine, $1) }
+            let states = zip(trace.titles, stateWidths).map { Table.fit($0.onOneLine, $1) }
             return joined("", threads + states)
         }
 

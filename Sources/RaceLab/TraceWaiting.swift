@@ -28,6 +28,8 @@ extension Trace {
         /// The index of the thread that waits.
         public let thread: Int
         public let cause: Cause
+        /// The name of the instance that has what it waits for, see ``Trace/Step/owner``.
+        public internal(set) var owner: String?
         /// Where it waits.
         public let site: Site?
         /// The line of source that it would go on with.

@@ -58,6 +58,7 @@ enum ShowCommand {
             let count = "\(report.failing) of \(report.explored) interleavings fail"
             print(Terminal.spread(title(race, subject), count))
             tell(race)
+            print(Terminal.wrapped(report.judgedText))
             guard
                 let trace = try report.counterexample(
                     showing: finding, options: race.options, race.scenario(on: subject))
@@ -70,9 +71,12 @@ enum ShowCommand {
             besides(report)
             print(replayLine(race, subject, trace))
         } else {
-            let count = "survives \(report.extent): \(report.explored)"
+            let count =
+                (report.survives ? "survives" : "no failure in")
+                + " \(report.extent): \(report.explored)"
             print(Terminal.spread(title(race, subject), count))
             tell(race)
+            print(Terminal.wrapped(report.judgedText))
             guard let schedule = report.toShow else { return }
             let trace = try replay(schedule, options: race.options, race.scenario(on: subject))
             print("\nOne of them:\n\n\(Terminal.table(of: trace))\n")
@@ -119,11 +123,10 @@ enum ShowCommand {
         let kinds = Set(report.remarks.map(\.kind)).sorted()
         for kind in kinds {
             let remarks = report.remarks.filter { $0.kind == kind }
-            let count = remarks.map(\.count).max() ?? 0
             print(
                 Terminal.wrapped(
-                    "also, in \(count) or more: \(kind.rawValue), for one: \(remarks[0].reason)")
-            )
+                    "not counted as a failure, in \(report.count(of: kind)): \(kind.rawValue), "
+                        + "for example \(remarks[0].reason)"))
         }
     }
 
@@ -150,7 +153,7 @@ enum ShowCommand {
 extension Report {
     /// An interleaving to show of a race that survives: one in which nothing was found or, if
     /// there is none, only what another row judges.
-    var toShow: Schedule? { surviving ?? (survives ? remarks.last?.schedule : nil) }
+    var toShow: Schedule? { surviving ?? (failing == 0 ? remarks.last?.schedule : nil) }
 }
 
 /// One interleaving of the user's choice.

@@ -53,6 +53,7 @@ enum HTTP {
             let count = rest.withUnsafeBytes {
                 Foundation.write(connection, $0.baseAddress, $0.count)
             }
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw Failure(description: "the connection was closed") }
             rest = rest.dropFirst(count)
         }
@@ -72,6 +73,7 @@ enum HTTP {
                 }
             }
             let count = read(connection, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 throw Failure(
                     description:

@@ -42,25 +42,7 @@ final class Browser: Sendable {
     }
 
     private init(_ arguments: [String]) async throws {
-        driver = Process()
-        driver.executableURL = Browser.path(of: "chromedriver")
-        driver.arguments = ["--port=0"]
-        let output = Pipe()
-        driver.standardOutput = output
-        driver.standardError = FileHandle.nullDevice
-        try driver.run()
-        // The driver chooses a free port and prints it.
-        var printed = ""
-        var found: Int?
-        while found == nil {
-            let data = output.fileHandleForReading.availableData
-            guard !data.isEmpty else {
-                throw Failure(description: "chromedriver ended: \(printed)")
-            }
-            printed += String(decoding: data, as: UTF8.self)
-            found = printed.firstMatch(of: /successfully on port (\d+)/).flatMap { Int($0.1) }
-        }
-        port = found!
+        (driver, port) = try Browser.startDriver()
         let options: [String: Any] = [
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -71,17 +53,59 @@ final class Browser: Sendable {
             "browserName": "chrome", "goog:chromeOptions": options,
             "goog:loggingPrefs": ["browser": "ALL", "performance": "ALL"],
         ]
-        let answer = try await Browser.send(
-            "POST", port, "/session", ["capabilities": ["alwaysMatch": capabilities]])
-        guard let id = (answer as? [String: Any])?["sessionId"] as? String else {
-            throw Failure(description: "no session: \(answer)")
+        do {
+            let answer = try await Browser.send(
+                "POST", port, "/session", ["capabilities": ["alwaysMatch": capabilities]])
+            guard let id = (answer as? [String: Any])?["sessionId"] as? String else {
+                throw Failure(description: "no session: \(answer)")
+            }
+            session = "/session/\(id)"
+        } catch {
+            Browser.end(driver)
+            throw error
         }
-        session = "/session/\(id)"
+    }
+
+    /// The driver chooses a free port and prints it.
+    private static func startDriver() throws -> (Process, port: Int) {
+        let driver = Process()
+        driver.executableURL = path(of: "chromedriver")
+        driver.arguments = ["--port=0"]
+        let output = Pipe()
+        driver.standardOutput = output
+        driver.standardError = FileHandle.nullDevice
+        try driver.run()
+        var printed = ""
+        while true {
+            let data = some(of: output)
+            guard !data.isEmpty else {
+                throw Failure(description: "chromedriver ended: \(printed)")
+            }
+            printed += String(decoding: data, as: UTF8.self)
+            if let port = printed.firstMatch(of: /successfully on port (\d+)/) {
+                return (driver, Int(port.1)!)
+            }
+        }
+    }
+
+    /// What there is to read. A signal may interrupt a read, at which FileHandle would give up.
+    private static func some(of pipe: Pipe) -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(pipe.fileHandleForReading.fileDescriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            return Array(buffer[..<max(0, count)])
+        }
     }
 
     private func end() async {
         _ = try? await Browser.send("DELETE", port, session, nil)
-        driver.terminate()
+        Browser.end(driver)
+    }
+
+    /// Ends a driver. It may have inherited a mask that keeps every other signal away from it.
+    private static func end(_ driver: Process) {
+        kill(driver.processIdentifier, SIGKILL)
     }
 
     // MARK: Commands

@@ -24,18 +24,29 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
+    /// Every order counts, unless the options are changed: the numbers are those that are known.
     func report(_ change: (inout Options) -> Void = { _ in }) -> Report {
-        var options = Options()
+        var options = Options.everyOrder
         change(&options)
         return explore(options: options, describe)
     }
 
     static let all =
-        counters + buffers + messages + lazies + petersons + dekkers + tickets + readersWriters
+        counters + buffers + messages + lazies + countdowns + petersons + dekkers + tickets
+        + spinlocks + readersWriters
         + philosophers + stacks + boundedBuffers
 
     static func named(_ name: String) -> Classic? {
         all.first { $0.name == name }
+    }
+}
+
+extension Options {
+    /// Without reduction.
+    static var everyOrder: Options {
+        var options = Options()
+        options.reduction = false
+        return options
     }
 }
 

@@ -184,6 +184,52 @@ extension Classic {
     }
 }
 
+// MARK: - Spinlock
+
+class Spinlock: LockForTwo {
+    let isTaken = Atomic(false)
+
+    func enter(_ me: Int) {
+        while isTaken.exchange(true, ordering: .acquiring) {}
+    }
+
+    func leave(_ me: Int) {
+        isTaken.store(false, ordering: .releasing)
+    }
+}
+
+final class SpinlockWithoutAcquire: Spinlock {
+    override func enter(_ me: Int) {
+        while isTaken.exchange(true, ordering: .relaxed) {}
+    }
+}
+
+final class SpinlockWithoutRelease: Spinlock {
+    override func leave(_ me: Int) {
+        isTaken.store(false, ordering: .relaxed)
+    }
+}
+
+extension Classic {
+    static let spinlocks = [spinlock, spinlockWithoutAcquire, spinlockWithoutRelease]
+
+    static let spinlock = Classic("spinlock", .survives) { scenario in
+        incrementing(scenario, under: Spinlock())
+    }
+
+    static let spinlockWithoutAcquire = Classic(
+        "spinlock without acquire", .fails(.dataRace)
+    ) { scenario in
+        incrementing(scenario, under: SpinlockWithoutAcquire())
+    }
+
+    static let spinlockWithoutRelease = Classic(
+        "spinlock without release", .fails(.dataRace)
+    ) { scenario in
+        incrementing(scenario, under: SpinlockWithoutRelease())
+    }
+}
+
 // MARK: - Readers and a writer
 
 final class ReadersWriterLock: Sendable {

@@ -101,7 +101,7 @@ extension Classic {
         expectLetter(scenario)
     }
 
-    static let relaxedMessage = Classic("message passing, relaxed", .survives) { scenario in
+    static let relaxedMessage = Classic("message passing, relaxed", .fails(.dataRace)) { scenario in
         let letter = RelaxedLetter()
         var collected = ""
         scenario.thread("writer") { letter.post() }
@@ -176,5 +176,50 @@ extension Classic {
         scenario.thread("first") { first = owner.settings }
         scenario.thread("second") { second = owner.settings }
         scenario.check { try require(first === second, "it was made twice") }
+    }
+}
+
+// MARK: - Countdown
+
+/// Several threads count down; the last one adds up what all have found.
+class Countdown {
+    let remaining = Atomic(2)
+    let found = [Counter(), Counter()]
+
+    func isLast() -> Bool {
+        remaining.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
+    }
+
+    final func finish(_ me: Int) -> Int? {
+        found[me].value = 21
+        return isLast() ? found[0].value + found[1].value : nil
+    }
+}
+
+final class RelaxedCountdown: Countdown {
+    override func isLast() -> Bool {
+        remaining.wrappingSubtract(1, ordering: .relaxed).newValue == 0
+    }
+}
+
+extension Classic {
+    static let countdowns = [countdown, relaxedCountdown]
+
+    static let countdown = Classic("countdown", .survives) { scenario in
+        countingDown(scenario, Countdown())
+    }
+
+    static let relaxedCountdown = Classic("countdown, relaxed", .fails(.dataRace)) { scenario in
+        countingDown(scenario, RelaxedCountdown())
+    }
+
+    private static func countingDown(_ scenario: Scenario, _ countdown: Countdown) {
+        var (first, second): (Int?, Int?)
+        scenario.thread("first") { first = countdown.finish(0) }
+        scenario.thread("second") { second = countdown.finish(1) }
+        scenario.outcome {
+            [first, second].compactMap(\.self).map(String.init).joined(separator: ", ")
+        }
+        scenario.expect("42", .acceptable, "one thread was the last, and found all")
     }
 }

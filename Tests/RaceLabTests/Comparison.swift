@@ -35,7 +35,7 @@ struct Prediction {
     }
 
     private static func outcomes(of report: Report) -> Set<String> {
-        let isStuck = report.findings.contains { $0.kind == .deadlock }
+        let isStuck = report.findings.contains { [.deadlock, .livelock].contains($0.kind) }
         return Set(report.outcomes.keys).union(isStuck ? [deadlock] : [])
     }
 }

@@ -312,6 +312,16 @@ struct UncontrolledTests {
         expectNamed(report, "a semaphore that was made outside")
     }
 
+    nonisolated(unsafe) private static var isReady = false
+
+    @Test("a wait for a change of a global")
+    func globalFlag() {
+        let report = explore { scenario in
+            scenario.thread("waiter") { while !Self.isReady {} }
+        }
+        expectNamed(report, "a change of a global")
+    }
+
     @Test(
         "the same, made by the scenario: a deadlock",
         arguments: ["semaphore", "condition", "group"])

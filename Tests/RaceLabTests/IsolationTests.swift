@@ -9,7 +9,7 @@ import Testing
 @Suite("A crash is contained", .serialized, .needsTheLab)
 struct IsolationTests {
     private static var isolated: Options {
-        var options = Options()
+        var options = Options.everyOrder
         options.isolation = .childProcess
         options.judging = [.crash]
         return options

@@ -216,7 +216,7 @@ struct KeyPathTests {
     @Test("constants are no shared accesses")
     func constants() {
         let explored = [\Node.constant, \.value, \.fixed!.value].map { keyPath in
-            explore { scenario in
+            explore(options: .everyOrder) { scenario in
                 let (node, shared) = (Node(fixed: Node()), Shared())
                 scenario.thread("first") {
                     _ = node[keyPath: keyPath]
@@ -260,7 +260,7 @@ struct KeyPathTests {
             }
             scenario.check { try require(node.value == 2, "an update was lost") }
         }
-        let report = explore(describe)
+        let report = explore(options: .everyOrder, describe)
         #expect(report.explored == 6, "\(report.summary)")
         #expect(report.findings.first { $0.kind == .failedCheck }?.count == 4)
         let trace = try replay("FSFS", describe)

@@ -13,12 +13,30 @@ struct Model {
         var asleep: [Int] = []
         /// Who has been woken and needs the lock of the condition back.
         var woken: Set<Int> = []
+        /// The accesses to the plain variable so far.
+        var reads: Accesses = 0
+        var writes: Accesses = 0
+        /// Those that happen before what each thread does now.
+        var known: [Accesses]
+        /// Those that an acquire fence of each thread would make happen before, and those that its
+        /// last release fence has released.
+        var acquirable: [Accesses]
+        var fenced: [Accesses]
+        /// Those that happen before what a thread does that acquires what was released here.
+        var ofVariables: [Accesses] = [0, 0]
+        var ofLocks: [Accesses] = [0, 0, 0, 0]
+        var ofReaders: Accesses = 0
+        var ofSignals: Accesses = 0
+        var hasRace = false
     }
+
+    /// Accesses to the plain variable: a bit for each instruction of the program.
+    private typealias Accesses = UInt64
 
     /// What can come of a program, "deadlock" included.
     private(set) var outcomes: Set<String> = []
-    /// Whether two threads can ever be about to access the plain variable at the same time, one of
-    /// them to write: that is a data race.
+    /// Whether there can ever be two accesses to the plain variable, one of them to write, neither of
+    /// which happens before the other: that is a data race.
     private(set) var hasRace = false
     private let program: RandomProgram
     private let wakesForNoReason: Bool
@@ -30,13 +48,16 @@ struct Model {
         let count = program.threads.count
         var open = [
             State(
-                at: Array(repeating: 0, count: count), seen: Array(repeating: [], count: count))
+                at: Array(repeating: 0, count: count), seen: Array(repeating: [], count: count),
+                known: Array(repeating: 0, count: count),
+                acquirable: Array(repeating: 0, count: count),
+                fenced: Array(repeating: 0, count: count))
         ]
         var known = Set(open)
         while let state = open.popLast() {
             let next = (0..<count).compactMap { step(of: $0, in: state) }
             if next.isEmpty { outcomes.insert(outcome(of: state)) }
-            if isRace(state) { hasRace = true }
+            if state.hasRace { hasRace = true }
             open += next.filter { known.insert($0).inserted }
         }
     }
@@ -48,18 +69,6 @@ struct Model {
             : Prediction.deadlock
     }
 
-    private func isRace(_ state: State) -> Bool {
-        var (readers, writers) = (0, 0)
-        for (thread, at) in state.at.enumerated() where at < program.threads[thread].count {
-            switch program.threads[thread][at] {
-            case .read: readers += 1
-            case .write: writers += 1
-            default: break
-            }
-        }
-        return writers > 1 || (writers == 1 && readers > 0)
-    }
-
     /// What comes of the next instruction of a thread; `nil` if it has come to its end or waits.
     private func step(of thread: Int, in before: State) -> State? {
         let instructions = program.threads[thread]
@@ -68,32 +77,80 @@ struct Model {
         var state = before
         state.at[thread] += 1
         switch instructions[before.at[thread]] {
-        case .store(let variable, let value): state.variables[variable] = value
-        case .load(let variable): state.seen[thread].append("\(state.variables[variable])")
-        case .write(let value): state.plain = value
-        case .read: state.seen[thread].append("\(state.plain)")
+        case .store(let variable, let value, let ordering):
+            state.variables[variable] = value
+            state.ofVariables[variable] = released(by: thread, ordering, in: state)
+        case .load(let variable, let ordering):
+            state.seen[thread].append("\(load(variable, thread, ordering, &state))")
+        case .add(let variable, let value, let ordering):
+            let before = load(variable, thread, ordering, &state)
+            state.seen[thread].append("\(before)")
+            state.variables[variable] = before + value
+            state.ofVariables[variable] |= released(by: thread, ordering, in: state)
+        case .exchange(let variable, let value, let ordering):
+            state.seen[thread].append("\(load(variable, thread, ordering, &state))")
+            state.variables[variable] = value
+            state.ofVariables[variable] |= released(by: thread, ordering, in: state)
+        case .guardSet(let variable, let ordering, let otherwise):
+            if load(variable, thread, ordering, &state) == 0 {
+                state.at[thread] = otherwise
+            } else {
+                state.seen[thread].append("set")
+            }
+        case .claim(let variable, let ordering, let failing, let otherwise):
+            if state.variables[variable] != 0 {
+                _ = load(variable, thread, failing, &state)
+                state.at[thread] = otherwise
+            } else {
+                _ = load(variable, thread, ordering, &state)
+                state.seen[thread].append("claimed")
+                state.variables[variable] = 1
+                state.ofVariables[variable] |= released(by: thread, ordering, in: state)
+            }
+        case .fence(let ordering):
+            if ordering.acquires { state.known[thread] |= state.acquirable[thread] }
+            if ordering.releases { state.fenced[thread] = state.known[thread] }
+        case .write(let value):
+            state.plain = value
+            let others = (state.reads | state.writes) & ~state.known[thread]
+            if others != 0 { state.hasRace = true }
+            let access = bit(of: before.at[thread], thread)
+            state.writes |= access
+            state.known[thread] |= access
+        case .read:
+            state.seen[thread].append("\(state.plain)")
+            if state.writes & ~state.known[thread] != 0 { state.hasRace = true }
+            let access = bit(of: before.at[thread], thread)
+            state.reads |= access
+            state.known[thread] |= access
         case .lock(let lock):
             guard isFree(lock, in: state) else { return nil }
-            state.owners[lock] = thread
+            take(lock, thread, &state)
         case .attempt(let lock, let otherwise):
             let isTaken = isFree(lock, in: state)
             state.seen[thread].append("\(isTaken)")
-            if isTaken { state.owners[lock] = thread } else { state.at[thread] = otherwise }
-        case .unlock(let lock): state.owners[lock] = nil
+            if isTaken { take(lock, thread, &state) } else { state.at[thread] = otherwise }
+        case .unlock(let lock): release(lock, thread, &state)
         case .lockToRead:
             guard state.owners[Instruction.readWrite] == nil else { return nil }
-            state.readers.append(thread)
+            share(thread, &state)
         case .attemptToRead(let otherwise):
             let isTaken = state.owners[Instruction.readWrite] == nil
             state.seen[thread].append("\(isTaken)")
-            if isTaken { state.readers.append(thread) } else { state.at[thread] = otherwise }
-        case .unlockToRead: state.readers.removeAll { $0 == thread }
-        case .signal: state.count += 1
+            if isTaken { share(thread, &state) } else { state.at[thread] = otherwise }
+        case .unlockToRead:
+            state.readers.removeAll { $0 == thread }
+            state.ofReaders |= state.known[thread]
+        case .signal:
+            state.count += 1
+            state.ofSignals |= state.known[thread]
         case .acquire:
             guard state.count > 0 else { return nil }
             state.count -= 1
+            state.known[thread] |= state.ofSignals
         case .attemptToAcquire:
             state.seen[thread].append(state.count > 0 ? "got it" : "none")
+            if state.count > 0 { state.known[thread] |= state.ofSignals }
             state.count = max(0, state.count - 1)
         case .wait: return waiting(thread, in: before)
         case .wake(let everybody):
@@ -102,6 +159,41 @@ struct Model {
             state.asleep.removeFirst(number)
         }
         return state
+    }
+
+    private func bit(of index: Int, _ thread: Int) -> Accesses {
+        1 << (program.threads.prefix(thread).reduce(0) { $0 + $1.count } + index)
+    }
+
+    /// Reads an atomic variable, and what was released there.
+    private func load(
+        _ variable: Int, _ thread: Int, _ ordering: MemoryOrdering, _ state: inout State
+    ) -> Int {
+        state.acquirable[thread] |= state.ofVariables[variable]
+        if ordering.acquires { state.known[thread] |= state.ofVariables[variable] }
+        return state.variables[variable]
+    }
+
+    private func released(
+        by thread: Int, _ ordering: MemoryOrdering, in state: State
+    ) -> Accesses {
+        ordering.releases ? state.known[thread] : state.fenced[thread]
+    }
+
+    private func take(_ lock: Int, _ thread: Int, _ state: inout State) {
+        state.owners[lock] = thread
+        state.known[thread] |= state.ofLocks[lock]
+        if lock == Instruction.readWrite { state.known[thread] |= state.ofReaders }
+    }
+
+    private func release(_ lock: Int, _ thread: Int, _ state: inout State) {
+        state.owners[lock] = nil
+        state.ofLocks[lock] |= state.known[thread]
+    }
+
+    private func share(_ thread: Int, _ state: inout State) {
+        state.readers.append(thread)
+        state.known[thread] |= state.ofLocks[Instruction.readWrite]
     }
 
     private func isFree(_ lock: Int, in state: State) -> Bool {
@@ -119,12 +211,12 @@ struct Model {
     private func waiting(_ thread: Int, in before: State) -> State? {
         var state = before
         guard state.woken.contains(thread) else {
-            state.owners[Instruction.condition] = nil
+            release(Instruction.condition, thread, &state)
             state.asleep.append(thread)
             return state
         }
         guard state.owners[Instruction.condition] == nil else { return nil }
-        state.owners[Instruction.condition] = thread
+        take(Instruction.condition, thread, &state)
         state.woken.remove(thread)
         state.at[thread] += 1
         return state

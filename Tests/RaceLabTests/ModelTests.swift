@@ -36,6 +36,12 @@ struct ModelTests {
         #expect(isNoticed)
     }
 
+    @Test("and would not if every atomic operation ordered what its memory ordering does not")
+    func noticesOrderings() {
+        let fault = UInt32(RL_FAULT_EVERY_ATOMIC_ORDERS)
+        #expect((0..<20).contains { !Self.disagreements(.locks, $0, faults: fault).isEmpty })
+    }
+
     /// On which programs of a block the lab and the model do not agree.
     private static func disagreements(
         _ family: Family, _ block: Int, faults: UInt32 = 0
@@ -60,9 +66,7 @@ struct ModelTests {
 extension Prediction {
     init(_ program: RandomProgram) {
         let model = Model(program)
-        // A signal orders nothing: the one who wakes may have been woken for no reason.
-        let races = [model.hasRace, Model(program, wakesForNoReason: true).hasRace]
-        self.init(outcomes: model.outcomes, races: Set(races))
+        self.init(outcomes: model.outcomes, races: [model.hasRace])
     }
 
     init(_ program: RandomQueueProgram) {

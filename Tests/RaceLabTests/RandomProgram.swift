@@ -4,8 +4,16 @@ import Synchronization
 
 /// What a thread of a random program does next. Numbers say with which of the variables or locks.
 enum Instruction {
-    case store(Int, value: Int)
-    case load(Int)
+    case store(Int, value: Int, MemoryOrdering)
+    case load(Int, MemoryOrdering)
+    /// Reads and writes in one.
+    case add(Int, value: Int, MemoryOrdering)
+    case exchange(Int, value: Int, MemoryOrdering)
+    /// Goes on elsewhere if the variable is 0.
+    case guardSet(Int, MemoryOrdering, otherwise: Int)
+    /// Exchanges 0 for 1, or goes on elsewhere.
+    case claim(Int, MemoryOrdering, failing: MemoryOrdering, otherwise: Int)
+    case fence(MemoryOrdering)
     /// Accesses to a variable that is not atomic.
     case write(value: Int)
     case read
@@ -47,10 +55,26 @@ struct RandomProgram: CustomStringConvertible {
 
     private mutating func below(_ bound: UInt64) -> Int { numbers.below(bound) }
 
+    private mutating func ordering(_ allowed: [MemoryOrdering]) -> MemoryOrdering {
+        allowed[below(UInt64(allowed.count))]
+    }
+
     private mutating func add(to thread: inout [Instruction], within locks: [Int]) {
-        switch below(locks.count < 2 ? 16 : 9) {
-        case 0, 1: thread.append(.store(below(2), value: 1 + below(2)))
-        case 2, 3: thread.append(.load(below(2)))
+        switch below(locks.count < 2 ? 22 : 15) {
+        case 0, 1: thread.append(.store(below(2), value: below(3), ordering(.ofStores)))
+        case 2: thread.append(.load(below(2), ordering(.ofLoads)))
+        case 3: thread.append(.fence(ordering(.ofFences)))
+        case 9:
+            thread.append(
+                below(2) == 0
+                    ? .add(below(2), value: 1, ordering(.all))
+                    : .exchange(below(2), value: below(3), ordering(.all)))
+        case 10, 11, 12: addGuarded(to: &thread, within: locks)
+        case 13, 14:
+            // What one thread does before it raises a flag is what another may do behind it.
+            thread.append(.write(value: 1 + below(2)))
+            if below(2) == 0 { thread.append(.fence(ordering(.ofFences))) }
+            thread.append(.store(below(2), value: 1, ordering(.ofStores)))
         case 4: thread.append(.write(value: 1 + below(2)))
         case 5: thread.append(.read)
         case 6: thread.append(.signal)
@@ -60,6 +84,23 @@ struct RandomProgram: CustomStringConvertible {
             thread.append(waits ? .wait : .wake(everybody: below(2) == 0))
         default: addSection(to: &thread, within: locks)
         }
+    }
+
+    /// What is done only if a flag is raised, or if this thread raises it.
+    private mutating func addGuarded(to thread: inout [Instruction], within locks: [Int]) {
+        let (variable, start) = (below(2), thread.count)
+        let isClaim = below(3) == 0
+        thread.append(.fence(.relaxed))
+        if below(3) == 0 { thread.append(.fence(ordering(.ofFences))) }
+        thread.append(below(2) == 0 ? .read : .write(value: 1 + below(2)))
+        if isClaim, below(2) == 0 {
+            thread.append(.store(variable, value: 0, ordering(.ofStores)))
+        }
+        thread[start] =
+            isClaim
+            ? .claim(
+                variable, ordering(.all), failing: ordering(.ofLoads), otherwise: thread.count)
+            : .guardSet(variable, ordering(.ofLoads), otherwise: thread.count)
     }
 
     private mutating func addSection(to thread: inout [Instruction], within locks: [Int]) {
@@ -100,7 +141,7 @@ struct RandomProgram: CustomStringConvertible {
 
     /// What the threads share.
     private final class Things {
-        let variables = [Box(Atomic(0)), Box(Atomic(0))]
+        let variables = [OrderedAtomic(), OrderedAtomic()]
         let shared = Shared()
         let locks: [any Takeable]
         let readWrite = ReadWriteLock()
@@ -114,10 +155,21 @@ struct RandomProgram: CustomStringConvertible {
         /// Returns where to go on.
         func carryOut(_ instruction: Instruction, at index: Int, _ seen: Seen) -> Int {
             switch instruction {
-            case .store(let variable, let value):
-                variables[variable].value.store(value, ordering: .relaxed)
-            case .load(let variable):
-                seen.note("\(variables[variable].value.load(ordering: .relaxed))")
+            case .store(let variable, let value, let ordering):
+                variables[variable].store(value, ordering)
+            case .load(let variable, let ordering):
+                seen.note("\(variables[variable].load(ordering))")
+            case .add(let variable, let value, let ordering):
+                seen.note("\(variables[variable].add(value, ordering))")
+            case .exchange(let variable, let value, let ordering):
+                seen.note("\(variables[variable].exchange(value, ordering))")
+            case .guardSet(let variable, let ordering, let otherwise):
+                if variables[variable].load(ordering) == 0 { return otherwise }
+                seen.note("set")
+            case .claim(let variable, let ordering, let failing, let otherwise):
+                if !variables[variable].claim(ordering, failing) { return otherwise }
+                seen.note("claimed")
+            case .fence(let ordering): ordering.fence()
             case .write(let value): shared.value = value
             case .read: seen.note("\(shared.value)")
             case .lock(Instruction.readWrite): readWrite.lockToWrite()

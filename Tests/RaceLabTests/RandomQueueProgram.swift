@@ -63,6 +63,8 @@ struct RandomQueueProgram: CustomStringConvertible {
     private var bodyCount: Int
     /// Those that are sent as part of the group.
     private var bodiesInGroup: Set<Int> = []
+    /// Whether every other thing is about the group.
+    private let isAboutGroup: Bool
 
     /// More of them would make more interleavings than can be explored.
     private static let mostBodies = 4
@@ -70,12 +72,17 @@ struct RandomQueueProgram: CustomStringConvertible {
     init(seed: UInt64) {
         numbers = RandomNumbers(seed: seed)
         threadCount = numbers.isOneOf(4) ? 3 : 2
+        isAboutGroup = seed % 2 == 1
         bodyCount = threadCount
         while bodies.count < bodyCount {
             let isFirst = bodies.count < threadCount
+            let entersGroup = isFirst && isAboutGroup
             let length = !isFirst ? 1 + numbers.below(2) : threadCount == 2 ? 3 : 1
             var body = Draft()
+            if entersGroup { body.instructions.append(.enterGroup(forWork: false)) }
+            if entersGroup, bodies.isEmpty { addNotification(to: &body) }
             while body.instructions.count < length { add(to: &body) }
+            if entersGroup { body.instructions.append(.leaveGroup(forWork: false)) }
             if bodiesInGroup.contains(bodies.count) {
                 body.instructions.append(.leaveGroup(forWork: true))
             }
@@ -96,6 +103,7 @@ struct RandomQueueProgram: CustomStringConvertible {
     }
 
     private mutating func add(to body: inout Draft) {
+        if isAboutGroup, numbers.isOneOf(2) { return addUseOfGroup(to: &body) }
         switch numbers.below(body.depth < 2 ? 24 : 13) {
         case 0: body.instructions.append(.store(numbers.below(2), value: 1 + numbers.below(2)))
         case 1: body.instructions.append(.load(numbers.below(2)))
@@ -146,9 +154,19 @@ struct RandomQueueProgram: CustomStringConvertible {
         }
     }
 
-    private mutating func addWork(to body: inout Draft) {
+    private mutating func addUseOfGroup(to body: inout Draft) {
+        switch numbers.below(body.depth < 2 ? 6 : 4) {
+        case 0: body.instructions.append(.waitForGroup(patience()))
+        case 1: addNotification(to: &body)
+        case 2: addWork(to: &body, inGroup: true)
+        case 3: body.instructions.append(.read)
+        default: addGroupSection(to: &body)
+        }
+    }
+
+    private mutating func addWork(to body: inout Draft, inGroup: Bool = false) {
         guard let other = newBody() else { return }
-        let isInGroup = numbers.isOneOf(3)
+        let isInGroup = inGroup || numbers.isOneOf(3)
         if isInGroup {
             bodiesInGroup.insert(other)
             body.instructions.append(.enterGroup(forWork: true))

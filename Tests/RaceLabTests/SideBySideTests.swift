@@ -1,3 +1,4 @@
+import Foundation
 import StageTesting
 import Testing
 
@@ -63,9 +64,19 @@ struct SideBySideTests {
 
     @Test("a state that changes under a lock is said when it can be looked at again")
     func lockedStates() throws {
-        let trace = try replay("AAAABBBA", Classic.nested.describe)
+        let trace = try replay("OOO") { scenario in
+            let lock = NSLock()
+            var value = 0
+            scenario.thread("only") {
+                lock.withLock {
+                    value = 1
+                    value = 2
+                }
+            }
+            scenario.state("value") { lock.withLock { "\(value)" } }
+        }
         let seen = trace.steps.map { $0.states != nil }
-        #expect(seen.contains(false) && seen.last == true)
+        #expect(seen == [false, false, true])
         #expect(trace.rows.dropFirst().map { !$0.changes.isEmpty } == seen)
         #expect(trace.rows[0].changes == [0])
     }

@@ -209,7 +209,7 @@ func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
     guard unavailable == nil else { return verdict(run) }
     var found: Verdict?
     var options = Options()
-    options.judging = [.deadlock]
+    options.judging = [.deadlock, .livelock]
     let report = explore(options: options) { scenario in
         scenario.thread("main") { found = verdict(run) }
     }

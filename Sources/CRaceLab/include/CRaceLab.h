@@ -68,6 +68,8 @@ typedef struct {
     rl_thread_set sleeping; // the threads whose going here would be redundant
     rl_thread_set could_be_early; // the threads whose attempt could come early, see RL_EARLY
     bool early;             // it did …
+    uint8_t unprompted;     // it goes on without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
+    rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
     int8_t before;          // … before this thread releases the lock
     uint32_t preemptions;   // before this step
     uintptr_t address;
@@ -79,10 +81,17 @@ typedef struct {
 /// another one has sent there, and waits for it.
 #define RL_EARLY 0x80
 
+/// Part of a choice: the thread goes on without what it waits for, because its time is up, or because
+/// a condition wakes it without a signal.
+#define RL_TIME_OUT 0x40
+#define RL_SPURIOUS 0xC0
+
 /// The choice that led to a step.
 static inline uint8_t rl_choice(const rl_step *step) {
-    return (uint8_t)(step->thread | (step->early ? RL_EARLY : 0));
+    return (uint8_t)(step->thread | (step->early ? RL_EARLY : 0) | step->unprompted);
 }
+
+static inline int rl_chosen_thread(uint8_t choice) { return choice & ~RL_SPURIOUS; }
 
 /// Two accesses to one place, at least one of them a modification, with nothing to order them.
 typedef struct {
@@ -90,14 +99,30 @@ typedef struct {
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
     bool overlap;           // both modify: each can be in the middle of it
+    bool is_known;          // atomic operations lie between them, but none whose ordering counts
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;
 
+/// A way to use a lock or a semaphore that its documentation forbids.
+typedef enum {
+    RL_RELEASED_FREE_LOCK = 0,  // a lock was released that no thread held
+    RL_WAITED_WITHOUT_LOCK,     // a condition was waited for without its lock
+    RL_FREED_IN_USE,            // a semaphore was freed with less than it was made with
+} rl_misuse_kind;
+
+typedef struct {
+    uint8_t kind;
+    int8_t thread;              // -1: none; something was freed with the scenario
+    uintptr_t pc;               // 0: unknown
+    int64_t count, made_with;   // of a semaphore
+} rl_misuse;
+
 /// What keeps a thread from going on, at the end of a run that did not complete.
 typedef struct {
     bool finished;
-    bool spinning;          // repeats the same reads until somebody writes
+    bool spinning;          // repeats the same reads until another thread writes
+    bool busy;              // and takes locks meanwhile, or attempts to
     bool in_line;           // lets work go first that was sent to a queue before
     int8_t holder;          // of the lock for which it waits, or the thread; -1: nobody
     uint8_t kind;
@@ -106,6 +131,14 @@ typedef struct {
 } rl_waiting;
 
 #define RL_MAX_FRAMES 64
+
+/// An instance of a class that was made during a run.
+typedef struct {
+    uintptr_t address;
+    size_t size;
+    const void *type;
+    uintptr_t pc;           // where it was made
+} rl_object;
 
 /// One run of the scenario, as it is shown to `finished`. Valid during that call only.
 typedef struct {
@@ -118,13 +151,15 @@ typedef struct {
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
-    uint32_t accesses[RL_MAX_THREADS];  // steps of each thread that are not notes
+    uint32_t accesses[RL_MAX_THREADS];  // points to which each thread has come, fences and releases
     uint32_t misfit_step;
     int misfit_thread;
     bool misfit_early;                  // it could go, but not with an attempt that comes early
     int blocked_thread;
     uint32_t frame_count;               // where the blocked thread is
     uintptr_t frames[RL_MAX_FRAMES];
+    size_t object_count;                // those of the set-up included, if `stepped` is not NULL
+    const rl_object *objects;
 } rl_run;
 
 /// An interleaving that crashes in its last step, or after it.
@@ -144,10 +179,13 @@ typedef struct {
     /// Called after each step if not NULL, while no thread is running.
     void (*stepped)(void *context, uint32_t step);
 
-    /// Whether the code at an address stands in no source file.
+    /// Whether the code at an address stands in no source file. Not called on Linux, where the line
+    /// tables are read instead.
     bool (*is_compilers_own)(uintptr_t pc);
 
+    unsigned liberties;         // RL_LIBERTY_…
     bool reduce;                // do not permute steps that do not touch one another
+    bool continues;             // an exploration that has learned something
     int max_preemptions;        // -1: any number
     uint64_t max_runs;
     uint64_t max_executed;      // those that repeat another one included; 0: any number
@@ -179,6 +217,9 @@ typedef struct {
     const char *outside;        // if `status` is RL_OUTSIDE: what goes on there …
     uintptr_t outside_pc;       // … and where it was begun
     bool preemption_bound_reached;
+    bool starts_again;          // something was learned on which the reduction depends: go on with
+                                // another exploration that `continues` this one
+    bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
 /// Runs the scenario under one interleaving after the other. One exploration at a time.
@@ -210,11 +251,18 @@ void rl_send(const void *queue, const void *item);
 bool rl_await(const void *queue);
 void rl_received(const void *item);
 
+/// What was misused in this run so far, freeing what the scenario has set up included. Valid until
+/// the next run.
+const rl_misuse *rl_misuses(size_t *count);
+
 /// True on a thread of a running scenario.
 bool rl_on_lab_thread(void);
 
-/// True if somebody holds a lock, so that code which takes one might not return.
-bool rl_lock_is_held(void);
+/// Reads the state of the scenario between two steps, on a thread of the lab. Returns false if it
+/// came to a lock that a thread of the scenario holds; then `read` has not returned, and never will.
+bool rl_observe(void (*read)(void *context), void *context);
+/// The addresses that the last observation has accessed.
+size_t rl_touched(const uintptr_t **addresses);
 
 /// How many accesses to properties, captured variables and globals have arrived here so far,
 /// on this thread, outside of a run.
@@ -290,11 +338,35 @@ static inline const rl_step *rl_recorded_steps(const rl_recorder *recorder) {
     return recorder->steps;
 }
 
+/// Where code stands in the source. The texts stay where they are.
+typedef struct {
+    const char *function;       // its mangled name
+    uintptr_t function_start;
+    const char *folder, *file;
+    uint32_t line, column;      // 0: none
+} rl_line;
+
+/// Between these two the calling thread works for the lab, such as to look up symbols: however long
+/// that takes, the code under test is not to blame. Calls do nest.
+void rl_begin_own_work(void);
+void rl_end_own_work(void);
+
+/// Looks an address up in the program's line tables, on Linux. Returns false if no function is known
+/// that has the code.
+bool rl_find_line(uintptr_t address, rl_line *line);
+
 /// Whether a return address belongs to the program, and not to the toolchain's libraries.
 bool rl_is_of_program(uintptr_t pc);
 
 /// NULL if there can be such children; otherwise a sentence that says why not.
 const char *rl_no_children(void);
+
+/// What is explored on request.
+enum {
+    RL_LIBERTY_TIME_OUTS = 1,   // a time-out can fire although other threads could go on
+    RL_LIBERTY_ANY_WAITER = 2,  // a signal can wake any thread that waits for it
+    RL_LIBERTY_SPURIOUS = 4,    // a condition can wake a thread without a signal
+};
 
 /// Faults that the lab's own tests plant, to see whether they would be noticed.
 enum {
@@ -302,6 +374,7 @@ enum {
     RL_FAULT_LOCKS_ALWAYS_FREE = 2,
     RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
     RL_FAULT_NO_EARLY_ATTEMPTS = 8,
+    RL_FAULT_EVERY_ATOMIC_ORDERS = 16,
 };
 
 /// From now on a stack overflow ends this process with `status`, after writing `message` to

@@ -112,7 +112,7 @@ class InterleavingMap {
         this.roads(this.race.places(path.node, path.counts()), at),
         this.walked(this.shown || path, at), drawn([...ahead.values()]));
     }
-    parts.push(this.here(at((this.shown || path).counts())));
+    if (!this.shown || this.shown.length > 0) parts.push(this.here(at((this.shown || path).counts())));
     return this.finish(width, height, parts);
   }
 

@@ -20,14 +20,30 @@ class LabPage {
     return `#${[id, schedule].filter(part => part !== "").map(encodeURI).join("/")}`;
   }
 
+  // Browsers allow about six changes of the address a second.
   remember(id, schedule) {
-    const link = this.link(id, schedule);
-    if (location.hash !== link && (location.hash !== "" || link !== "#")) {
-      history.replaceState(null, "", link);
+    this.address = this.link(id, schedule);
+    if (this.pending) return;
+    const wait = (this.remembered || 0) + 200 - Date.now();
+    if (wait <= 0) this.rememberNow();
+    else this.pending = setTimeout(() => this.rememberNow(), wait);
+  }
+
+  rememberNow() {
+    this.forget();
+    this.remembered = Date.now();
+    if (location.hash !== this.address && (location.hash !== "" || this.address !== "#")) {
+      history.replaceState(null, "", this.address);
     }
   }
 
+  forget() {
+    clearTimeout(this.pending);
+    this.pending = null;
+  }
+
   route() {
+    this.forget();
     let words;
     try {
       words = decodeURI(location.hash.slice(1)).split("/");

@@ -118,7 +118,7 @@ function pictureFile(picture) {
 // The rules of the page that a picture needs.
 function pictureStyle() {
   const isNeeded = rule => rule.selectorText !== undefined
-    && /^(svg|\.(box|note-|fill-|stroke-|arrow|dashed|lock|hatch|conflict|road|sign|aside|target|walked|here|held|strip|tiny|lane))/.test(rule.selectorText);
+    && /^(svg|\.(box|note-|fill-|stroke-|arrow|dashed|lock|hatch|conflict|road|sign|aside|target|walked|here|held|strip|tiny))/.test(rule.selectorText);
   const rules = [...document.styleSheets[0].cssRules];
   const colors = rules.find(rule => rule.selectorText === ":root").cssText.replace("color-scheme: light dark;", "");
   const dark = rules.find(rule => rule.conditionText === "(prefers-color-scheme: dark)").cssRules[0].cssText

@@ -7,6 +7,7 @@ class RaceView {
     this.page = page;
     this.path = new Path(race);
     this.undone = [];
+    this.timer = null;
     this.map = new InterleavingMap(race, {
       goTo: (counts, index) => this.goTo(counts, index), show: schedule => this.load(schedule, true),
     });

@@ -14,7 +14,9 @@ public protocol Race: Hazard {
 }
 
 extension Race {
-    public var judging: Set<Finding.Kind> { [.failedCheck, .uncaughtError, .deadlock, .overlap] }
+    public var judging: Set<Finding.Kind> {
+        [.failedCheck, .uncaughtError, .deadlock, .livelock, .overlap]
+    }
 
     public var reduces: Bool { true }
 
@@ -56,6 +58,9 @@ extension Race {
         let failing = reports.reduce(0) { $0 + $1.failing }
         let findings = reports.flatMap(\.findings)
         guard !findings.isEmpty else {
+            if let cutOff = reports.first(where: { !$0.survives }) {
+                return .unknown(cutOff.summary)
+            }
             return .survives(explored: explored, detail: "in every one of \(explored)")
         }
         let reasons = findings.compactMap(Reason.init)
@@ -107,7 +112,7 @@ extension Reason {
         switch finding.kind {
         case .overlap: self = .overlap
         case .dataRace: self = .dataRace
-        case .deadlock: self = .deadlock
+        case .deadlock, .livelock: self = .deadlock
         default:
             guard let reason = Reason(sentence: finding.reason) else { return nil }
             self = reason

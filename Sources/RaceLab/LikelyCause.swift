@@ -1,0 +1,86 @@
+import CRaceLab
+
+/// Looks for what makes a scenario differ from run to run, in the source around its steps.
+struct LikelyCause {
+    private let sites: [Site]
+
+    /// - Parameter places: return addresses; the last ones are the closest to where a run differed.
+    init(_ places: [UInt]) {
+        let known = Symbols.sites(of: places)
+        sites = places.reversed().compactMap { known[$0] }.filter(\.isOfProgram)
+    }
+
+    /// What is said of the scenario, with the place if one was found.
+    var obstacle: Obstacle {
+        for site in sites {
+            // What is used in a line is often declared or computed just above, in the same function.
+            for line in [site.line] + (max(1, site.line - 12)...(site.line + 4)) {
+                if let found = found(line, site.path, anyLazyVariable: line == site.line) {
+                    return found
+                }
+            }
+        }
+        return lazyVariable ?? .notDeterministic
+    }
+
+    private func found(_ line: Int, _ path: String, anyLazyVariable: Bool) -> Obstacle? {
+        guard let text = SourceText.line(line, of: path), !text.hasPrefix("//") else { return nil }
+        for (words, reason) in LikelyCause.reasons where words.contains(where: text.contains) {
+            return obstacle(line, path, text, reason)
+        }
+        let isLazy = anyLazyVariable && text.contains("lazy var ")
+        return isLazy ? obstacle(line, path, text, LikelyCause.lazy) : nil
+    }
+
+    /// The declaration of a lazy variable that one of the steps uses.
+    private var lazyVariable: Obstacle? {
+        let texts = sites.compactMap { SourceText.line($0.line, of: $0.path) }
+        for path in Set(sites.map(\.path)).sorted() {
+            var line = 1
+            while let text = SourceText.line(line, of: path) {
+                if let name = text.firstMatch(of: /lazy var (\w+)/)?.1,
+                    texts.contains(where: {
+                        $0.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.contains(name)
+                    })
+                {
+                    return obstacle(line, path, text, LikelyCause.lazy)
+                }
+                line += 1
+            }
+        }
+        return nil
+    }
+
+    private func obstacle(
+        _ line: Int, _ path: String, _ text: String, _ reason: String
+    ) -> Obstacle {
+        let file = Site(path: path, line: line, column: 0, function: "").file
+        return .notDeterministicBecauseOf(place: "\(file):\(line)", text: text, reason: reason)
+    }
+
+    private static let lazy =
+        "two threads that read it first at the same time can each create one of their own; create it "
+        + "in the initializer"
+
+    private static let reasons: [(words: [String], reason: String)] = [
+        (
+            ["ObjectIdentifier(", "Unmanaged.", "unsafeBitCast(", "UnsafeRawPointer("],
+            "an address is another one in each run; choose by a number of your own"
+        ),
+        (
+            [
+                "Task {", "Task.detached", "Task(", "asyncAfter(", "OperationQueue", "Timer.",
+                "makeTimerSource", "NotificationCenter", "Process(",
+            ],
+            "work that is sent there is not seen by the lab"
+        ),
+        (
+            [
+                "Date()", "Date.now", "random(", "randomElement(", "shuffled()", "shuffle()",
+                "UUID()",
+                "Clock.now", "Clock().now", "DispatchTime.now", "systemUptime",
+            ],
+            "it depends on time or chance"
+        ),
+    ]
+}

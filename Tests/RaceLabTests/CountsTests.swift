@@ -1,0 +1,109 @@
+import Foundation
+import RaceLab
+import StageTesting
+import Testing
+
+/// What reference counts decide depends on the order of releases, which are no steps.
+@Suite("Reduction knows of reference counts", .needsTheLab)
+struct CountsTests {
+    private final class Thing {
+        var value = 1
+        var atEnd: (() -> Void)?
+        deinit { atEnd?() }
+    }
+
+    private final class Holder {
+        var strong: Thing?
+        weak var weakly: Thing?
+        var list: [Thing] = []
+        var closure: (() -> Thing)?
+
+        init(_ thing: Thing? = nil) { strong = thing }
+    }
+
+    /// What is decided by who comes first, although no two steps touch the same property.
+    struct Shape: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let outcomes: Set<String>
+        let describe: @Sendable (Scenario) -> Void
+    }
+
+    private static func weak(
+        _ name: String, _ keep: @escaping @Sendable (Holder, Thing) -> Void,
+        _ release: @escaping @Sendable (Holder) -> Void
+    ) -> Shape {
+        Shape(testDescription: name, outcomes: ["alive", "gone"]) { scenario in
+            let (owner, other) = (Holder(), Holder())
+            do {
+                let thing = Thing()
+                keep(owner, thing)
+                other.weakly = thing
+            }
+            let seen = Seen()
+            scenario.thread("releases") { release(owner) }
+            scenario.thread("looks") { seen.note(other.weakly == nil ? "gone" : "alive") }
+            scenario.outcome { seen.text }
+        }
+    }
+
+    static let shapes: [Shape] = [
+        weak("a weak reference", { $0.strong = $1 }, { $0.strong = nil }),
+        weak("a weak reference to an element", { $0.list = [$1] }, { $0.list = [] }),
+        weak("a weak reference to what a closure holds", { h, t in h.closure = { t } }) {
+            $0.closure = nil
+        },
+        weak("a weak reference to what is replaced", { $0.strong = $1 }, { $0.strong = Thing() }),
+        Shape(
+            testDescription: "which thread runs `deinit`",
+            outcomes: ["end 1 2", "end 2 1", "1 end 2", "2 end 1"]
+        ) {
+            scenario in
+            let (log, thing) = (Log<String>(), Thing())
+            thing.atEnd = { log.append("end") }
+            let holders = [Holder(thing), Holder(thing)]
+            scenario.thread("first") {
+                holders[0].strong = nil
+                log.append("1")
+            }
+            scenario.thread("second") {
+                holders[1].strong = nil
+                log.append("2")
+            }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        },
+        Shape(testDescription: "uniqueness", outcomes: ["shared", "unique"]) { scenario in
+            let thing = Thing()
+            let holders = [Holder(thing), Holder(thing)]
+            let seen = Seen()
+            scenario.thread("releases") { holders[0].strong = nil }
+            scenario.thread("asks") {
+                seen.note(isKnownUniquelyReferenced(&holders[1].strong) ? "unique" : "shared")
+            }
+            scenario.outcome { seen.text }
+        },
+        Shape(testDescription: "uniqueness against one more", outcomes: ["shared", "unique"]) {
+            scenario in
+            let thing = Thing()
+            let (holder, other, third) = (Holder(thing), Holder(), Holder())
+            other.weakly = thing
+            let seen = Seen()
+            scenario.thread("retains") { third.strong = other.weakly }
+            scenario.thread("asks") {
+                seen.note(isKnownUniquelyReferenced(&holder.strong) ? "unique" : "shared")
+            }
+            scenario.outcome { seen.text }
+        },
+    ]
+
+    @Test("no outcome is lost", arguments: shapes)
+    func reduced(shape: Shape) {
+        var options = Options()
+        options.reduction = false
+        let all = explore(options: options, shape.describe)
+        options.reduction = true
+        let reduced = explore(options: options, shape.describe)
+        #expect(Set(all.outcomes.keys) == shape.outcomes, "\(all.text())")
+        #expect(Set(reduced.outcomes.keys) == shape.outcomes, "\(reduced.text())")
+        #expect(Set(reduced.findings.map(\.description)) == Set(all.findings.map(\.description)))
+    }
+}

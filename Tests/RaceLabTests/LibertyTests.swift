@@ -1,0 +1,147 @@
+import Dispatch
+import Foundation
+import RaceLab
+import StageTesting
+import Testing
+
+/// What the lab explores on request: each has a classic with a bug that only shows then.
+@Suite("On request", .needsTheLab)
+struct LibertyTests {
+    struct Liberty: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let kind: Finding.Kind
+        let take: @Sendable (inout Options) -> Void
+        let describe: @Sendable (Scenario) -> Void
+        /// The same code without the bug.
+        let corrected: @Sendable (Scenario) -> Void
+    }
+
+    static let all: [Liberty] = [
+        Liberty(
+            testDescription: "a time-out fires while the work is being done", kind: .failedCheck,
+            take: { $0.timeOutsFireAtAnyTime = true }, describe: handOver(cancels: false),
+            corrected: handOver(cancels: true)),
+        Liberty(
+            testDescription: "a signal wakes the thread that has waited for less long",
+            kind: .deadlock, take: { $0.signalsWakeAnyWaiter = true },
+            describe: twoWaiters(wakesAll: false), corrected: twoWaiters(wakesAll: true)),
+        Liberty(
+            testDescription: "a condition wakes a thread without a signal", kind: .failedCheck,
+            take: { $0.spuriousWakeups = true }, describe: oneWaiter(checksAgain: false),
+            corrected: oneWaiter(checksAgain: true)),
+    ]
+
+    private static func report(
+        _ describe: @escaping (Scenario) -> Void, _ take: (inout Options) -> Void,
+        reduction: Bool
+    ) -> Report {
+        var options = Options()
+        options.judging = [.failedCheck, .deadlock, .livelock]
+        options.reduction = reduction
+        take(&options)
+        return explore(options: options, describe)
+    }
+
+    @Test("shows the bug, and only then", arguments: all, [false, true])
+    func showsBug(_ liberty: Liberty, reduction: Bool) throws {
+        let without = Self.report(liberty.describe, { _ in }, reduction: reduction)
+        #expect(without.survives, "\(without.text())")
+        let report = Self.report(liberty.describe, liberty.take, reduction: reduction)
+        #expect(report.findings.map(\.kind) == [liberty.kind], "\(report.text())")
+        #expect(report.extent == .all)
+        let corrected = Self.report(liberty.corrected, liberty.take, reduction: reduction)
+        #expect(corrected.survives, "\(corrected.text())")
+    }
+
+    @Test("what is found can be replayed from its text", arguments: all)
+    func replays(_ liberty: Liberty) throws {
+        let report = Self.report(liberty.describe, liberty.take, reduction: true)
+        let finding = try #require(report.findings.first)
+        let text = finding.schedule.text(threads: report.threads)
+        var options = Options()
+        liberty.take(&options)
+        let trace = try replay(text, options: options, liberty.describe)
+        #expect(trace.findings.contains { $0.kind == liberty.kind })
+        #expect(trace.schedule == finding.schedule)
+    }
+
+    // MARK: Classics
+
+    /// A worker hands over a result to a client that waits for it with a time-out. A client that gives up
+    /// has to cancel the work, or the result comes all the same.
+    private static func handOver(cancels: Bool) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (done, lock) = (DispatchSemaphore(value: 0), NSLock())
+            let (result, cancelled, givenUp) = (Counter(), Counter(), Counter())
+            scenario.thread("worker") {
+                lock.withLock { if cancelled.value == 0 { result.value = 1 } }
+                done.signal()
+            }
+            scenario.thread("client") {
+                if done.wait(timeout: .now() + 3600) == .success { return }
+                lock.withLock {
+                    guard result.value == 0 else { return }
+                    if cancels { cancelled.value = 1 }
+                    givenUp.value = 1
+                }
+            }
+            scenario.check {
+                try require(
+                    givenUp.value == 0 || result.value == 0, "given up, and yet there is a result")
+            }
+        }
+    }
+
+    /// Two threads wait on one condition for different things, and one signal is for the first.
+    private static func twoWaiters(wakesAll: Bool) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (condition, isFirstHere) = (NSCondition(), DispatchSemaphore(value: 0))
+            let turn = Counter()
+            scenario.thread("first") {
+                condition.lock()
+                isFirstHere.signal()
+                while turn.value < 1 { condition.wait() }
+                turn.value = 2
+                condition.broadcast()
+                condition.unlock()
+            }
+            scenario.thread("second") {
+                isFirstHere.wait()
+                condition.lock()
+                while turn.value < 2 { condition.wait() }
+                condition.unlock()
+            }
+            scenario.thread("third") {
+                condition.lock()
+                turn.value = max(1, turn.value)
+                if wakesAll { condition.broadcast() } else { condition.signal() }
+                condition.unlock()
+            }
+        }
+    }
+
+    /// A thread waits until there is something, and takes it.
+    private static func oneWaiter(checksAgain: Bool) -> @Sendable (Scenario) -> Void {
+        { scenario in
+            let (condition, stock, isEmpty) = (NSCondition(), Counter(), Counter())
+            scenario.thread("consumer") {
+                condition.lock()
+                if checksAgain {
+                    while stock.value == 0 { condition.wait() }
+                } else if stock.value == 0 {
+                    condition.wait()
+                }
+                isEmpty.value = stock.value == 0 ? 1 : 0
+                stock.value -= 1
+                condition.unlock()
+            }
+            scenario.thread("producer") {
+                condition.lock()
+                stock.value += 1
+                condition.signal()
+                condition.unlock()
+            }
+            scenario.check { try require(isEmpty.value == 0, "taken from an empty stock") }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import Synchronization
+
+/// The memory orderings as values. Swift wants them as constants.
+enum MemoryOrdering: CaseIterable, Sendable {
+    case relaxed, acquiring, releasing, acquiringAndReleasing, sequentiallyConsistent
+
+    var acquires: Bool { self != .relaxed && self != .releasing }
+    var releases: Bool { self != .relaxed && self != .acquiring }
+
+    /// Does nothing if relaxed: there is no such fence.
+    @inline(__always)
+    func fence() {
+        switch self {
+        case .relaxed: break
+        case .acquiring: atomicMemoryFence(ordering: .acquiring)
+        case .releasing: atomicMemoryFence(ordering: .releasing)
+        case .acquiringAndReleasing: atomicMemoryFence(ordering: .acquiringAndReleasing)
+        case .sequentiallyConsistent: atomicMemoryFence(ordering: .sequentiallyConsistent)
+        }
+    }
+}
+
+extension [MemoryOrdering] {
+    static let all = MemoryOrdering.allCases
+    static let ofLoads: Self = [.relaxed, .acquiring, .sequentiallyConsistent]
+    static let ofStores: Self = [.relaxed, .releasing, .sequentiallyConsistent]
+    static let ofFences: Self = all.filter { $0 != .relaxed }
+}
+
+/// An atomic integer whose operations take the memory ordering as a value.
+final class OrderedAtomic: Sendable {
+    private let word = Atomic(0)
+
+    func load(_ ordering: MemoryOrdering) -> Int {
+        switch ordering {
+        case .relaxed: word.load(ordering: .relaxed)
+        case .acquiring: word.load(ordering: .acquiring)
+        default: word.load(ordering: .sequentiallyConsistent)
+        }
+    }
+
+    func store(_ value: Int, _ ordering: MemoryOrdering) {
+        switch ordering {
+        case .relaxed: word.store(value, ordering: .relaxed)
+        case .releasing: word.store(value, ordering: .releasing)
+        default: word.store(value, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    func add(_ value: Int, _ ordering: MemoryOrdering) -> Int {
+        switch ordering {
+        case .relaxed: word.wrappingAdd(value, ordering: .relaxed).oldValue
+        case .acquiring: word.wrappingAdd(value, ordering: .acquiring).oldValue
+        case .releasing: word.wrappingAdd(value, ordering: .releasing).oldValue
+        case .acquiringAndReleasing:
+            word.wrappingAdd(value, ordering: .acquiringAndReleasing).oldValue
+        case .sequentiallyConsistent:
+            word.wrappingAdd(value, ordering: .sequentiallyConsistent).oldValue
+        }
+    }
+
+    func exchange(_ value: Int, _ ordering: MemoryOrdering) -> Int {
+        switch ordering {
+        case .relaxed: word.exchange(value, ordering: .relaxed)
+        case .acquiring: word.exchange(value, ordering: .acquiring)
+        case .releasing: word.exchange(value, ordering: .releasing)
+        case .acquiringAndReleasing: word.exchange(value, ordering: .acquiringAndReleasing)
+        case .sequentiallyConsistent: word.exchange(value, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    /// Exchanges 0 for 1, if it is 0.
+    func claim(_ ordering: MemoryOrdering, _ failing: MemoryOrdering) -> Bool {
+        compareExchange(0, 1, ordering, failing)
+    }
+
+    func compareExchange(
+        _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
+    ) -> Bool {
+        switch (ordering, failing) {
+        case (.relaxed, .relaxed):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .relaxed,
+                failureOrdering: .relaxed
+            ).exchanged
+        case (.relaxed, .acquiring):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .relaxed,
+                failureOrdering: .acquiring
+            ).exchanged
+        case (.relaxed, _):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .relaxed,
+                failureOrdering: .sequentiallyConsistent
+            ).exchanged
+        case (.acquiring, .relaxed):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .acquiring,
+                failureOrdering: .relaxed
+            ).exchanged
+        case (.acquiring, .acquiring):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .acquiring,
+                failureOrdering: .acquiring
+            ).exchanged
+        case (.acquiring, _):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .acquiring,
+                failureOrdering: .sequentiallyConsistent
+            ).exchanged
+        case (.releasing, .relaxed):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .releasing,
+                failureOrdering: .relaxed
+            ).exchanged
+        case (.releasing, .acquiring):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .releasing,
+                failureOrdering: .acquiring
+            ).exchanged
+        case (.releasing, _):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .releasing,
+                failureOrdering: .sequentiallyConsistent
+            ).exchanged
+        case (.acquiringAndReleasing, .relaxed):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
+                failureOrdering: .relaxed
+            ).exchanged
+        case (.acquiringAndReleasing, .acquiring):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
+                failureOrdering: .acquiring
+            ).exchanged
+        case (.acquiringAndReleasing, _):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
+                failureOrdering: .sequentiallyConsistent
+            ).exchanged
+        case (.sequentiallyConsistent, .relaxed):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
+                failureOrdering: .relaxed
+            ).exchanged
+        case (.sequentiallyConsistent, .acquiring):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
+                failureOrdering: .acquiring
+            ).exchanged
+        case (.sequentiallyConsistent, _):
+            word.compareExchange(
+                expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
+                failureOrdering: .sequentiallyConsistent
+            ).exchanged
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import RaceLab
+
+/// Where several instances of a class take part, a table says which of them each row belongs to.
+@Suite("A table tells instances apart", .needsTheLab)
+struct ObjectTests {
+    private final class Link {
+        var value = 0
+        var next: Link?
+    }
+
+    private static func chain(_ scenario: Scenario) {
+        let promise = Link()
+        let next = Link()
+        promise.next = next
+        scenario.thread("only") {
+            promise.value = 1
+            promise.next?.value = promise.value
+        }
+        scenario.state("value") { "\(promise.value)" }
+        scenario.state("next.value") { "\(next.value)" }
+        scenario.state("both") { "\(promise.value + next.value)" }
+    }
+
+    @Test("by the names that they have in the source")
+    func names() throws {
+        let trace = try replay("OOOO", Self.chain)
+        #expect(trace.steps.map(\.owner) == ["promise", "promise", "promise", "next"])
+        #expect(trace.columnOwners == ["promise", "next", nil])
+        #expect(trace.titles == ["promise.value", "next.value", "both"])
+        #expect(trace.owners == [Trace.Owners(type: "Link", names: ["promise", "next"])])
+        #expect(trace.table().contains("\npromise, next: Link\n"))
+        #expect(trace.table().contains(" promise :"))
+        #expect(trace.table().contains(" next :"))
+        #expect(trace.json.contains(#""owner": "next""#))
+        #expect(trace.markdown.contains("promise.value"))
+    }
+
+    @Test("by letters where the source has no names, or the same twice")
+    func letters() throws {
+        let trace = try replay("OOO") { scenario in
+            let links = [Link(), Link()]
+            func made() -> Link {
+                let link = Link()
+                return link
+            }
+            let others = [made(), made()]
+            scenario.thread("only") {
+                links[0].value = 1
+                others[1].value = 1
+                links[1].value = 1
+            }
+        }
+        #expect(trace.steps.map(\.owner) == ["A", "link", "B"])
+        #expect(trace.owners.map(\.names) == [["A", "link", "B"]])
+    }
+
+    @Test("instances of different classes, or one alone, need no names")
+    func alone() throws {
+        final class Other {
+            var value = 0
+        }
+        let trace = try replay("OO") { scenario in
+            let link = Link()
+            let other = Other()
+            scenario.thread("only") {
+                link.value = 1
+                other.value = 1
+            }
+            scenario.state("value") { "\(link.value)" }
+        }
+        #expect(trace.steps.allSatisfy { $0.owner == nil })
+        #expect(trace.titles == ["value"])
+        #expect(trace.legend == ["Line numbers refer to ObjectTests.swift."])
+    }
+
+    private final class Locked {
+        private let lock = Mutex(0)
+        func set(_ value: Int, _ during: () -> Void = {}) {
+            lock.withLock {
+                $0 = value
+                during()
+            }
+        }
+        var value: Int { lock.withLock { $0 } }
+    }
+
+    private final class LockedByFoundation {
+        private let lock = NSLock()
+        private var stored = 0
+        func set(_ value: Int, _ during: () -> Void = {}) {
+            lock.lock()
+            stored = value
+            during()
+            lock.unlock()
+        }
+        var value: Int {
+            lock.lock()
+            defer { lock.unlock() }
+            return stored
+        }
+    }
+
+    @Test("the lock of one of them does not hide the state of another one")
+    func locks() throws {
+        let trace = try replay("OO") { scenario in
+            let outer = Locked()
+            let inner = Locked()
+            scenario.thread("only") { outer.set(1) { inner.set(2) } }
+            scenario.state("value") { "\(outer.value)" }
+            scenario.state("value") { "\(inner.value)" }
+        }
+        #expect(trace.steps.map(\.owner) == ["outer", "inner"])
+        #expect(trace.titles == ["outer.value", "inner.value"])
+        #expect(trace.steps.map(\.states) == [["(locked)", "0"], ["1", "2"]])
+    }
+
+    @Test("a lock of Foundation belongs to the instance that has it")
+    func locksOfFoundation() throws {
+        let trace = try replay("OOOO") { scenario in
+            let outer = LockedByFoundation()
+            let inner = LockedByFoundation()
+            scenario.thread("only") { outer.set(1) { inner.set(2) } }
+            scenario.state("value") { "\(outer.value)" }
+            scenario.state("value") { "\(inner.value)" }
+        }
+        #expect(trace.steps.map(\.owner) == ["outer", "outer", "inner", "inner"])
+        #expect(
+            trace.steps.map(\.states) == [["(locked)", "0"], ["(locked)", "0"], nil, ["1", "2"]])
+    }
+
+    @Test("reading a state that comes to a held lock late does no harm to what comes next")
+    func late() throws {
+        for _ in 0..<3 {
+            let trace = try replay("OOOO") { scenario in
+                let first = Locked()
+                let second = LockedByFoundation()
+                let queue = DispatchQueue(label: "queue")
+                scenario.thread("only") {
+                    second.set(1) { first.set(1) }
+                    first.set(2)
+                }
+                // It holds two locks when it comes to the third.
+                scenario.state("sum") {
+                    first.set(first.value) {}
+                    return queue.sync { "\(second.value)" }
+                }
+            }
+            #expect(trace.steps.map(\.states) == [nil, nil, ["1"], ["1"]])
+        }
+    }
+}
+
+/// Of many threads, each column would be too narrow to read.
+@Suite("Many threads share a column", .needsTheLab)
+struct ManyThreadsTests {
+    private static func scenario(_ count: Int) -> (Scenario) -> Void {
+        { scenario in
+            final class Counter {
+                var someLongerName = 0
+            }
+            let counter = Counter()
+            for index in 0..<count {
+                scenario.thread("\(index) thread") {
+                    counter.someLongerName += counter.someLongerName < 100 ? 1 : 2
+                }
+            }
+            scenario.state("value") { "\(counter.someLongerName)" }
+        }
+    }
+
+    @Test("eight threads at 100 columns can be read, and two have their columns")
+    func eight() throws {
+        let schedule = Schedule((0..<8).flatMap { [$0, $0] })
+        let text = try replay(schedule, Self.scenario(8)).table(width: 100)
+        let lines = text.components(separatedBy: "\n")
+        let statement = "counter.someLongerName += counter.someLongerName < 100 ? 1 : 2"
+        #expect(lines.count { $0.contains(statement) } == 16)
+        #expect(lines.allSatisfy { $0.count <= 100 })
+        #expect(lines[0].hasPrefix("A 0 thread, B 1 thread"))
+        #expect(lines.contains { $0.hasPrefix(" 3  B ") && $0.contains(statement) })
+        #expect(text.contains("→ value 8"))
+        #expect(lines.last == "Line numbers refer to ObjectTests.swift.")
+        let two = try replay(Schedule([0, 0, 1, 1]), Self.scenario(2)).table(width: 100)
+        #expect(two.hasPrefix("    0 thread "))
+    }
+}

@@ -1,0 +1,89 @@
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// Bounds of what an exploration may take, and what it reports meanwhile.
+@Suite("Bounds within the process", .needsTheLab)
+struct ProgressTests {
+    /// Two threads of eight steps each on one counter: 12,870 interleavings without reduction.
+    private static func many(_ change: (inout Options) -> Void) -> Report {
+        var options = Options()
+        options.reduction = false
+        options.judging = [.failedCheck]
+        change(&options)
+        return explore(options: options) { scenario in
+            let counter = Counter()
+            for name in ["left", "right"] {
+                scenario.thread(name) { for _ in 0..<8 { counter.value = 1 } }
+            }
+        }
+    }
+
+    @Test("the number of runs")
+    func runs() {
+        let report = Self.many { $0.maximumRuns = 10 }
+        #expect(report.explored == 10 && report.extent == .first(10) && report.limit == .runs)
+        #expect(report.text().contains("maximumRuns was reached"))
+    }
+
+    @Test("the number of runs counts those that repeat an interleaving")
+    func redundantRuns() {
+        // Attempts to take a lock are explored with sleep sets alone.
+        var options = Options()
+        options.reduction = true
+        let describe: (Scenario) -> Void = { scenario in
+            let (lock, counters) = (Box(Mutex(0)), [Counter(), Counter()])
+            for (index, counter) in counters.enumerated() {
+                scenario.thread("\(index)") {
+                    for _ in 0..<3 { counter.value = 1 }
+                    _ = lock.value.withLockIfAvailable { $0 += 1 }
+                }
+            }
+        }
+        let all = explore(options: options, describe)
+        #expect(all.extent == .all && all.redundant > 0)
+        options.maximumRuns = all.explored + all.redundant - 1
+        let bounded = explore(options: options, describe)
+        #expect(bounded.limit == .runs)
+        #expect(bounded.explored + bounded.redundant == all.explored + all.redundant - 1)
+    }
+
+    @Test("time")
+    func time() {
+        let report = Self.many { $0.maximumTime = .milliseconds(1) }
+        #expect(report.limit == .time && report.explored < 12_870)
+        #expect(report.extent == .first(report.explored))
+    }
+
+    @Test("the first failure")
+    func firstFailure() {
+        var options = Options()
+        options.stopsAtFirstFailure = true
+        let report = explore(options: options, Classic.lostUpdate.describe)
+        #expect(report.failing == 1 && report.limit == .firstFailure)
+        #expect(explore(Classic.lostUpdate.describe).failing > 1)
+        #expect(Self.many { $0.stopsAtFirstFailure = true }.limit == nil)
+    }
+
+    @Test(
+        "progress is reported once a second", arguments: [Options.Isolation.none, .childProcess])
+    func progress(isolation: Options.Isolation) {
+        let reported = Log<Int>()
+        var options = Options()
+        options.reduction = false
+        options.isolation = isolation
+        options.maximumTime = .milliseconds(2500)
+        options.maximumInterleavings = .max
+        options.progress = { reported.append($0.explored) }
+        let report = explore(options: options) { scenario in
+            let counter = Counter()
+            for name in ["left", "right"] {
+                scenario.thread(name) { for _ in 0..<10 { counter.value = 1 } }
+            }
+        }
+        #expect(report.limit == .time)
+        let counts = reported.entries
+        #expect(!counts.isEmpty && counts == counts.sorted() && counts.last! <= report.explored)
+    }
+}

@@ -1,0 +1,179 @@
+import CRaceLab
+import Foundation
+import StageTesting
+import Synchronization
+import Testing
+
+@testable import RaceLab
+
+/// Nothing about the process in which the lab runs changes what it says.
+@Suite("The lab is robust", .needsTheLab)
+struct RobustnessTests {
+    // MARK: Hashing
+
+    private final class Account {
+        var balance = 0
+        let lock = Mutex(())
+        let number: Int
+        init(_ number: Int) { self.number = number }
+    }
+
+    @Test("sets of the same elements have the same order, wherever they are in memory")
+    func hashing() {
+        let sets = (0..<20).map { _ in Set((0..<40).map { "element \($0)" }) }
+        #expect(Set(sets.map(Array.init)).count == 1)
+        // The same in every process.
+        #expect(1.hashValue == 2206609067086327257)
+        #expect("a".hashValue == 8186225505942432243)
+    }
+
+    @Test("locks that are taken in the order of a set are taken in the same order in each run")
+    func orderOfASet() {
+        let summaries = (0..<5).map { _ in
+            explore { scenario in
+                let accounts = Dictionary(
+                    uniqueKeysWithValues: (0..<3).map { ("a\($0)", Account($0)) })
+                let body = {
+                    for (_, account) in accounts {
+                        account.lock.withLock { _ in account.balance += 1 }
+                    }
+                }
+                scenario.thread("first", body)
+                scenario.thread("second", body)
+                scenario.check {
+                    try require(accounts.values.allSatisfy { $0.balance == 2 }, "lost")
+                }
+            }.summary
+        }
+        #expect(Set(summaries).count == 1)
+        #expect(summaries[0].hasPrefix("survives"))
+    }
+
+    // MARK: Causes
+
+    private static let runs = Atomic(0)
+
+    @Test("a scenario that differs from run to run is told the likely cause")
+    func likelyCause() throws {
+        final class Box {
+            var value = 0
+        }
+        let report = explore { scenario in
+            let boxes = (0..<64).map { _ in Box() }
+            scenario.thread("first") {
+                let index = Int.random(in: 0..<64)
+                for box in boxes.prefix(index) { box.value += 1 }
+                boxes[0].value += 1
+            }
+            scenario.thread("second") { boxes[0].value += 1 }
+        }
+        guard case .notDeterministicBecauseOf(let place, let text, let reason)? = report.obstacle
+        else {
+            Issue.record("\(report.summary)")
+            return
+        }
+        #expect(place.hasPrefix("RobustnessTests.swift:"))
+        #expect(text == "let index = Int.random(in: 0..<64)")
+        #expect(reason == "it depends on time or chance")
+        #expect(report.summary.contains(text))
+    }
+
+    private final class LazilyLocked {
+        lazy var lock = NSLock()
+        static let line = #line - 1
+        var value = 0
+    }
+
+    @Test("of a lazy lock, the race in creating it is what is reported")
+    func lazyLock() {
+        let report = explore { scenario in
+            let model = LazilyLocked()
+            let body = {
+                model.lock.lock()
+                model.value += 1
+                model.lock.unlock()
+            }
+            scenario.thread("first", body)
+            scenario.thread("second", body)
+        }
+        // Whether the two locks confuse the runs or not, the message leads to the lazy variable.
+        let said = report.summary + report.findings.map(\.reason).joined(separator: "\n")
+        #expect(!report.survives)
+        #expect(said.contains("RobustnessTests.swift:\(LazilyLocked.line)"))
+    }
+
+    // MARK: The watchdog
+
+    @Test("what takes the lab long itself is not taken for code that blocks")
+    func ownWork() {
+        let report = explore { scenario in
+            let account = Account(1)
+            scenario.thread("only") { account.balance += 1 }
+            scenario.check {
+                rl_begin_own_work()
+                Thread.sleep(forTimeInterval: 2.5)
+                rl_end_own_work()
+            }
+        }
+        #expect(report.survives)
+    }
+
+    // MARK: Names
+
+    #if os(Linux)
+        @Test("whatever the C half exports is its own by name, or answers for the toolchain")
+        func names() throws {
+            let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+            let folder = products.appending(path: "CRaceLab.build")
+            let objects = try FileManager.default.contentsOfDirectory(
+                at: folder, includingPropertiesForKeys: nil
+            ).filter { $0.pathExtension == "o" }
+            try #require(objects.count > 10)
+            let answered = [
+                "pthread_", "dispatch_", "__tsan_", "swift_", "$s15Synchronization",
+                "_dispatch_", "_Block_", "_CFIsMainThread", "timerfd_settime", "free", "malloc",
+                "realloc",
+                "$ss25isKnownUniquelyReferenced",
+            ]
+            for object in objects {
+                for name in try Self.exported(by: Data(contentsOf: object)) {
+                    let isFine = name.hasPrefix("rl_") || answered.contains(where: name.hasPrefix)
+                    #expect(isFine, "\(object.lastPathComponent): \(name)")
+                }
+            }
+        }
+
+        /// The names of the symbols that an object file defines for others.
+        private static func exported(by file: Data) throws -> [String] {
+            func number<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Int {
+                Int(
+                    file.withUnsafeBytes {
+                        Value(
+                            littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Value.self))
+                    })
+            }
+            try #require(file.starts(with: [0x7F] + Array("ELF".utf8)))
+            let sections = number(0x28, UInt64.self)
+            let sizeOfSection = number(0x3A, UInt16.self)
+            var names: [String] = []
+            for index in 0..<number(0x3C, UInt16.self) {
+                let section = sections + index * sizeOfSection
+                let isSymbolTable = number(section + 4, UInt32.self) == 2
+                guard isSymbolTable else { continue }
+                let start = number(section + 0x18, UInt64.self)
+                let size = number(section + 0x20, UInt64.self)
+                let link = sections + number(section + 0x28, UInt32.self) * sizeOfSection
+                let texts = number(link + 0x18, UInt64.self)
+                for symbol in stride(from: start, to: start + size, by: 24) {
+                    let isGlobal = file[symbol + 4] >> 4 == 1
+                    let isHidden = file[symbol + 5] & 3 == 2
+                    let isDefined = number(symbol + 6, UInt16.self) != 0
+                    guard isGlobal, isDefined, !isHidden else { continue }
+                    let name = file[(texts + number(symbol, UInt32.self))...].prefix { $0 != 0 }
+                    names.append(String(decoding: name, as: UTF8.self))
+                }
+            }
+            return names
+        }
+    #endif
+}

@@ -1,0 +1,202 @@
+import Dispatch
+import Foundation
+import RaceLab
+import StageTesting
+import Synchronization
+import Testing
+
+/// Loops that wait for a change, whatever they look at and whatever they allocate.
+@Suite("Spinning", .needsTheLab)
+struct SpinningTests {
+    /// One thread waits in a loop, another one makes the change.
+    struct Wait: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let takesLock: Bool
+        /// Returns what the two threads do.
+        let make: @Sendable () -> (wait: () -> Void, change: () -> Void)
+
+        init(
+            _ testDescription: String, takesLock: Bool = false,
+            _ make: @escaping @Sendable () -> (wait: () -> Void, change: () -> Void)
+        ) {
+            self.testDescription = testDescription
+            self.takesLock = takesLock
+            self.make = make
+        }
+
+        /// The number of threads that wait can be more than one; the change can be left out.
+        func report(waiting: Int = 1, changes: Bool = true, reduction: Bool = true) -> Report {
+            var options = Options()
+            options.judging = [.deadlock, .livelock, .failedCheck]
+            options.reduction = reduction
+            return explore(options: options) { scenario in
+                let (wait, change) = make()
+                let counter = Counter()
+                for number in 0..<waiting { scenario.thread("waits \(number)") { wait() } }
+                scenario.thread("changes") {
+                    counter.value = 1
+                    if changes { change() }
+                    counter.value = 2
+                }
+            }
+        }
+    }
+
+    // MARK: Looking at something unseen
+
+    private static func wait(until isOver: @escaping () -> Bool) -> () -> Void {
+        let seen = Counter()
+        return { while !isOver(), seen.value == 0 {} }
+    }
+
+    static let unseen: [Wait] = [
+        Wait("DispatchWorkItem.isCancelled") {
+            let item = DispatchWorkItem {}
+            return (wait { item.isCancelled }, { item.cancel() })
+        },
+        Wait("Thread.isCancelled") {
+            let thread = Thread {}
+            return (wait { thread.isCancelled }, { thread.cancel() })
+        },
+        Wait("Progress.isCancelled") {
+            let progress = Progress(totalUnitCount: 1)
+            return (wait { progress.isCancelled }, { progress.cancel() })
+        },
+        Wait("an unsafe pointer") {
+            let cell = Cell()
+            return (wait { cell.pointer.pointee == 1 }, { cell.pointer.pointee = 1 })
+        },
+        Wait("a weak reference") {
+            let pair = Pair()
+            return (wait { pair.weakly == nil }, { pair.strongly = nil })
+        },
+        Wait("the state of an iterator") {
+            let counter = Counter()
+            return (
+                {
+                    var rest = AnySequence(0..<5).makeIterator()
+                    while rest.next() != nil, counter.value < 2 {}
+                }, {}
+            )
+        },
+    ]
+
+    private final class Cell {
+        let pointer = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+
+        init() { pointer.initialize(to: 0) }
+        deinit { pointer.deallocate() }
+    }
+
+    private final class Pair {
+        var strongly: Counter? = Counter()
+        weak var weakly: Counter?
+
+        init() { weakly = strongly }
+    }
+
+    @Test(
+        "a loop that looks at something unseen comes to an end", arguments: unseen, [false, true])
+    func looksAtUnseen(_ wait: Wait, reduction: Bool) {
+        let report = wait.report(reduction: reduction)
+        #expect(report.survives, "\(report.text())")
+        #expect(report.extent == .all)
+    }
+
+    // MARK: Allocating
+
+    static let allocating: [Wait] = [
+        Wait("a closure for a queue", takesLock: true) {
+            let (queue, counter) = (DispatchQueue(label: "polled"), Counter())
+            return (
+                { while queue.sync(execute: { counter.value }) == 0 {} },
+                { queue.sync { counter.value = 1 } }
+            )
+        },
+        Wait("a closure for an array") {
+            let counters = [Counter(), Counter()]
+            return (
+                { while !counters.contains(where: { $0.value == 1 }) {} },
+                { counters[1].value = 1 }
+            )
+        },
+        Wait("a string") {
+            let counter = Counter()
+            return (
+                { while "the counter is \(counter.value)" != text(1) {} }, { counter.value = 1 }
+            )
+        },
+        Wait("an array") {
+            let counter = Counter()
+            return (
+                { while [counter.value, 2].map({ $0 + 1 }).reduce(0, +) < 5 {} },
+                { counter.value = 1 }
+            )
+        },
+        Wait("a dictionary under a lock", takesLock: true) {
+            let (lock, counter) = (NSLock(), Counter())
+            return (
+                { while lock.withLock({ ["value": counter.value] })["value"] == 0 {} },
+                { lock.withLock { counter.value = 1 } }
+            )
+        },
+        Wait("an object") {
+            let counter = Counter()
+            return ({ while Holder(counter.value).number == 0 {} }, { counter.value = 1 })
+        },
+    ]
+
+    private static func text(_ number: Int) -> String { "the counter is \(number)" }
+
+    private final class Holder {
+        let number: Int
+        init(_ number: Int) { self.number = number }
+    }
+
+    @Test("a loop that allocates waits for the change", arguments: allocating, [1, 2])
+    func waitsForChange(_ wait: Wait, waiting: Int) {
+        let report = wait.report(waiting: waiting)
+        #expect(report.survives, "\(report.text())")
+    }
+
+    @Test("and without the change it never ends", arguments: allocating, [1, 2])
+    func neverEnds(_ wait: Wait, waiting: Int) {
+        let report = wait.report(waiting: waiting, changes: false)
+        let kind: Finding.Kind = wait.takesLock ? .livelock : .deadlock
+        #expect(report.findings.map(\.kind) == [kind], "\(report.text())")
+        #expect(report.failing == report.explored && report.failing > 0)
+    }
+
+    // MARK: Giving up
+
+    @Test("a loop that gives up after some rounds does so", arguments: [false, true])
+    func givesUp(reduction: Bool) {
+        for rounds in [countsInVariable, countsInArray] {
+            var options = Options()
+            options.reduction = reduction
+            options.judging = [.deadlock, .livelock]
+            let report = explore(options: options) { scenario in
+                let (counter, seen) = (Counter(), Seen())
+                scenario.thread("waits") { seen.note(rounds(counter) ? "saw it" : "gave up") }
+                scenario.thread("changes") { counter.value = 1 }
+                scenario.outcome { seen.text }
+            }
+            #expect(report.survives, "\(report.text())")
+            #expect(Set(report.outcomes.keys) == ["saw it", "gave up"])
+        }
+    }
+
+    private let countsInVariable: @Sendable (Counter) -> Bool = { counter in
+        for _ in 0..<5 where counter.value == 1 { return true }
+        return false
+    }
+
+    private let countsInArray: @Sendable (Counter) -> Bool = { counter in
+        var seen: [Int] = []
+        while seen.count < 5 {
+            if counter.value == 1 { return true }
+            seen.append(0)
+        }
+        return false
+    }
+}

@@ -1,0 +1,139 @@
+import Dispatch
+import RaceLab
+import StageTesting
+import Testing
+
+/// What a verdict means, and what is said beside it.
+@Suite("Verdicts", .needsTheLab)
+struct VerdictTests {
+    // MARK: Write against write
+
+    private static let overwriting = Classic("overwriting", .fails(.overlap)) { scenario in
+        let counter = Counter()
+        scenario.thread("first") { counter.value = 1 }
+        scenario.thread("second") { counter.value = 2 }
+    }
+
+    @Test("two writes that nothing orders are a data race, also where overlaps do not count")
+    func writeAgainstWrite() throws {
+        var options = Options()
+        options.judging = [.dataRace]
+        let report = explore(options: options, Self.overwriting.describe)
+        #expect(!report.survives && report.failing == 2 && report.explored == 2)
+        #expect(report.findings.map(\.kind) == [.dataRace] && report.remarks.isEmpty)
+        #expect(report.findings.first?.reason.hasPrefix("nothing orders") == true)
+        let trace = try #require(
+            try report.counterexample(options: options, Self.overwriting.describe))
+        #expect(trace.findings.map(\.kind) == [.dataRace])
+        #expect(trace.steps[1].mark != nil, "\(trace.table())")
+    }
+
+    @Test("they are a data race in a child process, too, and when they are judged afterwards")
+    func writeAgainstWriteElsewhere() {
+        var options = Options()
+        options.judging = [.dataRace]
+        options.isolation = .childProcess
+        let report = explore(options: options, Self.overwriting.describe)
+        #expect(report.findings.map(\.kind) == [.dataRace] && report.failing == 2)
+        options.judging = Set(Finding.Kind.allCases)
+        let other = explore(options: options, Self.overwriting.describe).judged(by: [.dataRace])
+        #expect(other.findings.map(\.kind) == [.dataRace] && other.failing == 2)
+        #expect(other.judged(by: [.deadlock]).failing == 0)
+        #expect(other.judged(by: [.overlap]).findings.map(\.kind) == [.overlap])
+    }
+
+    // MARK: Survives means all
+
+    @Test("what was cut off does not survive", arguments: [1, 5, 19])
+    func cutOff(count: Int) {
+        var options = Options()
+        options.reduction = false
+        options.maximumInterleavings = count
+        let report = explore(options: options) { scenario in
+            for name in ["first", "second"] {
+                let counter = Counter()
+                scenario.thread(name) { for _ in 0..<3 { counter.value = 1 } }
+            }
+        }
+        #expect(report.extent == .first(count) && report.failing == 0 && report.obstacle == nil)
+        #expect(!report.survives)
+        #expect(report.summary.hasPrefix("no failure in the first "), "\(report.summary)")
+        #expect(report.text().hasPrefix("no failure in the first "), "\(report.text())")
+        #expect(report.json.contains("\"verdict\": \"noFailure\""))
+    }
+
+    @Test("nor does what has a bound on switches that was reached")
+    func boundOnSwitches() {
+        var options = Options()
+        options.maximumSwitches = 0
+        let describe: (Scenario) -> Void = { scenario in
+            let counter = AtomicCounter()
+            for name in ["first", "second"] {
+                scenario.thread(name) { for _ in 0..<2 { counter.increment() } }
+            }
+        }
+        let report = explore(options: options, describe)
+        #expect(!report.survives && report.failing == 0)
+        #expect(report.summary.hasPrefix("no failure in all interleavings without a forced"))
+        options.maximumSwitches = 10
+        #expect(explore(options: options, describe).survives)
+    }
+
+    // MARK: What is said beside it
+
+    @Test("which kinds of finding count as a failure is said")
+    func judged() {
+        let describe = Classic.lostUpdate.describe
+        let all = explore(describe)
+        #expect(all.text().contains("counted as failures: findings of every kind"))
+        var options = Options()
+        options.judging = [.deadlock, .failedCheck]
+        let some = explore(options: options, describe)
+        let words = "counted as failures: failed check, deadlock; not counted: crash,"
+        #expect(some.text().contains(words), "\(some.text())")
+        #expect(some.markdown.contains(words))
+        #expect(some.json.contains("\"judging\": [\"failedCheck\", \"deadlock\"]"), "\(some.json)")
+        #expect(some.count(of: .dataRace) > 0)
+        #expect(some.count(of: .dataRace) == all.count(of: .dataRace))
+    }
+
+    // MARK: Small things
+
+    @Test("a thread that only writes into a log has been seen")
+    func onlyNotes() {
+        let report = explore { scenario in
+            let log = Log<Int>()
+            scenario.thread("first") { log.append(1) }
+            scenario.thread("second") { log.append(2) }
+            scenario.outcome { "\(log.entries)" }
+        }
+        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.outcomes == ["[1, 2]": 1, "[2, 1]": 1])
+    }
+
+    @Test("a deadlock before the first step has a schedule, which can be replayed")
+    func deadlockAtOnce() throws {
+        let describe: (Scenario) -> Void = { scenario in
+            let semaphore = DispatchSemaphore(value: 0)
+            scenario.thread("first") { semaphore.wait() }
+            scenario.thread("second") { semaphore.wait() }
+        }
+        let report = explore(describe)
+        let finding = try #require(report.findings.first)
+        #expect(finding.kind == .deadlock && finding.schedule.choices.isEmpty)
+        let text = finding.schedule.text(threads: report.threads)
+        let trace = try replay(text, describe)
+        #expect(trace.findings.first?.kind == .deadlock && trace.steps.isEmpty)
+        #expect(trace.waiting.map(\.cause) == [.semaphore, .semaphore])
+        #expect(try replay(Schedule([]), describe).findings.first?.kind == .deadlock)
+        #expect(try report.counterexample(describe)?.scheduleText == text)
+        #expect(report.text().contains("deadlock   1  \"\""), "\(report.text())")
+    }
+
+    @Test("the empty schedule does not fit where a thread can go on")
+    func emptySchedule() {
+        let error = #expect(throws: Misfit.self) { try replay("", Classic.lostUpdate.describe) }
+        #expect(error?.step == 1)
+        #expect(error?.description.contains("ends after 0 steps") == true)
+    }
+}
