@@ -252,12 +252,7 @@ enum MutantsCommand {
         Mutant(
             name: "`all` with a limit swallows a rejection",
             file: "\(operators)/AllWithLimit.swift",
-            edits: [
-                (
-                    "resolver.settle(.failure(error))",
-                    "_ = error; state.withLock { $0.room += 1 }; finishIfDone()"
-                )
-            ],
+            edits: [("Nesting.run { self.resolver.reject(error) }", "_ = error")],
             noticedBy: [("R15 on Stage 3", "never sent")]),
         Mutant(
             name: "`race` and `all` settle under a lock of their own",
@@ -268,10 +263,9 @@ enum MutantsCommand {
                     "import Synchronization\nprivate let lock = Mutex(())\nextension Resolver {"
                 ),
                 (
-                    "guard let decision = decide(outcome) else { return }",
-                    "lock.withLock { _ in guard let decision = decide(outcome) else { return }"
+                    "Nesting.run { self.settle(decision) }",
+                    "lock.withLock { _ in _ = self.settle(decision) }"
                 ),
-                ("self.promise.settle(decision, &agenda)", "_ = self.promise.settle(decision) }"),
             ],
             noticedBy: [("R17 on Stage 3", "deadlock")]),
         Mutant(
