@@ -263,9 +263,10 @@ enum MutantsCommand {
                     "import Synchronization\nprivate let lock = Mutex(())\nextension Resolver {"
                 ),
                 (
-                    "Nesting.run { self.settle(decision) }",
-                    "lock.withLock { _ in _ = self.settle(decision) }"
+                    "guard let decision = decide(outcome) else { return }",
+                    "lock.withLock { _ in guard let decision = decide(outcome) else { return }"
                 ),
+                ("Nesting.run { self.settle(decision) }", "_ = self.settle(decision) }"),
             ],
             noticedBy: [("R17 on Stage 3", "deadlock")]),
         Mutant(
