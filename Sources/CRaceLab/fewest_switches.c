@@ -4,7 +4,8 @@
 //
 // A thread that has begun goes on as far as the order of dependent steps allows, because to leave it
 // earlier never saves a switch. So the search chooses only which thread goes on next; it is Dijkstra's
-// algorithm over what each thread has done so far.
+// algorithm over what each thread has done so far. Of what it finds, steps are postponed until the
+// thread goes on, where that makes no difference.
 
 #include "laboratory.h"
 
@@ -21,6 +22,13 @@ typedef struct {
     int32_t from;               // the state before; NOBODY at first
 } state;
 
+/// Steps that a thread makes without being left.
+typedef struct {
+    int thread;
+    uint32_t first, count;      // in `paths.steps`
+    bool is_left;               // while it could go on
+} block;
+
 /// Enough for hundreds of steps. Beyond that, the interleaving is shown as it was run.
 enum { MOST_STATES = 4096, TABLE_SIZE = 4 * MOST_STATES };
 
@@ -33,6 +41,8 @@ static struct {
     uint32_t *steps;            // the steps of all threads, one thread after the other
     size_t step_capacity;
     uint32_t first[RL_MAX_THREADS + 1];
+    block *blocks;
+    size_t block_capacity;
 } paths;
 
 static void sort_steps(void) {
@@ -160,17 +170,56 @@ static bool is_end(const state *s) {
     return true;
 }
 
-static void write_choices(uint32_t index, uint8_t *choices) {
-    uint32_t end = lab.step_count;
-    for (const state *s = &paths.states[index]; s->from != NOBODY;) {
-        const state *before = &paths.states[s->from];
-        uint32_t count = s->done.at[s->last] - before->done.at[s->last];
-        for (uint32_t k = 0; k < count; k++) {
-            const uint32_t at = paths.first[s->last] + s->done.at[s->last] - 1 - k;
-            choices[--end] = rl_choice(&lab.steps[paths.steps[at]]);
-        }
-        s = before;
+static uint32_t find_blocks(uint32_t end) {
+    uint32_t count = 0;
+    for (const state *s = &paths.states[end]; s->from != NOBODY; s = &paths.states[s->from]) count++;
+    if (paths.block_capacity < count) {
+        paths.block_capacity = 2 * (size_t)count;
+        paths.blocks = rl_grown(paths.blocks, 0, paths.block_capacity, sizeof *paths.blocks);
     }
+    uint32_t k = count, cost = paths.states[end].cost;
+    for (const state *s = &paths.states[end]; s->from != NOBODY; s = &paths.states[s->from]) {
+        const uint32_t from = paths.states[s->from].done.at[s->last];
+        paths.blocks[--k] = (block){s->last, paths.first[s->last] + from,
+                                    s->done.at[s->last] - from, cost >> 16 > s->cost >> 16};
+        cost = s->cost;
+    }
+    return count;
+}
+
+/// Whether a step comes before one of those in the blocks from `first` on, up to `end`.
+static bool is_needed(uint32_t step, uint32_t first, uint32_t end) {
+    for (uint32_t b = first; b < end; b++)
+        for (uint32_t k = 0; k < paths.blocks[b].count; k++) {
+            const uint32_t other = paths.steps[paths.blocks[b].first + k];
+            if (rl_is_step_before(step, rl_clock_of_step(other))) return true;
+        }
+    return false;
+}
+
+/// What a thread does before it is left, and could do just as well when it goes on, it does then: so
+/// the step after which it matters that it is left is the last one before.
+static void postpone(uint32_t count) {
+    for (uint32_t b = 0; b < count; b++) {
+        block *this = &paths.blocks[b];
+        uint32_t next = b + 1;
+        while (next < count && paths.blocks[next].thread != this->thread) next++;
+        if (!this->is_left || next == count) continue;
+        while (this->count > 1 &&
+               !is_needed(paths.steps[this->first + this->count - 1], b + 1, next)) {
+            this->count--;
+            paths.blocks[next].first--;
+            paths.blocks[next].count++;
+        }
+    }
+}
+
+static void write_choices(uint32_t index, uint8_t *choices) {
+    const uint32_t count = find_blocks(index);
+    postpone(count);
+    for (uint32_t b = 0; b < count; b++)
+        for (uint32_t k = 0; k < paths.blocks[b].count; k++)
+            *choices++ = rl_choice(&lab.steps[paths.steps[paths.blocks[b].first + k]]);
 }
 
 static void make_room(void) {

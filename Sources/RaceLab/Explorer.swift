@@ -23,7 +23,7 @@ final class Explorer {
         /// The smallest interleaving that was run.
         var size = RunSize.unlimited
         var schedule = Schedule([])
-        /// The smallest one that was computed from one that was run, if it is smaller.
+        /// The smallest one that was computed from one that was run.
         var computed: (size: RunSize, schedule: Schedule)?
         let firstSeen: Int
 
@@ -111,7 +111,9 @@ final class Explorer {
 
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to make sure.
     private func schedule(of tally: Tally, showing cause: Cause) -> Schedule {
-        guard obstacle == nil, let computed = tally.computed, computed.size < tally.size else {
+        guard obstacle == nil, let computed = tally.computed, computed.size <= tally.size,
+            computed.schedule != tally.schedule
+        else {
             return tally.schedule
         }
         let counted = outcomes

@@ -276,8 +276,9 @@ enum MutantsCommand {
                 (
                     "promise.observe(on: dispatcher) { outcome in",
                     """
-                    if isCancelled { return Observation {} }
+                    let isLate = isCancelled
                             return promise.observe(on: dispatcher) { outcome in
+                                if isLate { return }
                     """
                 )
             ],

@@ -20,9 +20,9 @@ struct CommandTests {
             ("grade --submissions Sources --output nowhere/sheet.csv", "for the sheet"),
             ("replay R01 --stage 1 --schedule S", "step 2: the schedule ends after 1 step, but"),
             ("replay R01 --stage 1 --schedule X", "there are 'subscriber', 'resolver'"),
-            ("replay R01 --stage 1 --schedule Q", "the letters are S (subscriber), R (resolver);"),
-            ("show R01 --stage 1 --format html", "there is no format 'html'"),
-            ("show R01 --stage 1 --format", "--format wants text, markdown or json"),
+            ("replay R01 --stage 1 --schedule Q", "by now there are 'subscriber', 'resolver'"),
+            ("show R01 --stage 1 --format pdf", "there is no format 'pdf'"),
+            ("show R01 --stage 1 --format", "--format wants text, markdown, json or html"),
             ("show H01 --stage 1 --every", "H01 has one thread only"),
             ("show --stage 1", "a word is missing: the id of a hazard"),
             ("show R01 --stage", "--stage wants a stage"),
@@ -89,7 +89,7 @@ struct CommandTests {
         let complaint = try Commands.promiseLab(["dance"]).errors.replacing("\n", with: " ")
         let list = try #require(complaint.firstMatch(of: #/there are ([a-z, ]+) \(see/#)).1
         let commands = list.replacing(" and ", with: ", ").split(separator: ", ").map(String.init)
-        #expect(commands.count == 14)
+        #expect(commands.count == 15)
         let help = try Commands.promiseLab(["help"])
         #expect(help.lines.allSatisfy { $0.count <= 100 })
         for command in commands {
@@ -107,7 +107,10 @@ struct CommandTests {
         for race in ["R01", "R02", "R03", "R04", "R05", "R18"] {
             for stage in ["1", "2", "3"] {
                 let first = try Commands.promiseLab(["show", race, "--stage", stage])
-                #expect(first.status == 0 && first.errors == "")
+                #expect(first.status == 0)
+                // On a busy machine there can be lines of progress.
+                let errors = first.errors.split(separator: "\n")
+                #expect(errors.allSatisfy { $0.hasPrefix("… ") }, "\(first.errors)")
                 #expect(
                     first.output.contains("replay: promise-lab replay \(race) --stage \(stage)"))
                 #expect(first.lines.allSatisfy { $0.count <= 100 })
