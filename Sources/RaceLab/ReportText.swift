@@ -62,12 +62,13 @@ extension Report {
     /// Which kinds of finding count as a failure.
     public var judgedText: String {
         let all = Finding.Kind.allCases.sorted()
+        let judged = all.filter(judging.contains), others = all.filter { !judging.contains($0) }
         let names = { (kinds: [Finding.Kind]) in kinds.map(\.rawValue).joined(separator: ", ") }
-        let others = all.filter { !judging.contains($0) }
-        guard !others.isEmpty else { return "counted as failures: findings of every kind" }
-        let judged = names(all.filter(judging.contains))
-        return "counted as failures: \(judged.isEmpty ? "nothing" : judged); "
-            + "not counted: \(names(others))"
+        if judged.isEmpty { return "counted as failures: nothing" }
+        if others.isEmpty { return "counted as failures: findings of every kind" }
+        return "counted as failures: "
+            + (others.count < judged.count
+                ? "findings of every kind but \(names(others))" : "\(names(judged)), nothing else")
     }
 
     private var exploredText: String {
