@@ -87,12 +87,14 @@ public enum ChildRun {
 
     /// Runs a part of H12 or H19 here, on a thread with a stack of 8 MB, writes the verdict to standard
     /// error and ends the process. `nil` if there is no such part.
-    public static func runInThisProcess(_ name: String, on subject: Subject) -> Never? {
+    public static func runInThisProcess(
+        _ name: String, on subject: Subject, links: Int = LongChain.links
+    ) -> Never? {
         guard let part = LongChain(rawValue: name) else { return nil }
         let thread = Thread {
             reportStackOverflow(
                 "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
-            switch SharedSuite.verdict({ try part.run(on: subject) }) {
+            switch SharedSuite.verdict({ try part.run(on: subject, links: links) }) {
             case .survives(_, let detail): write("survives: \(detail)")
             case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")
             case .cannotExpress(let why), .unknown(let why): write("unknown: \(why)")

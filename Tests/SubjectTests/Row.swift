@@ -92,7 +92,8 @@ extension Row {
         return (reasons.map(\.rawValue), [])
     }
 
-    /// Each part of a chain of a million links runs in a process that may be lost.
+    /// Each part of a long chain runs in a process that may be lost. A tenth of the links exhaust the
+    /// stack as well; only the stages are worth the time that a million takes.
     private func verdict(
         of hazard: any LongChainHazard, _ sourceLocation: SourceLocation
     ) async -> Verdict {
@@ -104,7 +105,8 @@ extension Row {
                         sourceLocation: sourceLocation
                     ) { [part = part as String, name = subject.name as String] in
                         let subject = try #require(Subject(named: name))
-                        _ = ChildRun.runInThisProcess(part, on: subject)
+                        let links = LongChain.links / (subject.kind == .stage ? 1 : 10)
+                        _ = ChildRun.runInThisProcess(part, on: subject, links: links)
                         Issue.record("there is no part '\(part)'")
                     }
                     let said = result?.standardErrorContent ?? []

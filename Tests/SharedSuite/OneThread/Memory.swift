@@ -7,7 +7,7 @@ public enum LongChain: String, CaseIterable, Sendable {
     case rejected
     case released
 
-    static let links = 1_000_000
+    public static let links = 1_000_000
 }
 
 /// A hazard about a long chain.
@@ -40,14 +40,14 @@ struct H19: LongChainHazard {
 
 extension LongChain {
     /// Call this in a process that may be lost.
-    func run(on subject: Subject) throws -> String { try run(subject.type) }
+    func run(on subject: Subject, links: Int) throws -> String { try run(subject.type, links) }
 
-    private func run<P: PromiseUnderTest>(_ promise: P.Type) throws -> String {
+    private func run<P: PromiseUnderTest>(_ promise: P.Type, _ links: Int) throws -> String {
         var heard: [String] = []
         do {
             let (first, resolve, reject) = P.pending()
             var last = first
-            for _ in 0..<LongChain.links { last = last.mapping { $0 + 1 } }
+            for _ in 0..<links { last = last.mapping { $0 + 1 } }
             last.mapping {
                 heard.append("\($0)")
                 return $0
@@ -61,11 +61,11 @@ extension LongChain {
             }
         }
         switch self {
-        case .fulfilled: try requireOrder(heard, ["\(LongChain.links)"])
+        case .fulfilled: try requireOrder(heard, ["\(links)"])
         case .rejected: try requireOrder(heard, ["'error'"])
         case .released: break
         }
-        return "\(rawValue), with \(LongChain.links) links"
+        return "\(rawValue), with \(links) links"
     }
 }
 
