@@ -371,6 +371,7 @@ void rl_end_own_work(void) {}
 bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
 bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
 size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
+const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
 uint64_t rl_heard(void) { return 0; }
 bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
 
