@@ -254,6 +254,8 @@ void rl_made_semaphore(const void *semaphore, int64_t count);
 void rl_frees_semaphore(const void *semaphore, rl_place place);
 /// Whether a thread of this run holds a lock, be it as a reader.
 bool rl_is_held(const void *lock);
+/// Whether it is held for writing, and by another thread than this one.
+bool rl_is_held_elsewhere(const void *lock);
 
 // MARK: - Reference counts (counts.c)
 

@@ -93,6 +93,8 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;
     }
+    if (is_listened_to && rl_is_held_elsewhere(mutex))
+        rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
     int result = real_unlock()(mutex);
     if (is_listened_to && result == 0) rl_unlocked(mutex);
     return result;
@@ -153,6 +155,8 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
         rl_is_misused(RL_RELEASED_FREE_LOCK, place);
         return EPERM;
     }
+    if (is_listened_to && rl_is_held_elsewhere(lock))
+        rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
     int result = real_rwunlock()(lock);
     if (is_listened_to && result == 0) rl_unlocked(lock);
     return result;

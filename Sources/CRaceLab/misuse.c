@@ -38,6 +38,11 @@ bool rl_is_held(const void *address) {
     return l && (l->owner != NOBODY || l->sharers);
 }
 
+bool rl_is_held_elsewhere(const void *address) {
+    const lock *l = rl_known_lock((uintptr_t)address);
+    return l && l->owner != NOBODY && l->owner != me->thread;
+}
+
 void rl_made_semaphore(const void *semaphore, int64_t count) {
     if (!me) return;
     cell *c = rl_cell_at((uintptr_t)semaphore);

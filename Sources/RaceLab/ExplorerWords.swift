@@ -81,6 +81,8 @@ func misuses(names: [String]) -> [String] {
         let thread = misuse.thread < 0 ? "" : "'\(names[Int(misuse.thread)])' "
         switch rl_misuse_kind(UInt32(misuse.kind)) {
         case RL_RELEASED_FREE_LOCK: return "\(thread)releases a lock\(place) that no thread holds"
+        case RL_RELEASED_FOREIGN_LOCK:
+            return "\(thread)releases a lock\(place) that another thread holds"
         case RL_WAITED_WITHOUT_LOCK:
             return "\(thread)waits for a condition\(place) without holding its lock"
         default:

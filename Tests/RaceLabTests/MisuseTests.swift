@@ -111,6 +111,23 @@ struct MisuseTests {
             }.map { $0.hasSuffix(lock) } == [true])
     }
 
+    @Test("a lock that is released while another thread holds it, and only then")
+    func foreignLocks() {
+        let reasons = Self.reasons { scenario in
+            let (lock, isTaken) = (NSLock(), DispatchSemaphore(value: 0))
+            scenario.thread("owner") {
+                lock.lock()
+                isTaken.signal()
+            }
+            scenario.thread("other") {
+                isTaken.wait()
+                lock.unlock()
+            }
+        }
+        #expect(reasons.map { $0.hasSuffix("that another thread holds") } == [true], "\(reasons)")
+        #expect(reasons.allSatisfy { $0.hasPrefix("'other' releases a lock") })
+    }
+
     @Test("a condition that is waited for without its lock")
     func conditionWithoutLock() {
         let report = explore { scenario in

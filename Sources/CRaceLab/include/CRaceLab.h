@@ -107,6 +107,7 @@ typedef struct {
 /// A way to use a lock or a semaphore that its documentation forbids.
 typedef enum {
     RL_RELEASED_FREE_LOCK = 0,  // a lock was released that no thread held
+    RL_RELEASED_FOREIGN_LOCK,   // a lock was released that another thread held
     RL_WAITED_WITHOUT_LOCK,     // a condition was waited for without its lock
     RL_FREED_IN_USE,            // a semaphore was freed with less than it was made with
 } rl_misuse_kind;
