@@ -42,7 +42,7 @@ bool rl_child_is_stuck(rl_sight *before);
 
 // stack_overflow.c
 
-/// Whether a bad access, as it was told to a signal handler, is a stack overflow.
+/// Whether a bad access, as a signal handler received it, is a stack overflow.
 bool rl_is_stack_overflow(const siginfo_t *info, const void *context);
 uintptr_t rl_program_counter(const void *context);
 

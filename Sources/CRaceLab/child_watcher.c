@@ -1,6 +1,6 @@
 // Looks from outside whether a child process still gets on.
 //
-// A child looks after itself, like any exploration: who blocks in it is found by the thread that
+// A child watches itself, like any exploration: a thread that blocks is found by the thread that
 // watches. But what another thread of the parent held when it was copied, a lock of the loader's
 // say, may stop that one too. So the parent looks from outside.
 

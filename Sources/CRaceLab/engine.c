@@ -1,5 +1,5 @@
 // Real threads, one at a time. The thread that runs decides, at every point, who goes next, and
-// hands over only if that is somebody else. When a run is over, the thread that ended it judges
+// hands over only if that is another thread. When a run is over, the thread that ended it judges
 // it, picks the next one and begins it; the caller of rl_explore only watches.
 //
 // All state in `lab` belongs to the thread that runs. The gates through which one thread hands
@@ -50,7 +50,7 @@ void rl_end_own_work(void) {
 
 bool rl_on_lab_thread(void) { return me != NULL && me->thread >= 0; }
 uint32_t rl_thread_number(void) { return me->number; }
-bool rl_is_between_runs_here(void) { return me && me->thread == NOBODY; }
+bool rl_is_between_runs_here(void) { return me && me->thread == NO_THREAD; }
 bool rl_stands_for_main_thread(void) { return me && me->is_main; }
 bool rl_is_of_lab(void) { return me != NULL; }
 
@@ -172,8 +172,8 @@ static bool is_lasting(uint8_t kind) {
     }
 }
 
-/// Something was done at an address: whoever sleeps because doing it later made no difference,
-/// or, if it changes what is there, spins until somebody does it, wakes up.
+/// Something was done at an address: a thread that sleeps because doing it later made no difference,
+/// or, if it changes what is there, spins until another thread does it, wakes up.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     rl_note_effect(kind, address, lab.free_before);
     for (int i = 0; i < lab.thread_count; i++) {
@@ -199,7 +199,7 @@ bool rl_can_go(const thread *t) {
     return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
 }
 
-/// Whether a thread that does not want to wait for ever can go on without what it waits for. One
+/// Whether a thread that does not want to wait forever can go on without what it waits for. One
 /// that sleeps on a condition needs its lock back all the same.
 static bool can_stop_waiting(const thread *t) {
     if (!t->started || t->finished || t->spinning || !t->timed) return false;
@@ -259,17 +259,17 @@ static bool could_come_later(const thread *t) {
     return rl_can_go(t) && rl_could_come_later(t, &sender);
 }
 
-/// The choice that is prescribed for this step; NOBODY if it is ours.
+/// The choice that is prescribed for this step; NO_THREAD if it is ours.
 static int prescribed(uint32_t step) {
-    if (!lab.current || step >= lab.current->length) return NOBODY;
+    if (!lab.current || step >= lab.current->length) return NO_THREAD;
     return lab.current->choices[step];
 }
 
-/// Whether a schedule that is to be run as it is says otherwise than the run does.
+/// Whether a schedule that must be run as it is says otherwise than the run does.
 static bool misfits(int choice, rl_thread_set enabled) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
-    if (lab.looks_again && choice == NOBODY) return false;
-    return enabled ? !has(enabled, choice) : choice != NOBODY;
+    if (lab.looks_again && choice == NO_THREAD) return false;
+    return enabled ? !has(enabled, choice) : choice != NO_THREAD;
 }
 
 /// Whether the steps so far are those of an interleaving after which there was no process left.
@@ -291,7 +291,7 @@ int rl_decide(void) {
     bool time_is_up = !enabled && (enabled = those_who(can_stop_waiting));
     uint32_t step = lab.step_count;
     make_room_for_step();
-    // Who can go is part of it: a thread that ends earlier than it did is not the same.
+    // The set of threads that can go is part of it: a thread that ends earlier than it did is not the same.
     lab.fingerprints[step] = (uint64_t)enabled << 16 | 1;
     if (step > 0)
         lab.fingerprints[step] ^=
@@ -299,22 +299,22 @@ int rl_decide(void) {
              (uint64_t)rl_choice(&lab.steps[step - 1]) << 56 ^
              (uint64_t)lab.steps[step - 1].kind << 48) * 0x9E3779B97F4A7C15ull;
     int choice = prescribed(step);
-    uint8_t how = choice == NOBODY ? 0 : choice & RL_SPURIOUS;
-    if (choice != NOBODY) choice = rl_chosen_thread((uint8_t)choice);
+    uint8_t how = choice == NO_THREAD ? 0 : choice & RL_SPURIOUS;
+    if (choice != NO_THREAD) choice = rl_chosen_thread((uint8_t)choice);
     rl_thread_set could_be_early = lab.looks_again ? 0 : those_who_can_be_early(enabled);
-    // When nobody else can go on, time is up in any case.
+    // When no other thread can go on, time is up in any case.
     rl_thread_set could_stop = enabled && !time_is_up && !lab.looks_again ? those_who(could_time_out) : 0;
     rl_thread_set could_wake =
         enabled && !time_is_up && !lab.looks_again ? those_who(could_be_spurious) : 0;
     bool at_branch = lab.current && step + 1 == lab.current->length;
     uint64_t expected = at_branch ? lab.current->fingerprint : 0;
-    // Who may stop waiting depends on everybody: doing it later would make a difference.
+    // Which threads may stop waiting depends on all others: doing it later would make a difference.
     if (time_is_up) {
         lab.sleeping = 0;
         rl_everything_is_released();
     }
-    // While somebody else can go on, who waits for a queue is tried before and after what is sent to
-    // it. When nobody can, it may have come after it, and then it cannot go on either.
+    // While another thread can go on, a wait for a queue is tried before and after what is sent to
+    // it. When none can, it may have come after it, and then it cannot go on either.
     const bool is_late = enabled && !time_is_up && !lab.looks_again && enabled == those_who(could_come_later);
     if (is_late) {
         could_be_early |= enabled;
@@ -327,8 +327,8 @@ int rl_decide(void) {
             &(alternatives){enabled, could_be_early, could_stop, could_wake},
             time_is_up || is_late || lab.looks_again);
     }
-    if (!enabled && unfinished && choice == NOBODY && unfinished == those_who(waits_for_work)) {
-        // Nobody is left but workers without work. They end, one by one: no steps.
+    if (!enabled && unfinished && choice == NO_THREAD && unfinished == those_who(waits_for_work)) {
+        // No thread is left but workers without work. They end, one by one: no steps.
         int worker = lowest(unfinished);
         lab.threads[worker].idle = true;
         return worker;
@@ -342,11 +342,11 @@ int rl_decide(void) {
     bool too_late = early && has(enabled, choice) && !has(could_be_early, choice);
     if (misfits(choice, can_be_chosen))
         lab.status = RL_MISFIT;
-    else if (!enabled && choice != NOBODY && !lab.scenario->schedule)
+    else if (!enabled && choice != NO_THREAD && !lab.scenario->schedule)
         lab.status = RL_NOT_THE_SAME;
     else if (!enabled)
         lab.status = unfinished ? deadlock_or_outside() : RL_COMPLETE;
-    else if (too_late || (choice != NOBODY && !has(can_be_chosen, choice)) ||
+    else if (too_late || (choice != NO_THREAD && !has(can_be_chosen, choice)) ||
              (expected && expected != lab.fingerprints[step]))
         lab.status = lab.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
     else if (step >= lab.scenario->max_steps)
@@ -355,19 +355,19 @@ int rl_decide(void) {
         lab.misfit_step = step;
         lab.misfit_thread = choice;
         lab.misfit_early = too_late;
-        return NOBODY;
+        return NO_THREAD;
     }
-    if (choice == NOBODY && rl_reduces()) {
+    if (choice == NO_THREAD && rl_reduces()) {
         choice = rl_wished_choice();
-        how = choice == NOBODY ? 0 : choice & RL_SPURIOUS;
+        how = choice == NO_THREAD ? 0 : choice & RL_SPURIOUS;
         early = how == RL_EARLY;
-        if (choice != NOBODY) choice = rl_chosen_thread((uint8_t)choice);
+        if (choice != NO_THREAD) choice = rl_chosen_thread((uint8_t)choice);
         if (how) lab.sleeping = 0;
     }
-    if (choice == NOBODY) {
+    if (choice == NO_THREAD) {
         rl_thread_set useful = enabled & ~lab.sleeping;
         if (!useful) {
-            // Every way on from here has been explored under another name. Come to an end.
+            // Every continuation has been explored in another order. End the run.
             lab.redundant = true;
             if (step < lab.branch_limit) lab.branch_limit = step;
             lab.sleeping = 0;
@@ -377,7 +377,7 @@ int rl_decide(void) {
     }
     lab.steps[step] = (rl_step){.thread = (uint8_t)choice, .enabled = enabled,
                                 .sleeping = lab.sleeping, .could_be_early = could_be_early,
-                                .early = early, .before = NOBODY,
+                                .early = early, .before = NO_THREAD,
                                 .unprompted = how == RL_EARLY ? 0 : how,
                                 .could_time_out = could_stop, .could_be_spurious = could_wake,
                                 .preemptions = lab.preemptions};
@@ -397,7 +397,7 @@ int rl_decide(void) {
     if (!is_known_to_crash()) return choice;
     lab.status = RL_CRASHES;
     lab.redundant = false;
-    return NOBODY;
+    return NO_THREAD;
 }
 
 // MARK: - Points
@@ -441,7 +441,7 @@ static bool came_to_first_point(thread *t, bool is_first) {
 static void let_others_go_first(int index, thread *t, bool is_first) {
     if (came_to_first_point(t, is_first)) return wait_for_turn();
     int next = rl_decide();
-    if (next == NOBODY) rl_end_run_with(lab.status);
+    if (next == NO_THREAD) rl_end_run_with(lab.status);
     if (next == index) return;
     rl_hand_over(lab.threads[next].on);
     wait_for_turn();
@@ -514,7 +514,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->pc = place.pc;
     t->timed = timed;
     t->waits_for = rl_waits_for(kind, t->address);
-    // Here, not when its turn has come: it may wait for ever.
+    // Here, not when its turn has come: it may wait forever.
     t->accesses++;
     bool is_first = !t->started;
     t->started = true;
@@ -578,7 +578,7 @@ void rl_swapped(bool changes, int order) {
     int index = me->thread;
     thread *t = &lab.threads[index];
     rl_write_atomic(t, order, true);
-    // Whoever writes what was there already publishes what it did before, and may be doing so
+    // A thread that writes what was there already publishes what it did before, and may be doing so
     // again and again.
     rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
     rl_clean_stack();

@@ -83,7 +83,7 @@ bool rl_is_compilers_own(uintptr_t pc);
 uint32_t rl_point(rl_kind kind, const void *address, rl_place place);
 
 /// The same, for something that is waited for only so long. How long is no matter: the time is
-/// up when nobody else can go on, and not before. See `rl_got_it`.
+/// up when no other thread can go on, and not before. See `rl_got_it`.
 uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
 
 /// The same, for an atomic operation; its memory ordering as C numbers them (`__ATOMIC_…`).
@@ -143,7 +143,7 @@ void rl_swapped(bool changes, int order);
 /// Whether this thread owns a lock.
 bool rl_owns(const void *address);
 
-/// The owner of a recursive lock takes it once more. No point: nobody else can tell.
+/// The owner of a recursive lock takes it once more. No point: no other thread can tell.
 void rl_took_again(const void *address);
 
 /// This thread releases a lock, its own or its share. No point: whatever another thread does
@@ -160,14 +160,14 @@ void rl_will_release_silently(void *word, void (*release)(void *word));
 /// point is to take back the lock that goes with the condition.
 void rl_fell_asleep(const void *condition);
 
-/// Wakes whoever has slept longest on a condition, or everybody; if nobody sleeps, the signal is
+/// Wakes the thread that has slept longest on a condition, or all of them; if none sleeps, the signal is
 /// lost.
 void rl_wake_sleepers(const void *condition, bool everybody);
 
 /// Whether the count of this semaphore is known in this run; and what it is to begin with.
 bool rl_is_counted(const void *semaphore);
 void rl_count(const void *semaphore, int64_t count);
-/// What is to be called for each signal that a real semaphore is to get after the run.
+/// Called for each signal that a real semaphore gets after the run.
 void rl_set_signaller(void (*signal)(void *semaphore));
 
 /// How many pieces of work a group waits for: set when it is met for the first time in a run, changed
@@ -183,7 +183,7 @@ void rl_finished(const void *work);
 /// `exclusive`: nothing else may be done on the queue meanwhile.
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive);
 void rl_leave_line(const void *queue, const void *work);
-/// From now on this thread stands behind all work that stands in line for the queue.
+/// From now on this thread waits behind all work that stands in line for the queue.
 void rl_come_later(const void *queue);
 /// It is for this work that the thread takes the queue in its next step; NULL: for itself.
 void rl_come_for(const void *work);
@@ -201,7 +201,7 @@ typedef struct {
 } rl_moment;
 
 /// The earliest moment of which others may know that includes all that this thread has done so far,
-/// where it has just left a queue of Dispatch: nobody asks who still stands on it.
+/// where it has just left a queue of Dispatch: it does not matter which work is still on it.
 rl_moment rl_end_of_work(const void *queue);
 /// Whether a moment happened before what this thread does now.
 bool rl_knows(rl_moment moment);
@@ -235,7 +235,7 @@ void rl_detached(pthread_t pthread);
 uint32_t rl_thread_number(void);
 
 /// A place in the stack of this thread where it goes when its body is given up, in place of the
-/// beginning: whoever has called code under test through a function that must return sets one
+/// beginning: a caller of code under test through a function that must return sets one
 /// (`setjmp(landing.at)`), and goes on with `rl_continue_giving_up` when that has returned.
 typedef struct rl_landing {
     jmp_buf at;
@@ -271,7 +271,7 @@ void rl_end_release(const rl_release_in_progress *this);
 /// This thread changes the reference count of an object.
 void rl_counts(const void *object, int change);
 void rl_has_counted(const void *object, int change);
-/// Somebody can tell when an object ends.
+/// The code can tell when an object ends.
 void rl_is_observed(const void *object);
 /// A weak reference is given its object, or that of another one.
 void rl_refers_weakly(const void *reference, const void *object);

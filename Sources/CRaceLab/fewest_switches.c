@@ -19,7 +19,7 @@ typedef struct {
     step_clock done;
     int last;                   // the thread that has gone on last
     uint32_t cost;              // forced switches, and in the lower half all switches
-    int32_t from;               // the state before; NOBODY at first
+    int32_t from;               // the state before; NO_THREAD at first
 } state;
 
 /// Steps that a thread makes without being left.
@@ -35,7 +35,7 @@ enum { MOST_STATES = 4096, TABLE_SIZE = 4 * MOST_STATES };
 static struct {
     state *states;
     uint32_t *heap;             // states by cost, and the first found before others
-    int32_t *table;             // of states, by hash; NOBODY: empty
+    int32_t *table;             // of states, by hash; NO_THREAD: empty
     uint32_t state_count, heap_count;
     bool is_full;
     uint32_t *steps;            // the steps of all threads, one thread after the other
@@ -97,7 +97,7 @@ static size_t slot_of(const step_clock *done, int last) {
         hash = (hash ^ done->at[i]) * 0x9E3779B97F4A7C15ull;
     size_t at = (size_t)(hash >> 40) % TABLE_SIZE;
     for (;; at = (at + 1) % TABLE_SIZE) {
-        if (paths.table[at] == NOBODY) return at;
+        if (paths.table[at] == NO_THREAD) return at;
         const state *s = &paths.states[paths.table[at]];
         if (s->last == last && memcmp(&s->done, done, sizeof *done) == 0) return at;
     }
@@ -139,7 +139,7 @@ static uint32_t pop(void) {
 static void reach(const step_clock *done, int last, uint32_t cost, int32_t from) {
     const size_t slot = slot_of(done, last);
     const int32_t known = paths.table[slot];
-    if (known != NOBODY && paths.states[known].cost <= cost) return;
+    if (known != NO_THREAD && paths.states[known].cost <= cost) return;
     if (paths.state_count == MOST_STATES) {
         paths.is_full = true;
         return;
@@ -152,8 +152,8 @@ static void reach(const step_clock *done, int last, uint32_t cost, int32_t from)
 static void reach_all_from(uint32_t index) {
     const state *s = &paths.states[index];
     const bool is_forced =
-        s->last != NOBODY && rl_could_go_on(&s->done, s->last, next_step(&s->done, s->last));
-    const uint32_t cost = s->last == NOBODY ? 0 : (is_forced ? 0x10000 : 0) + 1;
+        s->last != NO_THREAD && rl_could_go_on(&s->done, s->last, next_step(&s->done, s->last));
+    const uint32_t cost = s->last == NO_THREAD ? 0 : (is_forced ? 0x10000 : 0) + 1;
     for (int i = 0; i < lab.thread_count; i++) {
         if (i == s->last || !can_be_next(&s->done, i)) continue;
         step_clock done = s->done;
@@ -172,13 +172,13 @@ static bool is_end(const state *s) {
 
 static uint32_t find_blocks(uint32_t end) {
     uint32_t count = 0;
-    for (const state *s = &paths.states[end]; s->from != NOBODY; s = &paths.states[s->from]) count++;
+    for (const state *s = &paths.states[end]; s->from != NO_THREAD; s = &paths.states[s->from]) count++;
     if (paths.block_capacity < count) {
         paths.block_capacity = 2 * (size_t)count;
         paths.blocks = rl_grown(paths.blocks, 0, paths.block_capacity, sizeof *paths.blocks);
     }
     uint32_t k = count, cost = paths.states[end].cost;
-    for (const state *s = &paths.states[end]; s->from != NOBODY; s = &paths.states[s->from]) {
+    for (const state *s = &paths.states[end]; s->from != NO_THREAD; s = &paths.states[s->from]) {
         const uint32_t from = paths.states[s->from].done.at[s->last];
         paths.blocks[--k] = (block){s->last, paths.first[s->last] + from,
                                     s->done.at[s->last] - from, cost >> 16 > s->cost >> 16};
@@ -229,7 +229,7 @@ static void make_room(void) {
         paths.table = malloc(TABLE_SIZE * sizeof *paths.table);
         if (!paths.states || !paths.heap || !paths.table) abort();
     }
-    for (size_t k = 0; k < TABLE_SIZE; k++) paths.table[k] = NOBODY;
+    for (size_t k = 0; k < TABLE_SIZE; k++) paths.table[k] = NO_THREAD;
     paths.state_count = paths.heap_count = 0;
     paths.is_full = false;
 }
@@ -239,7 +239,7 @@ bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) {
     sort_steps();
     make_room();
     const step_clock nothing = {0};
-    reach(&nothing, NOBODY, 0, NOBODY);
+    reach(&nothing, NO_THREAD, 0, NO_THREAD);
     while (paths.heap_count > 0 && !paths.is_full) {
         const uint32_t index = pop();
         const state *s = &paths.states[index];

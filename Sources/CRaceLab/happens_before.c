@@ -114,7 +114,7 @@ cell *rl_cell_at(uintptr_t address) {
         memset(found, 0, sizeof *found);
         found->run = lab.run;
         found->address = address;
-        found->writer = NOBODY;
+        found->writer = NO_THREAD;
         lab.cell_count++;
     }
     return found;

@@ -17,7 +17,7 @@
 #include <dispatch/dispatch.h>
 #endif
 
-#define NOBODY (-1)
+#define NO_THREAD (-1)
 #define ENGINE (-2)  // not a thread of the scenario: the work between two runs
 #define OBSERVER (-3)  // nor this: reads the state between two steps
 
@@ -32,7 +32,7 @@ typedef struct {
 
 void rl_gate_make(gate *g);
 void rl_gate_open(gate *g);
-/// Returns false if the gate was not opened in time. NULL: waits for ever.
+/// Returns false if the gate was not opened in time. NULL: waits forever.
 bool rl_gate_wait(gate *g, const struct timespec *at_most);
 
 _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
@@ -144,18 +144,18 @@ typedef struct worker worker;
 
 typedef struct {
     bool started, finished;
-    bool timed, timed_out;      // may go on when nobody else can; did so
-    bool asleep;                // until somebody signals the condition `asleep_on`
+    bool timed, timed_out;      // may go on when no other thread can; did so
+    bool asleep;                // until a thread signals the condition `asleep_on`
     bool idle;                  // the run is over but for workers like this one, which end now
     uint8_t kind;               // what it is about to do …
     uintptr_t address, pc;      // … to what, and where
     lock *waits_for;            // NULL unless it is about to take something
     const void *comes_for;      // the work in line for which it is about to take a queue, or NULL
-    vector_clock stands_behind; // work that was sent at these times, although nobody has told it
+    vector_clock stands_behind; // work that was sent at these times, although no step has passed that on
     uintptr_t asleep_on;
     uint32_t asleep_since;      // a step
     bool is_spurious;           // it wakes up without a signal
-    int8_t joins;               // the thread whose end it is about to wait for; NOBODY: a team's
+    int8_t joins;               // the thread whose end it is about to wait for; NO_THREAD: a team's
     uintptr_t team;             // it is waited for together with the others of its team; 0: none
     worker *on;
     void (*own_body)(void *);   // of a thread that is none of the scenario's; NULL: it is
@@ -198,11 +198,11 @@ struct worker {
     int processor;              // to which it is bound; -1: none
     gate turn;
     int assigned;               // what to do when its turn comes
-    int thread;                 // whose body it is in, or NOBODY
+    int thread;                 // whose body it is in, or NO_THREAD
     enum {
         STAYS,
         IS_DISMISSED,           // its body is given up, and it with it,
-        ENDS_RUN,               // or that of the thread that found that nobody can go on,
+        ENDS_RUN,               // or that of the thread that found that no thread can go on,
         IS_LOST,                // or that of one which no longer listens
         OBSERVES_NO_MORE,       // or reading the state, because of a lock that is held
     } fate;
@@ -250,7 +250,7 @@ struct laboratory {
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // of the steps of those, as they turned out
     uint8_t free_before;            // what the lock of the present step was free for, RL_FREE_…
     uint32_t preemptions;
-    int last;                       // who made the last step
+    int last;                       // the thread that made the last step
     branch *current;
     bool redundant;
     uint32_t branch_limit;          // no branches from this step on
@@ -261,13 +261,13 @@ struct laboratory {
 
     const char *outside;            // what the lab does not control, if anything, and where that was met
     uintptr_t outside_pc;
-    const void **made;              // in this run, and so known to nobody outside of the scenario
+    const void **made;              // in this run, and so unknown outside of the scenario
     size_t made_count, made_capacity;
     signal_sent *signals;           // to conditions, that have not woken a thread yet
     size_t signal_count, signal_capacity;
 
     bool looks_again;               // threads that spin go round once more, see spinning.c …
-    bool looks_in_vain;             // … and nothing has come of it
+    bool looks_in_vain;             // … and found nothing
     uint32_t looks_from;            // the step at which that began
     size_t races_before_look;
 
@@ -376,16 +376,16 @@ void rl_notice_unlocks(thread *t);
 void rl_release_real_locks(thread *t);
 /// Gives real semaphores what the threads of a run that is over have signalled.
 void rl_settle_semaphores(void);
-/// The thread that keeps another one waiting, or NOBODY, and where it took what it has.
+/// The thread that keeps another one waiting, or NO_THREAD, and where it took what it has.
 int rl_holder(const thread *t, uintptr_t *pc);
 
 // releases.c
 
 /// The thread has released a lock at the end of its last step.
 void rl_note_release(thread *t, lock *l, bool shared);
-/// The releases of this lock have happened: somebody takes it, or has tried again and again.
+/// The releases of this lock have happened: a thread takes it, or has tried again and again.
 void rl_is_released(const lock *l, bool for_reader);
-/// All releases have happened: nobody can go on, not even to release something.
+/// All releases have happened: no thread can go on, not even to release something.
 void rl_everything_is_released(void);
 /// Whether the thread is about to attempt to take a lock that another one may be about to release;
 /// if so, `*holder` is that other one.
@@ -434,7 +434,7 @@ void rl_hear_no_more(void);
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address);
 /// Something was done at an address by a thread.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
-/// Decides who makes the next step. NOBODY: the run is over, one way or another.
+/// Decides who makes the next step. NO_THREAD: the run is over, one way or another.
 int rl_decide(void);
 /// Ends the run from within a thread, which does not return.
 _Noreturn void rl_end_run_with(rl_status status);
@@ -467,7 +467,7 @@ bool rl_gives(unsigned liberty);
 void rl_come_to_node(const alternatives *could, bool is_barrier);
 /// At the last choice that is prescribed: what the steps of the sleeping threads have turned out as.
 void rl_fall_asleep_at_branch(void);
-/// The choice with which the search wants to go on, or NOBODY.
+/// The choice with which the search wants to go on, or NO_THREAD.
 int rl_wished_choice(void);
 /// The present step has done something at an address; `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
@@ -484,7 +484,7 @@ void rl_follow_orders(int thread);
 void rl_forget_steps_from(uint32_t step);
 /// There are alternatives that no race between two steps shows.
 void rl_explore_all_choices(void);
-/// After a run: finds out what else is to be explored.
+/// After a run: finds out what else there is to explore.
 void rl_look_for_races(void);
 /// How many steps of each thread come before a moment.
 typedef struct {
@@ -509,7 +509,7 @@ _Noreturn void rl_give_up(void);
 /// Gives up the bodies that stand at a point and will not get another turn.
 void rl_dismiss_the_rest(void);
 /// Judges the run that is over, if any, and begins the next. Returns the thread to begin with,
-/// or NOBODY when there is nothing more to do.
+/// or NO_THREAD when there is nothing more to do.
 int rl_next_run(void);
 /// The thread to start next, while there are any that have not been started.
 int rl_next_to_start(void);

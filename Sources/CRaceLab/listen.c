@@ -42,7 +42,7 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
 typedef void (*once)(void *, void (*)(void *), void *);
 REAL(once, real_once, "swift_once")
 
-/// Globals are initialised once in a process, not once in a run: the lab looks away, or the
+/// Globals are initialized once in a process, not once in a run: the lab looks away, or the
 /// first run would differ from all others.
 void swift_once(void *predicate, void (*function)(void *), void *context) {
     rl_ignore();
@@ -106,7 +106,7 @@ static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t d
 }
 
 /// Whether this is how `Mutex` takes or releases its lock; if so, `*seen` is what the caller
-/// is to be told was there.
+/// is passed on was there.
 static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
     uint32_t number = rl_thread_number();
     if (expected == 0 && desired == number) {

@@ -18,7 +18,7 @@ typedef void *(*on_object)(void *object);
 
 #if defined(__linux__) && defined(__x86_64__)
 
-// The runtime calls these through pointers, if it is told to, also from inside of its own library.
+// The runtime calls these through pointers, if a flag is set, also from inside of its own library.
 
 typedef void *(*on_object_n)(void *object, uint32_t n);
 typedef void (*release)(void *object);

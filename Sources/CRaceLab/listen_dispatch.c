@@ -318,7 +318,7 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     rl_point(RL_AWAIT, i, place);
 }
 
-/// Between two runs nobody else does what was sent to the queue before. Returns whether that was all.
+/// Between two runs no other thread does what was sent to the queue before. Returns whether that was all.
 static bool is_done_between_runs(dispatch_object queue, call c) {
     if (!rl_is_between_runs_here()) return false;
     while (rl_do_waiting_work()) {}
@@ -353,7 +353,7 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
 
 static void no_release(void *queue) { (void)queue; }
 
-/// For the thread that reads the state: as if nobody listened, but it does not wait for ever.
+/// For the thread that reads the state: as if the lab did not listen, but with a limit.
 static void observe_on_queue(dispatch_object queue, call c, bool barrier) {
     if (rl_kind_of_queue(queue) == MAIN) {
         const bool before = rl_stand_for_main_thread(true);

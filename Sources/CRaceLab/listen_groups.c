@@ -1,7 +1,7 @@
 // The entry points of Dispatch for groups, and for work items, each of which has a group of its own:
 // entered when the item is made, left when it has been done for the first time.
 //
-// On the lab's threads the engine keeps the count, and the real group stays empty. What is to be sent
+// On the lab's threads the engine keeps the count, and the real group stays empty. What must be sent
 // to a queue when a group has finished is kept here.
 //
 // Only where the program's definitions come before all others, which is Linux; see listen_threads.c.
@@ -191,7 +191,7 @@ bool rl_is_barrier(void *block) {
     return item && (item->flags & IS_BARRIER);
 }
 
-/// Swift's `async(flags:execute:)` makes an item of its own, of which nobody else knows.
+/// Swift's `async(flags:execute:)` makes an item of its own, unknown to other code.
 bool rl_passes_work_item(void *block, rl_place place) {
     if (!work_item_of(block)) return false;
     Dl_info info;

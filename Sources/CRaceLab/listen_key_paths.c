@@ -76,7 +76,7 @@ static bool holds_something(const char *value, const void *wrapped_type) {
 }
 
 /// Goes one component further. Returns false where the way ends, or leads on through code: what
-/// that accesses is heard anyway.
+/// that accesses is a step anyway.
 static bool go_on(walk *w, access *found) {
     found->address = NULL;
     if (w->component + sizeof(uint32_t) > w->end) return false;
@@ -101,7 +101,7 @@ static bool go_on(walk *w, access *found) {
             }
             break;
         case OPTIONAL:
-            // What comes last touches nothing, and no type stands behind it.
+            // What comes last touches nothing, and it has no type.
             if (offset == WRAP || behind >= w->end) return false;
             if (!holds_something(w->value, pointer(aligned(behind)))) return false;
             break;

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/// Whoever calls: on a thread of the lab it is for the code under test, unless Dispatch does so for
+/// Independent of the caller: on a thread of the lab it is for the code under test, unless Dispatch does so for
 /// itself.
 static void meet(const char *what, rl_place place) {
     if (!rl_is_of_lab() || rl_is_in_library(place.pc, "libdispatch")) return;

@@ -2,7 +2,7 @@
 //
 // The work is done by a thread that the lab starts for the queue, and that waits for more until all
 // others have ended: one for a serial queue, as many as it takes for a concurrent one. Each piece of
-// work runs as if somebody waited for it (listen_dispatch.c), so that it keeps others out who do.
+// work runs as if a thread waited for it (listen_dispatch.c), so that it keeps out others that do.
 //
 // Only where the program's definitions come before all others, which is Linux; see listen_threads.c.
 

@@ -180,7 +180,7 @@ REAL(wait_until, real_timedwait, "pthread_cond_timedwait")
 REAL(on_condition, real_signal, "pthread_cond_signal")
 REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
 
-/// To wait is two steps: to release the lock and fall asleep in one; and, when somebody has
+/// To wait is two steps: to release the lock and fall asleep in one; and, when another thread has
 /// signalled, to take the lock back.
 static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed,
                     rl_place place) {
@@ -267,7 +267,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         if (result == 0) note_unseen_start(*thread, place);
         return result;
     }
-    // One place for all starts: who comes first gives the threads their numbers.
+    // One place for all starts: the order of arrival gives the threads their numbers.
     rl_point(RL_START, (const void *)rl_start_thread, place);
     return rl_start_thread(thread, attributes, start, argument);
 }

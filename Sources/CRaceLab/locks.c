@@ -51,7 +51,7 @@ lock *rl_lock_at(uintptr_t address) {
     *slot->lock = (lock){.line = slot->lock->line, .line_capacity = slot->lock->line_capacity};
     slot->run = lab.run;
     slot->address = slot->lock->address = address;
-    slot->lock->owner = NOBODY;
+    slot->lock->owner = NO_THREAD;
     lab.lock_count++;
     return slot->lock;
 }
@@ -81,12 +81,12 @@ lock *rl_waits_for(rl_kind kind, uintptr_t address) {
     }
 }
 
-/// A thread whose end `t` waits for and that has not ended, or NOBODY.
+/// A thread whose end `t` waits for and that has not ended, or NO_THREAD.
 static int next_to_join(const thread *t) {
-    if (t->joins != NOBODY) return lab.threads[t->joins].finished ? NOBODY : t->joins;
+    if (t->joins != NO_THREAD) return lab.threads[t->joins].finished ? NO_THREAD : t->joins;
     for (int i = 0; i < lab.thread_count; i++)
         if (lab.threads[i].team == t->address && !lab.threads[i].finished) return i;
-    return NOBODY;
+    return NO_THREAD;
 }
 
 static void join(thread *t, thread *ended) {
@@ -101,10 +101,10 @@ bool rl_is_available(const thread *t) {
         case RL_LOCK:
         case RL_TRY_LOCK:
             if (lab.scenario->faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
-            return l->owner == NOBODY && l->sharers == 0 && !rl_is_in_line(t);
+            return l->owner == NO_THREAD && l->sharers == 0 && !rl_is_in_line(t);
         case RL_SHARED_LOCK:
         case RL_TRY_SHARED_LOCK:
-            return l->owner == NOBODY && !rl_is_in_line(t);
+            return l->owner == NO_THREAD && !rl_is_in_line(t);
         case RL_ACQUIRE:
         case RL_TRY_ACQUIRE:
         case RL_RECEIVE:
@@ -113,7 +113,7 @@ bool rl_is_available(const thread *t) {
         case RL_TRY_AWAIT:
             return l->count == 0;
         case RL_JOIN:
-            return next_to_join(t) == NOBODY;
+            return next_to_join(t) == NO_THREAD;
         default:
             return true;
     }
@@ -122,7 +122,7 @@ bool rl_is_available(const thread *t) {
 uint8_t rl_free_for(uintptr_t address) {
     const lock *l = rl_known_lock(address);
     if (!l) return RL_FREE_FOR_ONE | RL_FREE_FOR_READERS | RL_EMPTY;
-    if (l->owner != NOBODY) return 0;
+    if (l->owner != NO_THREAD) return 0;
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
                      (l->count > 0 ? RL_COUNTED : l->count == 0 ? RL_EMPTY : 0));
 }
@@ -147,7 +147,7 @@ static void take_a_share(int index, thread *t, lock *l) {
 
 bool rl_take(int index, thread *t) {
     lock *l = t->waits_for;
-    // Whoever has slept on a condition takes its lock back even if its time is up.
+    // A thread that has slept on a condition takes its lock back even if its time is up.
     if (t->timed_out && !t->asleep) return false;
     if (t->early || !rl_is_available(t)) return false;
     switch (t->kind) {
@@ -172,8 +172,8 @@ bool rl_take(int index, thread *t) {
             rl_join_clock(&t->clock, &l->released);
             break;
         case RL_JOIN:
-            if (t->joins != NOBODY) join(t, &lab.threads[t->joins]);
-            for (int i = 0; t->joins == NOBODY && i < lab.thread_count; i++)
+            if (t->joins != NO_THREAD) join(t, &lab.threads[t->joins]);
+            for (int i = 0; t->joins == NO_THREAD && i < lab.thread_count; i++)
                 if (lab.threads[i].team == t->address) join(t, &lab.threads[i]);
             break;
         default:
@@ -214,10 +214,10 @@ void rl_release_lock(thread *t, uintptr_t address) {
         return;
     }
     lab.free_before = rl_free_for(address);
-    if (l->owner != NOBODY) {
-        // Some kinds of lock may be released by somebody else than who took it.
+    if (l->owner != NO_THREAD) {
+        // Some kinds of lock may be released by another thread than the one that took it.
         no_longer_holds(&lab.threads[l->owner], address);
-        l->owner = NOBODY;
+        l->owner = NO_THREAD;
         rl_note_release(t, l, false);
         if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
     } else if (has(l->sharers, index)) {
@@ -328,7 +328,7 @@ static void remove_signal(size_t index) {
             (lab.signal_count - index) * sizeof *lab.signals);
 }
 
-/// A thread that no longer sleeps waits for no signal. One that could wake nobody else is lost.
+/// A thread that no longer sleeps waits for no signal. One that could wake no other thread is lost.
 static void forget_signals_for(int index) {
     for (size_t k = lab.signal_count; k > 0; k--) {
         signal_sent *s = &lab.signals[k - 1];
@@ -355,7 +355,7 @@ static void wake(int index) {
     thread *t = &lab.threads[index];
     t->asleep = false;
     forget_signals_for(index);
-    // It has what it waited for, and will wait for its lock like anybody else.
+    // It has what it waited for, and will wait for its lock like any other thread.
     t->timed = false;
     // To be woken is to have been told something: what it does next is no spinning, and it makes
     // a difference when.
@@ -390,7 +390,7 @@ void rl_wake_sleepers(const void *condition, bool everybody) {
         if (!first || t->asleep_since < first->asleep_since) first = t;
     }
     if (first && !everybody) wake((int)(first - lab.threads));
-    // Who has woken somebody is not where it was; a signal that is lost makes no difference.
+    // A thread that has woken another is not where it was; a signal that is lost makes no difference.
     if (first) rl_forget_visits(my_thread());
 }
 
@@ -481,7 +481,7 @@ rl_moment rl_end_of_work(const void *queue) {
     return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
 }
 
-// Dispatch does what is sent to a queue in order, and whoever waits for a queue stands behind what was
+// Dispatch does what is sent to a queue in order, and a thread that waits for a queue comes after what was
 // sent to it before. "Before" is what locks, atomics and the like make come before: whether a thread
 // that waits came earlier or later than work that another one sends meanwhile is tried both ways.
 
@@ -547,12 +547,12 @@ int rl_holder(const thread *t, uintptr_t *pc) {
     if (t->kind == RL_JOIN) return next_to_join(t);
     const lock *l = t->waits_for;
     bool is_lock = t->kind == RL_LOCK || t->kind == RL_SHARED_LOCK;
-    if (!is_lock || !l) return NOBODY;
-    if (l->owner != NOBODY) {
+    if (!is_lock || !l) return NO_THREAD;
+    if (l->owner != NO_THREAD) {
         *pc = l->owner_pc;
         return l->owner;
     }
-    if (t->kind == RL_SHARED_LOCK || !l->sharers) return NOBODY;
+    if (t->kind == RL_SHARED_LOCK || !l->sharers) return NO_THREAD;
     int reader = __builtin_ctz(l->sharers);
     *pc = l->shared_pc[reader];
     return reader;

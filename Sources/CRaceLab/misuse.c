@@ -18,7 +18,7 @@ static rl_misuse misuse_of(rl_misuse_kind kind, rl_place place) {
     rl_misuse misuse;
     memset(&misuse, 0, sizeof misuse);
     misuse.kind = (uint8_t)kind;
-    misuse.thread = (int8_t)(rl_on_lab_thread() ? me->thread : NOBODY);
+    misuse.thread = (int8_t)(rl_on_lab_thread() ? me->thread : NO_THREAD);
     misuse.pc = place.pc;
     return misuse;
 }
@@ -35,12 +35,12 @@ const rl_misuse *rl_misuses(size_t *count) {
 
 bool rl_is_held(const void *address) {
     const lock *l = rl_known_lock((uintptr_t)address);
-    return l && (l->owner != NOBODY || l->sharers);
+    return l && (l->owner != NO_THREAD || l->sharers);
 }
 
 bool rl_is_held_elsewhere(const void *address) {
     const lock *l = rl_known_lock((uintptr_t)address);
-    return l && l->owner != NOBODY && l->owner != me->thread;
+    return l && l->owner != NO_THREAD && l->owner != me->thread;
 }
 
 void rl_made_semaphore(const void *semaphore, int64_t count) {

@@ -1,4 +1,4 @@
-// What a table shows besides the steps: the state that the scenario reads between them, and which
+// What a table shows in addition to the steps: the state that the scenario reads between them, and which
 // objects there are.
 
 #if defined(__linux__)

@@ -41,7 +41,7 @@ typedef struct {
 
 #define UNKNOWN UINT32_MAX
 
-/// Choices that are to be explored from a node on: a tree.
+/// Choices to explore from a node on: a tree.
 typedef struct wish {
     uint8_t choice;
     struct wish *children, *next;
@@ -209,7 +209,7 @@ static int follow_wish(node *n) {
         discard(w);
         if (is_good) return choice;
     }
-    return NOBODY;
+    return NO_THREAD;
 }
 
 int rl_wished_choice(void) { return follow_wish(&search.nodes[lab.step_count]); }
@@ -535,7 +535,7 @@ static step_clock look_for_races(const second_step *second, bool counts) {
     return all;
 }
 
-/// What a thread waits for at the end, or before something that happens because nobody can go on, is
+/// What a thread waits for at the end, or before something that happens because no thread can go on, is
 /// in a race with those that took it first.
 static void look_for_races_of_waiting(uint32_t step) {
     const node *n = &search.nodes[step];
@@ -666,7 +666,7 @@ branch *rl_next_reduced_branch(void) {
         node *n = &search.nodes[k - 1];
         if (is_plain(rl_choice(&lab.steps[k - 1]))) n->explored |= set_of(thread_at(k - 1));
         const int choice = follow_wish(n);
-        if (choice != NOBODY) return branch_for(k - 1, (uint8_t)choice);
+        if (choice != NO_THREAD) return branch_for(k - 1, (uint8_t)choice);
     }
     return NULL;
 }

@@ -31,7 +31,7 @@ void rl_make_thread(int index) {
     t->on = t->starter = NULL;
     t->waits_for = NULL;
     t->comes_for = NULL;
-    t->joins = NOBODY;
+    t->joins = NO_THREAD;
     t->team = 0;
     t->own_body = NULL;
     t->last_step = -1;
@@ -110,7 +110,7 @@ void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
 }
 
 static bool begin_run(void) {
-    rl_record_phase(RL_SETTING_UP, NOBODY);
+    rl_record_phase(RL_SETTING_UP, NO_THREAD);
     rl_record_steps(0);
     if (rl_recording) {
         rl_recording->runs = lab.summary.runs;
@@ -121,7 +121,7 @@ static bool begin_run(void) {
     lab.sleeping = 0;
     rl_begin_reduced_run();
     lab.preemptions = 0;
-    lab.last = NOBODY;
+    lab.last = NO_THREAD;
     lab.redundant = false;
     lab.branch_limit = UINT32_MAX;
     lab.status = RL_COMPLETE;
@@ -170,14 +170,14 @@ void rl_fill_in(rl_run *run) {
     run->misfit_step = lab.misfit_step;
     run->misfit_thread = lab.misfit_thread;
     run->misfit_early = lab.misfit_early;
-    run->blocked_thread = NOBODY;
+    run->blocked_thread = NO_THREAD;
     run->object_count = rl_noted_objects(&run->objects);
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         run->accesses[i] = t->accesses;
         rl_waiting *w = &run->waiting[i];
         *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning,
-                          .busy = rl_is_busy(t), .holder = NOBODY,
+                          .busy = rl_is_busy(t), .holder = NO_THREAD,
                           .kind = t->asleep && !rl_is_signalled(t) ? RL_WAIT : t->kind, .address = t->address,
                           .pc = t->pc,
                           .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
@@ -210,7 +210,7 @@ static bool end_run(void) {
         if (lab.status != RL_NOT_THE_SAME && lab.status != RL_MISFIT) lab.summary.runs++;
         rl_run run = {0};
         rl_fill_in(&run);
-        rl_record_phase(RL_JUDGING, NOBODY);
+        rl_record_phase(RL_JUDGING, NO_THREAD);
         go_on = lab.scenario->finished(lab.scenario->context, &run);
         finish_work();
 #if defined(__linux__)
@@ -266,9 +266,9 @@ int rl_next_run(void) {
             discard(lab.current);
             lab.current = NULL;
         }
-        if (!lab.current) return NOBODY;
+        if (!lab.current) return NO_THREAD;
     }
-    if (!begin_run()) return NOBODY;
+    if (!begin_run()) return NO_THREAD;
     return rl_next_to_start();
 }
 

@@ -48,7 +48,7 @@ void rl_forget_branches(void) {
 static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
     const rl_step *step = &lab.steps[k];
     int index = rl_chosen_thread(choice);
-    int before = k > 0 ? lab.steps[k - 1].thread : NOBODY;
+    int before = k > 0 ? lab.steps[k - 1].thread : NO_THREAD;
     uint32_t preemptions = step->preemptions + (index != before && has(step->enabled, before));
     int bound = lab.scenario->max_preemptions;
     if (bound >= 0 && preemptions > (uint32_t)bound) {

@@ -538,7 +538,7 @@ static const char *described_entry(reader *r, const image *i, reader forms, size
     return path;
 }
 
-/// The entry with a number in the next table; and the reader stands behind that table.
+/// The entry with a number in the next table; and the reader is after that table.
 static const char *described(reader *r, const image *i, size_t offset_size, uint64_t number,
                              uint64_t *folder) {
     uint64_t form_count = fixed(r, 1);

@@ -225,7 +225,7 @@ void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
 
 // MARK: - Looking once more
 
-// What a thread looks at may be something that the lab does not see. So before it is said that nobody
+// What a thread looks at may be something that the lab does not see. So before it is said that no thread
 // can go on, each thread that spins goes round once more, without any alternatives. If nothing comes of
 // it, those steps are taken back.
 
@@ -251,7 +251,7 @@ static int look_once_more(void) {
         }
         t->spinning = true;
     }
-    return NOBODY;
+    return NO_THREAD;
 }
 
 static void stop_looking(void) {
@@ -275,7 +275,7 @@ static void take_back_looks(void) {
         t->unreported = false;
     }
     if (lab.step_count > end) lab.preemptions = lab.steps[end].preemptions;
-    lab.last = end > 0 ? lab.steps[end - 1].thread : NOBODY;
+    lab.last = end > 0 ? lab.steps[end - 1].thread : NO_THREAD;
     lab.step_count = end;
     lab.race_count = lab.races_before_look;
     rl_record_steps(end);
@@ -293,7 +293,7 @@ void rl_look_again(rl_thread_set *enabled) {
         return;
     }
     const int thread = look_once_more();
-    if (thread != NOBODY)
+    if (thread != NO_THREAD)
         *enabled = set_of(thread);
     else
         take_back_looks();

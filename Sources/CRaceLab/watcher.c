@@ -142,7 +142,7 @@ static void stop(rl_status status) {
     lost->fate = IS_LOST;
     rl_dismiss_the_rest();
 #if defined(__linux__)
-    // If it runs on for ever it shall do so only when nobody else wants the processor.
+    // If it runs on forever, it does so only when no other thread wants the processor.
     struct sched_param parameter = {0};
     sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
 #endif
@@ -182,7 +182,7 @@ static void look_again(sight *s, int64_t since_last_look) {
 /// Looks at the running thread now and then. One that sleeps elsewhere than at a gate, without
 /// having been scheduled for a second, waits for something that will not come: all the others
 /// that could bring it stand at their gates. Where another thread of the process is about to run,
-/// which may bring it, it takes five. One that runs for twenty seconds goes on for ever. Time in which
+/// which may bring it, it takes five. One that runs for twenty seconds goes on forever. Time in which
 /// it would run if it had a processor does not count, nor does time in which this thread had none.
 void rl_watch(void) {
     const struct timespec interval = {0, 50 * 1000 * 1000};

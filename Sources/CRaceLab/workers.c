@@ -30,7 +30,7 @@ static worker *new_worker(void) {
     if (!w) abort();
     rl_gate_make(&w->turn);
     w->processor = -1;
-    w->thread = NOBODY;
+    w->thread = NO_THREAD;
     return w;
 }
 
@@ -103,7 +103,7 @@ static void begin_work(worker *w) {
 _Noreturn void rl_give_up(void) {
     rl_hear_no_more();
     // A thread that was lost may come back in the middle of another exploration, where its
-    // number stands for somebody else.
+    // number stands for another thread.
     if (me->thread >= 0 && me->fate != IS_LOST) rl_release_real_locks(my_thread());
     longjmp(me->landing->at, 1);
 }
@@ -132,7 +132,7 @@ void rl_dismiss_the_rest(void) {
         if (!t->started || t->finished || !t->on || t->on->fate != STAYS) continue;
         t->on->fate = IS_DISMISSED;
         rl_gate_open(&t->on->turn);
-        // What it held is to be free before anybody else goes on.
+        // What it held must be free before another thread goes on.
         rl_gate_wait(&lab.gone, NULL);
     }
 }
@@ -161,7 +161,7 @@ static void run_body(int index) {
     } else {
         lab.scenario->body(lab.scenario->context, index);
     }
-    me->thread = NOBODY;
+    me->thread = NO_THREAD;
     if (me->fate != STAYS) rl_give_up();
     rl_notice_unlocks(t);
     rl_report_last_step(t);
@@ -177,10 +177,10 @@ static void become_idle(void) {
 static int after_body(void) {
     if (lab.started_count < lab.first_count) return rl_next_to_start();
     int next = rl_decide();
-    if (next == NOBODY) return ENGINE;
+    if (next == NO_THREAD) return ENGINE;
     become_idle();
     rl_hand_over(lab.threads[next].on);
-    return NOBODY;
+    return NO_THREAD;
 }
 
 static void *work(void *argument) {
@@ -194,16 +194,16 @@ static void *work(void *argument) {
         rl_gate_wait(&me->turn, NULL);
         bind_to_processor(me);
         int task = me->assigned;
-        while (task != NOBODY) {
+        while (task != NO_THREAD) {
             atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
             if (task == ENGINE) {
                 task = rl_next_run();
-                if (task != NOBODY) continue;
+                if (task != NO_THREAD) continue;
                 become_idle();
                 rl_gate_open(&lab.done);
             } else if (task == OBSERVER) {
                 rl_make_observation();
-                task = NOBODY;
+                task = NO_THREAD;
                 become_idle();
                 rl_end_observation();
             } else {
@@ -241,13 +241,13 @@ static void end_of_added_thread(void *argument) {
     rl_report_last_step(t);
     t->started = t->finished = true;
     worker *self = me, *next = t->starter;
-    int index = next ? NOBODY : rl_decide();
+    int index = next ? NO_THREAD : rl_decide();
     me = NULL;
     self->is_main = false;
     self->next_idle = spare;
     spare = self;
     if (next) return rl_hand_over(next);
-    if (index == NOBODY) return rl_assign(ENGINE);
+    if (index == NO_THREAD) return rl_assign(ENGINE);
     rl_hand_over(lab.threads[index].on);
 }
 
@@ -289,7 +289,7 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     rl_join_clock(&t->clock, &my_thread()->clock);
     rl_tick(me->thread);
     rl_note_order(index);
-    // Work that is sent may start a thread, too: who comes first gives the threads their numbers.
+    // Work that is sent may start a thread, too: the order of arrival gives the threads their numbers.
     rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
     return index;
 }
@@ -344,7 +344,7 @@ void rl_start_team(const void *team, size_t count, void (*start)(const void *tea
         lab.threads[lab.thread_count - 1].team = (uintptr_t)team;
     }
     pthread_attr_destroy(&attributes);
-    my_thread()->joins = NOBODY;
+    my_thread()->joins = NO_THREAD;
 }
 
 static int added_thread(pthread_t pthread) {
@@ -352,7 +352,7 @@ static int added_thread(pthread_t pthread) {
         thread *t = &lab.threads[i];
         if (t->is_added && pthread_equal(t->pthread, pthread)) return i;
     }
-    return NOBODY;
+    return NO_THREAD;
 }
 
 int rl_will_join(pthread_t pthread) {
@@ -363,7 +363,7 @@ int rl_will_join(pthread_t pthread) {
 
 void rl_detached(pthread_t pthread) {
     int index = added_thread(pthread);
-    if (index != NOBODY) lab.threads[index].is_detached = true;
+    if (index != NO_THREAD) lab.threads[index].is_detached = true;
 }
 
 #endif

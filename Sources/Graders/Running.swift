@@ -184,11 +184,11 @@ extension Finding {
         }
     }
 
-    /// Whether one thread alone is left, and looks again and again for a change that nobody makes. No
+    /// Whether one thread alone is left, and looks again and again for a change that no thread makes. No
     /// thread has anything that another one waits for, so it is no deadlock in the sense of the
     /// exercises. (The lab says in its sentence what each thread waits for.)
     private var waitsForNobody: Bool {
-        reason.hasSuffix(" for a change that nobody makes") && !reason.contains("; '")
+        reason.hasSuffix(" for a change that no thread makes") && !reason.contains("; '")
     }
 
     /// The rest of it.

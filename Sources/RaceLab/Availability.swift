@@ -11,7 +11,7 @@ public var unavailable: String? {
         }
         return hears
             ? nil
-            : "the lab hears nothing: the Swift runtime's swift_beginAccess is bound elsewhere "
+            : "the lab sees no accesses: the Swift runtime's swift_beginAccess is bound elsewhere "
                 + "(is the standard library linked statically?)"
     #else
         return "the lab needs a debug build: in a release build the compiler leaves out the calls "

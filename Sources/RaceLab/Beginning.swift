@@ -11,7 +11,7 @@ public struct Carried: Sendable {
 /// Runs a scenario under the interleaving that begins as a schedule says, and says what happened.
 ///
 /// Where the schedule ends, the threads go on to their ends, the one that was added first as long as
-/// it can: whoever writes a schedule by hand need not count the steps that decide nothing. Where it
+/// it can: a schedule written by hand need not count the steps that decide nothing. Where it
 /// does not fit it is followed as far as it does. The scenario is run once for each step that had
 /// to be found out.
 ///

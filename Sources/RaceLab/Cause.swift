@@ -3,7 +3,7 @@ import CRaceLab
 /// What is wrong with a run, and what is counted as one and the same finding.
 ///
 /// To say where something is in the source takes long, so it is said only to who asks for the
-/// reason: an exploration that is merely counted asks nobody.
+/// reason: an exploration that is merely counted asks for none.
 enum Cause: Hashable, Sendable {
     case said(Finding.Kind, String)
     /// Two accesses, in an order that does not depend on who came first.

@@ -6,7 +6,7 @@ final class Explorer {
     var options: Options
     let describe: (Scenario) -> Void
     private(set) var scenario = Scenario()
-    /// Whether nothing is to be run.
+    /// Whether there is nothing to run.
     private var onlyDescribes = false
     private var uncaught: [(thread: Int, error: any Error)] = []
 
@@ -164,7 +164,7 @@ final class Explorer {
     func obstacle(after summary: rl_summary) -> Obstacle? {
         if let obstacle = obstacle(of: scenario) { return obstacle }
         if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).obstacle }
-        // Who crashes at once has had no time to touch anything.
+        // A thread that crashes at once has had no time to touch anything.
         if !options.crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }

@@ -17,7 +17,7 @@ extension Explorer {
             let step = Explorer(options, describe).pointOfNoReturn(of: trace.schedule, kind)
         else { return trace }
         trace.clearMarks()
-        trace.mark(step: step, "from here on every way fails")
+        trace.mark(step: step, "every continuation fails from here")
         return trace
     }
 
@@ -75,7 +75,7 @@ extension Explorer {
         return trace
     }
 
-    /// The first step of a failing interleaving after which every way on fails: shows something
+    /// The first step of a failing interleaving after which every continuation fails: shows something
     /// of this kind, or of a more telling one.
     func pointOfNoReturn(of schedule: Schedule, _ kind: Finding.Kind) -> Int? {
         for length in schedule.choices.indices.reversed() {

@@ -3,7 +3,7 @@ import CRaceLab
 // What a run has to say for itself when it did not come to its end.
 
 extension rl_run {
-    /// Why nobody can go on. `names` are those of all its threads, here and below.
+    /// Why no thread can go on. `names` are those of all its threads, here and below.
     func deadlock(names: [String]) -> String {
         let waiting = allWaiting
         let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
@@ -101,7 +101,7 @@ private func whyItWaits(
     let kind = rl_kind(UInt32(waiting.kind))
     if kind == RL_RECEIVE { return "waits for work" }
     let waits = "waits at \(Site.name(sites[UInt(waiting.pc)]))"
-    if waiting.spinning { return "\(waits) for a change that nobody makes" }
+    if waiting.spinning { return "\(waits) for a change that no thread makes" }
     if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
     if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
     if kind == RL_AWAIT { return "\(waits) for work to finish" }

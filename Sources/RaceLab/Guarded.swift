@@ -16,7 +16,7 @@ final class Guarded<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// For ``Isolated``: nobody else is in the middle of something between these two.
+    /// For ``Isolated``: no other thread is in the middle of something between these two.
     func hold() { lock.lock() }
     func release() { lock.unlock() }
 }

@@ -92,7 +92,7 @@ final class Isolated {
 
     // MARK: Traces
 
-    /// What comes of a replay, with the errors that it may throw.
+    /// The result of a replay, with the errors that it may throw.
     private enum Replayed: Codable {
         case trace(Trace?)
         case misfit(Misfit)

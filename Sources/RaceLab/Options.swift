@@ -1,6 +1,6 @@
-/// How a scenario is to be explored, and what counts as a failure.
+/// How a scenario is explored, and what counts as a failure.
 public struct Options: Sendable {
-    /// The kinds of finding that make an interleaving a failure. Others are reported as remarks.
+    /// The kinds of finding that make an interleaving a failure. Others are reported beside the verdict.
     public var judging: Set<Finding.Kind> = Set(Finding.Kind.allCases)
     /// Explores only interleavings with up to this many forced switches, that is, switches away
     /// from a thread that could have gone on. `nil`: any number.
@@ -47,7 +47,7 @@ public struct Options: Sendable {
     /// How long an exploration in child processes may take. A loop without an end is noticed much
     /// earlier.
     public var timeLimit = Duration.seconds(60)
-    /// How many bytes of memory a child process may take, besides those that this one has.
+    /// How many bytes of memory a child process may take, in addition to its own.
     public var memoryLimit = 1 << 30
     /// What an isolated exploration has come to know.
     var crashes: [KnownCrash] = []

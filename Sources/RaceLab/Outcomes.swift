@@ -72,7 +72,7 @@ extension Report {
 
     /// Outcomes that would be acceptable and that no interleaving ends in: the code keeps its
     /// threads apart more than it would have to, or the scenario expects too much. Empty if not
-    /// everything was explored, because then nobody knows.
+    /// everything was explored, because then it is unknown.
     public var unreached: [ExpectedOutcome] {
         guard obstacle == nil, extent == .all else { return [] }
         return expectations.filter { $0.verdict == .acceptable && outcomes[$0.outcome] == nil }

@@ -121,7 +121,7 @@ struct Remains {
         return message.hasPrefix(": ") ? String(message.dropFirst(2)) : String(errors[mark])
     }
 
-    /// What it wrote besides that, and the backtrace that comes after it.
+    /// What else it wrote, and the backtrace that comes after it.
     var errorsBesidesTheCrash: String {
         guard let mark else { return errors }
         let before = errors[..<mark.lowerBound]

@@ -162,7 +162,7 @@ public enum Obstacle: Error, Codable, Sendable, Hashable, CustomStringConvertibl
                 + "`\(text)`: \(reason)"
         case .notDeterministic:
             return "the same schedule led elsewhere than before: the scenario depends on something "
-                + "besides its threads, such as time, chance, or what an earlier run left behind"
+                + "other than its threads, such as time, chance, or what an earlier run left behind"
         }
     }
 }

@@ -60,7 +60,7 @@ extension rl_race {
 }
 
 extension Schedule {
-    /// Who made these steps.
+    /// The threads that made these steps.
     init(_ steps: some Collection<rl_step>) {
         self.init(
             choicesOfEngine: steps.map { step in withUnsafePointer(to: step) { rl_choice($0) } })

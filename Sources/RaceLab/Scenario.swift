@@ -28,9 +28,9 @@ import Synchronization
 ///   a global;
 /// - `Mutex`, and operations on `Atomic`, in targets compiled with `-sanitize=thread` in debug;
 /// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
-///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds nobody waiting is lost; of those
-///   who wait it wakes the one that has waited longest. That a condition may also wake somebody
-///   for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while somebody
+///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds no waiting thread is lost; of those
+///   that wait it wakes the one that has waited longest. That a condition may also wake a thread
+///   for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while another thread
 ///   holds the lock, be it only until its release, which is no step of its own: see ``Schedule``.
 ///   Foundation for Linux traps, lab or no lab, where an `NSConditionLock` has to wait without a
 ///   date;
@@ -40,7 +40,7 @@ import Synchronization
 ///   concurrent queue is a lock for many readers, `.barrier` the one writer. Waiting for a queue
 ///   from its own work is a deadlock;
 /// - `DispatchQueue.async`: the work is done by a thread that is started for the queue, one for a
-///   serial queue, as many as it takes for a concurrent one. It keeps out whoever waits for the
+///   serial queue, as many as it takes for a concurrent one. It keeps out threads that wait for the
 ///   queue meanwhile. Work is done in the order in which it was sent, and `sync` comes after what was
 ///   sent before it, as far as a serial queue or a barrier asks for that. Where nothing orders them
 ///   (locks, atomics and the like do), both orders are tried. What is sent while a scenario is set
@@ -85,12 +85,12 @@ import Synchronization
 ///
 /// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:
 ///   an array counts as a whole, as the property in which it is;
-/// - structures and local variables that nobody captures: no other thread can reach them;
+/// - structures and local variables that no closure captures: no other thread can reach them;
 /// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchSource`,
 ///   `DispatchIO`, queues with a target queue that is not global, and threads that are started while
 ///   a scenario is set up or checked. Where the code under test uses them, there is no verdict:
 ///   ``Obstacle/uncontrolled(what:place:)``;
-/// - which thread comes first when several wait for a queue with `sync`, or that work stands behind
+/// - which thread comes first when several wait for a queue with `sync`, or that work comes after
 ///   them which is sent while they wait;
 /// - that a lock has been taken while the scenario was set up, and not been released there. What is
 ///   to keep a thread waiting from the beginning is a semaphore;
@@ -278,7 +278,7 @@ public final class Log<Entry>: @unchecked Sendable {
 /// The texts of the notes of one run, while a table is being made of it.
 enum Notes {
     private static let texts = Mutex<[Int: String]?>(nil)
-    /// Told of each at once: whoever waits for the end may wait in vain, see ``Isolated``.
+    /// Called with each at once: a caller that waits for the end may wait in vain, see ``Isolated``.
     private static let herald = Mutex<Herald?>(nil)
 
     static func start(_ herald: Herald? = nil) {

@@ -1,4 +1,4 @@
-/// Who makes which step of an interleaving, in a form that can be printed, kept and typed in.
+/// Which thread makes which step of an interleaving, in a form that can be printed, kept and typed in.
 ///
 /// One letter for each step: the first letter of the thread's name, or, if two threads begin with
 /// the same letter, `A` for the thread that was added first, `B` for the next, and so on; Greek
@@ -70,7 +70,7 @@ public struct Schedule: Hashable, Codable, Sendable {
         while let letter = characters.popFirst() {
             guard let thread = letters.firstIndex(of: Schedule.capital(letter)) else {
                 throw Malformed(
-                    description: "'\(letter)' in the schedule \(text) stands for no thread: "
+                    description: "'\(letter)' in the schedule \(text) is no thread: "
                         + "the letters are \(legend)")
             }
             let mark = characters.first.flatMap { marked[$0] == nil ? nil : $0 }
@@ -131,7 +131,7 @@ public struct Schedule: Hashable, Codable, Sendable {
         return capital.count == 1 ? Character(capital) : letter
     }
 
-    /// How often somebody else goes on than the one before.
+    /// How often another thread goes on than the one before.
     public var switches: Int {
         zip(choices, choices.dropFirst()).count { $0 != $1 }
     }

@@ -65,7 +65,7 @@ enum Symbols {
         return symbol.path.contains("<compiler-generated>") || sites(of: [address]).isEmpty
     }
 
-    /// While the process is copied: nobody is in the middle of something here, and nothing is left
+    /// While the process is copied: no thread is in the middle of something here, and nothing is left
     /// to be made for the first time.
     static func hold() {
         _ = sites(of: [1])

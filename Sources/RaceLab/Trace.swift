@@ -68,7 +68,7 @@ public struct Trace: Codable, Sendable {
         /// The state after the step, one text for each of ``Trace/columns``: `(locked)` for what
         /// cannot be read because a thread holds a lock. `nil` if none of them can be read.
         public let states: [String]?
-        /// What is to be said of this step.
+        /// A remark about this step.
         public internal(set) var mark: String?
     }
 
@@ -148,7 +148,7 @@ extension Trace.Step {
 
 extension Report {
     /// The shortest interleaving that shows the most telling finding, marked at the step after
-    /// which every way on fails; `nil` if nothing was found.
+    /// which every continuation fails; `nil` if nothing was found.
     ///
     /// - Parameter finding: the one to show, instead of the most telling.
     public func counterexample(

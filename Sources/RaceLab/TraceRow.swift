@@ -177,7 +177,7 @@ extension Trace.Step.Kind {
         case .sharedLock: "locks for reading"
         case .trySharedLock: "tries to lock for reading"
         case .wait: "waits to be woken"
-        case .wake: "wakes whoever waits"
+        case .wake: "wakes a waiting thread"
         case .acquire: "takes from a semaphore"
         case .tryAcquire: "tries to take from a semaphore"
         case .signal: "signals a semaphore"

@@ -19,7 +19,7 @@
 /// and the mark, after `←`. Both stand at the end of the row if there is room, and below it
 /// otherwise.
 public struct SideBySide: Sendable {
-    /// One of the two: what it is called, what happens, and what is to be said of it in the end.
+    /// One of the two: what it is called, what happens, and the verdict.
     public struct Half: Sendable {
         let heading: [String]
         let trace: Trace

@@ -100,7 +100,7 @@ extension Trace {
             return marked(joined(row.number, threads + states).trimmedAtEnd, row.mark)
         }
 
-        /// The mark stands behind the row if there is room, and below it otherwise.
+        /// The mark comes after the row if there is room, and below it otherwise.
         private func marked(_ line: String, _ mark: String?) -> [String] {
             guard let mark = mark?.onOneLine else { return [line] }
             let remark = "  ← \(mark)"

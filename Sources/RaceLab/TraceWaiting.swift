@@ -4,14 +4,14 @@ extension Trace {
     /// What keeps a thread from going on, at the end of an interleaving that did not complete.
     public struct Waiting: Codable, Sendable {
         public enum Cause: Hashable, Codable, Sendable {
-            /// A lock that somebody holds: the index of that thread, and the index of the step in
+            /// A lock that another thread holds: the index of that thread, and the index of the step in
             /// which it took the lock. `nil` if the lab does not know.
             case lock(holder: Int?, takenInStep: Int?)
-            /// A change to what it reads again and again, and that nobody makes.
+            /// A change to what it reads again and again, and that no thread makes.
             case change
             /// A signal of the condition on which it sleeps.
             case wakeUp
-            /// A semaphore that nobody signals.
+            /// A semaphore that no thread signals.
             case semaphore
             /// The end of another thread.
             case end(of: Int)
@@ -87,7 +87,7 @@ extension Trace.Waiting {
                 ? "waits for the lock that it took itself\(which)"
                 : "waits for the lock that '\(threads[holder])' took\(which)"
         case .lock(nil, _): return "waits for a lock"
-        case .change: return "waits for a change that nobody makes"
+        case .change: return "waits for a change that no thread makes"
         case .wakeUp: return "waits to be woken by a signal"
         case .semaphore: return "waits for a semaphore to be signalled"
         case .end(let other): return "waits for '\(threads[other])' to end"

@@ -34,7 +34,7 @@ struct CommandTests {
             ("--loud", "there is no option '--loud'"),
             ("dance", "there is no command 'dance'"),
             ("help dance", "there is no command 'dance'"),
-            ("replay R01 --stage 1 --schedule ?", "'?' in the schedule ? stands for no thread"),
+            ("replay R01 --stage 1 --schedule ?", "'?' in the schedule ? is no thread"),
             ("replay R01 --stage 1 --schedule S0", "is no number of steps"),
             ("replay R01 --stage 1 --schedule SSS", "step 4: the schedule ends after 3 steps"),
             ("replay R01 --stage 1 --schedule SSSSRRRR", "step 4: it is the turn of 'subscriber'"),

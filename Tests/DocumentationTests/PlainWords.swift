@@ -32,7 +32,7 @@ struct PlainWords {
             instead: "use a verb that says what happens"),
         // Programs do not hear, and say nothing.
         Habit(
-            pattern: #"hears?|heard|overheard|complain(s|ed|ing|t|ts)?|remark(s|ed|ing)?"#
+            pattern: #"hears?|heard|overheard|complain(s|ed|ing|t|ts)?|remark(ed|ing)"#
                 + #"|(is|are|was|were) told"#,
             instead: "receive, report, warn, log or return"),
         // Vague nouns.

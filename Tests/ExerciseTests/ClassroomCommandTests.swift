@@ -156,7 +156,7 @@ struct ClassroomCommandTests {
         let table = { (result: Commands.Result) in
             result.lines.drop { !$0.contains("subscriber  ") }.prefix { !$0.isEmpty }
         }
-        #expect(table(graded).contains { $0.hasSuffix("← from here on every way fails") })
+        #expect(table(graded).contains { $0.hasSuffix("← every continuation fails from here") })
         #expect(table(graded) == table(replayed))
     }
 

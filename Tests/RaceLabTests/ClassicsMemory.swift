@@ -117,7 +117,7 @@ extension Classic {
     }
 }
 
-// MARK: - Double-checked initialisation
+// MARK: - Double-checked initialization
 
 final class Settings: Sendable {
     let answer = 42
@@ -159,7 +159,7 @@ extension Classic {
     static let lazies = [doubleChecked, atomicallyDoubleChecked]
 
     static let doubleChecked = Classic(
-        "double-checked initialisation", .fails(.dataRace)
+        "double-checked initialization", .fails(.dataRace)
     ) { scenario in
         let owner = DoubleChecked()
         var (first, second): (Settings?, Settings?)
@@ -169,7 +169,7 @@ extension Classic {
     }
 
     static let atomicallyDoubleChecked = Classic(
-        "double-checked initialisation, atomic", .survives
+        "double-checked initialization, atomic", .survives
     ) { scenario in
         let owner = AtomicallyDoubleChecked()
         var (first, second): (Settings?, Settings?)

@@ -18,7 +18,7 @@ struct MarkTests {
         scenario.check { try require(log.entries != [1], "seen in the middle") }
     }
 
-    private let mark = "from here on every way fails"
+    private let mark = "every continuation fails from here"
 
     @Test("a replay has the mark of the counterexample", arguments: [false, true])
     func replays(isolated: Bool) throws {

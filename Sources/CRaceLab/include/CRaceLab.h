@@ -21,7 +21,7 @@ typedef uint32_t rl_thread_set;
 typedef enum {
     RL_READ = 0,      // reads a property, a captured variable or a global
     RL_MODIFY,        // modifies one
-    RL_LOCK,          // takes a lock; cannot go on while somebody holds it
+    RL_LOCK,          // takes a lock; cannot go on while a thread holds it
     RL_TRY_LOCK,      // takes a lock if it is free
     RL_ATOMIC_READ,   // reads an atomic
     RL_ATOMIC_WRITE,  // writes an atomic, or reads and writes it in one
@@ -30,7 +30,7 @@ typedef enum {
     RL_SHARED_LOCK,   // takes a lock as one of several readers
     RL_TRY_SHARED_LOCK,
     RL_WAIT,          // releases a lock and falls asleep until a condition is signalled
-    RL_WAKE,          // signals a condition: wakes whoever sleeps, or nobody
+    RL_WAKE,          // signals a condition: wakes a sleeping thread, if there is one
     RL_ACQUIRE,       // takes one from the count of a semaphore; cannot go on while that is 0
     RL_TRY_ACQUIRE,   // takes one if there is one
     RL_SIGNAL,        // adds one to the count of a semaphore
@@ -125,7 +125,7 @@ typedef struct {
     bool spinning;          // repeats the same reads until another thread writes
     bool busy;              // and takes locks meanwhile, or attempts to
     bool in_line;           // lets work go first that was sent to a queue before
-    int8_t holder;          // of the lock for which it waits, or the thread; -1: nobody
+    int8_t holder;          // of the lock for which it waits, or the thread; -1: none
     uint8_t kind;
     uintptr_t address, pc;
     uintptr_t holder_pc;    // where the holder took the lock
@@ -247,7 +247,7 @@ uint32_t rl_note(const void *place);
 void rl_send(const void *queue, const void *item);
 
 /// A step of kind RL_RECEIVE: waits until there is an item in `queue`. Returns false if there
-/// will be none, because everybody else has come to an end. To be followed by `rl_received`
+/// will be none, because every other thread has come to an end. To be followed by `rl_received`
 /// with the item that the caller takes from the queue.
 bool rl_await(const void *queue);
 void rl_received(const void *item);
@@ -287,7 +287,7 @@ typedef struct {
     int phase;
     int thread;             // whose turn it is, in phase RL_IN_THREAD
     uint64_t runs;          // before this one
-    uint64_t redundant;     // of those begun, besides
+    uint64_t redundant;     // of those begun, in addition
     uint32_t thread_count;
     int signal;             // that the child got for a crash, or 0
     bool overflow;          // of the stack
