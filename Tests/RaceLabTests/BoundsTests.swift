@@ -140,7 +140,7 @@ struct BoundsTests {
         }
         #expect(report.findings.map(\.kind) == [.deadlock])
         #expect(report.findings.first?.count == report.explored)
-        #expect(report.findings.first?.reason.contains("a change that nobody makes") == true)
+        #expect(report.findings.first?.reason.contains("a change that no thread makes") == true)
     }
 
     // MARK: One at a time
