@@ -99,7 +99,8 @@ enum GradeCommand {
 
     static func title(of exercise: Exercise, _ grade: Grade) -> String {
         Terminal.spread(
-            Terminal.painted("Exercise \(exercise.number) · \(exercise.title)", .bold),
+            Terminal.painted(
+                "Exercise \(exercise.number) · \(exercise.title)\(grade.nameOfVariant)", .bold),
             verdict(of: grade))
     }
 

@@ -25,7 +25,7 @@ struct ClassTests {
     private func answer(_ mischief: String = "") throws -> String {
         let right = try #require(
             AnswerFile.right.first {
-                $0.exercise.number == 5 && $0.file.path.hasSuffix("NSLock.swift")
+                $0.exercise.number == 5 && $0.path.hasSuffix("NSLock.swift")
             })
         let head = "    private func settle(_ outcome: Outcome) {\n"
         #expect(right.source.contains(head))
@@ -130,7 +130,7 @@ struct ClassTests {
     func replaying() throws {
         let submitted = Submitted()
         let wrong = try #require(
-            AnswerFile.wrong.first { $0.file.path.hasSuffix("05/CheckOutsideTheLock.swift") })
+            AnswerFile.wrong.first { $0.path.hasSuffix("05/CheckOutsideTheLock.swift") })
         try submitted.add("anna", wrong.source)
         let reports = submitted.folder.appending(path: "reports")
         _ = try grade(submitted, "--reports", reports.path)

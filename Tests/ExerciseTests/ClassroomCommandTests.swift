@@ -26,7 +26,7 @@ struct ClassroomCommandTests {
         /// Puts in an answer of those that are kept, by the end of its path.
         func put(_ path: String, _ number: Int) throws {
             let answer = try #require(
-                (AnswerFile.right + AnswerFile.wrong).first { $0.file.path.hasSuffix(path) })
+                (AnswerFile.right + AnswerFile.wrong).first { $0.path.hasSuffix(path) })
             try answer.source.write(to: file(number), atomically: true, encoding: .utf8)
         }
 
@@ -210,7 +210,9 @@ struct ClassroomCommandTests {
         let result = try copy.run("exercise", "--variant", "3", "12")
         #expect(result.status == 0 && result.output.contains("variant 3 of 5"))
         let answer = try #require(AnswerFile.right.first { $0.exercise.number == 1 })
-        let graded = try Commands.promiseLab(["grade", "--file", answer.file.path, "1"])
+        let graded = try answer.withFile {
+            try Commands.promiseLab(["grade", "--file", $0.path, "1"])
+        }
         #expect(graded.status == 0 && graded.output.contains("solved"))
     }
 

@@ -1,4 +1,4 @@
-// Rejected: E10.8 twice
+// Rejected: E10.8 abandoned
 // The desk on which the next attempt is put down is nobody's, and two threads come to it.
 
 import Stage3ThreadSafe
