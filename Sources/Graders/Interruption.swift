@@ -15,12 +15,21 @@ public enum Interruption {
             if before == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                Child.groups.withLock { for group in $0 { kill(-group, SIGKILL) } }
-                folders.withLock {
-                    for folder in $0 { try? FileManager.default.removeItem(at: folder) }
+                // Nobody gets this lock again: what waits for one of the groups says nothing any more.
+                Child.groups.withLock { groups in
+                    for group in groups { kill(-group, SIGKILL) }
+                    folders.withLock {
+                        for folder in $0 { try? FileManager.default.removeItem(at: folder) }
+                    }
+                    signal(number, SIG_DFL)
+                    // Threads of Dispatch let no signal in.
+                    var mask = sigset_t()
+                    sigemptyset(&mask)
+                    sigaddset(&mask, number)
+                    pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+                    raise(number)
+                    _exit(128 + number)
                 }
-                signal(number, SIG_DFL)
-                kill(getpid(), number)
             }
             source.resume()
             // It has to live on; there is one for each signal, once.
@@ -32,8 +41,8 @@ public enum Interruption {
 
     /// Runs with a temporary folder, which is gone afterwards; `nil` if there is no room for one.
     static func withFolder<Value>(_ work: (URL) -> Value) -> Value? {
-        removeWhatIsLeft()
         let temporary = FileManager.default.temporaryDirectory
+        removeWhatIsLeft(in: temporary)
         let folder = temporary.appending(path: "\(prefix)\(getpid())-\(UUID().uuidString)")
         folders.withLock { _ = $0.insert(folder) }
         defer {
@@ -48,8 +57,7 @@ public enum Interruption {
     }
 
     /// Of graders that were killed, and had no time to clean up. Each folder has their number.
-    private static func removeWhatIsLeft() {
-        let temporary = FileManager.default.temporaryDirectory
+    static func removeWhatIsLeft(in temporary: URL) {
         let names = try? FileManager.default.contentsOfDirectory(atPath: temporary.path)
         for name in names ?? [] where name.hasPrefix(prefix) {
             let number = name.dropFirst(prefix.count).prefix { $0.isNumber }

@@ -134,24 +134,26 @@ enum SourceRules {
             && zip(wanted, words[index...]).allSatisfy { $0 == $1.text }
     }
 
-    /// Names of functions, properties and types that the source declares.
+    /// Names of functions, parameters, properties and types that the source declares.
     private static func declared(in words: [SourceText.Word]) -> Set<String> {
         let kinds: Set = ["func", "var", "let", "case", "struct", "class", "enum", "typealias"]
-        return Set(zip(words, words.dropFirst()).filter { kinds.contains($0.0.text) }.map(\.1.text))
+        return Set(
+            words.indices.dropFirst().filter { index in
+                let isParameter =
+                    index + 1 < words.count && words[index + 1].text == ":"
+                    && ["(", ",", "_"].contains(words[index - 1].text)
+                return isParameter || kinds.contains(words[index - 1].text)
+            }.map { words[$0].text })
     }
 
-    /// Whether a name is one of the answer's own: it is declared, or a label, or a member of something
-    /// that is no module.
+    /// Whether a name is one of the answer's own: it is declared, or a member of something that is no
+    /// module.
     private static func isOwn(
         _ index: Int, in words: [SourceText.Word], declared: Set<String>
     ) -> Bool {
-        let before = { (distance: Int) in
-            index >= distance ? words[index - distance].text : ""
-        }
-        if before(1) == "." { return !modules.contains(before(2)) }
-        let next = index + 1 < words.count ? words[index + 1].text : ""
-        let isLabel = next == ":" && ["(", ","].contains(before(1))
-        return isLabel || declared.contains(words[index].text)
+        let isMember = index > 0 && words[index - 1].text == "."
+        if isMember { return index < 2 || !modules.contains(words[index - 2].text) }
+        return declared.contains(words[index].text)
     }
 
     private static let modules = imports.union(["Swift", "Glibc", "Darwin", "CoreFoundation"])

@@ -99,6 +99,7 @@ enum ExerciseCommand {
 /// Grades whatever is saved in the workbook, until it is interrupted.
 enum WatchCommand {
     static func run(_ workbook: Workbook) {
+        Interruption.cleanUpWhenItComes()
         var seen = dates(workbook)
         let folder = GradeCommand.shortened(workbook.folder)
         print(

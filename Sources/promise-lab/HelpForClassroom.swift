@@ -38,7 +38,9 @@ extension Help {
 
           --reports FOLDER   writes a Markdown report for each student, too
           --afresh           forgets what is known
-          --seconds N        processor time for an answer (8)
+        With one answer as with a class:
+
+          --seconds N        processor time without an interleaving's end (8)
           --megabytes N      memory for an answer, in addition to the program's (1024)
 
         Exit status of grade N, and of grade alone: 1 if an answer is wrong, does not compile, is not

@@ -64,7 +64,7 @@ struct ClassroomCommandTests {
         #expect(try copy.run("grade").status == 1)
         for command in [["help"], ["help", "grade"]] {
             let help = try Commands.promiseLab(command).output.replacing(/\s+/, with: " ")
-            #expect(help.contains("A stub that nobody has touched is not attempted"))
+            #expect(help.contains("An unchanged stub counts as not attempted"))
         }
     }
 
