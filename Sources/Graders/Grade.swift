@@ -53,6 +53,26 @@ public struct Grade: Sendable, Equatable, Codable {
         self.printed = printed
     }
 
+    /// Of an answer that names a variant, and may have left its class as it came.
+    fileprivate func of(_ variant: Int?, of exercise: Exercise, _ file: URL) -> Grade {
+        guard let variant else { return self }
+        let classes = [try? SourceText(of: file), SourceText(exercise.stub(variant: variant))].map {
+            $0?.essence.drop { $0 != "class" }
+        }
+        var failure: Failure?
+        if case .failed(let known) = result { failure = known }
+        if unmet != exercise.requirements[0].id, classes[0] == classes[1] {
+            failure?.question =
+                "Your report is right, and the class is as it came. Which two pieces of it have to "
+                + "become one?"
+        }
+        var grade = Grade(
+            exercise, failure.map { .failed($0) } ?? result, met: met, unmet: unmet,
+            printed: printed)
+        grade.variant = variant
+        return grade
+    }
+
     public var isPassed: Bool { result == .passed }
 }
 
@@ -93,9 +113,7 @@ public struct Grader: Sendable {
             switch library(of: exercise, file, folder) {
             case .failure(let grade): return grade
             case .success(let library, let variant):
-                var grade = tried(exercise, library, folder)
-                grade.variant = variant
-                return grade
+                return tried(exercise, library, folder).of(variant, of: exercise, file)
             }
         } ?? Grade(exercise, .unavailable("there is no room for temporary files"))
     }

@@ -25,6 +25,8 @@ public struct Failure: Sendable, Equatable, Codable {
     /// The interleaving that shows it, as a table, and as a schedule that reproduces it.
     public var table: String?
     public var schedule: String?
+    /// What is to be asked, if that is known better than from the requirement and the reason.
+    public var question: String?
 }
 
 extension Requirement {

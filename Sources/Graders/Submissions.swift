@@ -193,7 +193,9 @@ extension Grade {
                         + "\(requirement.id) --schedule \(schedule)`",
                 ]
             }
-            if let requirement { lines += ["", "> \(requirement.question)"] }
+            if let question = requirement?.question(for: failure) {
+                lines += ["", "> \(question)"]
+            }
         case .unavailable(let why): lines.append("Not graded: \(why)")
         }
         return lines.joined(separator: "\n") + "\n\n"

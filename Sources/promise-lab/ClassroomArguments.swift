@@ -4,15 +4,18 @@ import Graders
 /// How the commands of the classroom are typed.
 extension PromiseLab {
     static func exerciseCommand(_ arguments: inout Arguments) throws {
-        try arguments.atMostOne(of: "--hint", "--reset", "--variant")
+        try arguments.atMostOne(of: "--start", "--hint", "--reset", "--variant")
         let workbook = try workbook(&arguments)
         let isHint = arguments.flag("--hint")
+        let isStart = arguments.flag("--start")
         let isReset = arguments.flag("--reset")
         let variant = arguments.has("--variant") ? try arguments.number("--variant", or: 1) : nil
         // Now the number that is left is that of the exercise, wherever it stands.
         let exercise = try exercise(&arguments)
         try arguments.end()
-        if isReset || variant != nil {
+        if isStart {
+            try ExerciseCommand.start(exercise, workbook)
+        } else if isReset || variant != nil {
             try ExerciseCommand.reset(exercise, workbook, variant: variant ?? 1)
         } else if isHint {
             ExerciseCommand.hint(exercise, workbook)

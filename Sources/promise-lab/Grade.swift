@@ -169,8 +169,8 @@ enum GradeCommand {
             let fits = command.count + 1 + choice.count <= Terminal.width
             lines.append(command + (fits ? " " : " \\\n    ") + choice)
         }
-        if let requirement {
-            lines += ["", Terminal.wrapped("Question: \(requirement.question)")]
+        if let question = requirement?.question(for: failure) {
+            lines += ["", Terminal.wrapped("Question: \(question)")]
         }
         return lines
     }

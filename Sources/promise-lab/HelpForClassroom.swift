@@ -9,11 +9,12 @@ extension Help {
 
         """,
         "exercise": """
-        usage: promise-lab exercise N [--hint] [--workbook FOLDER]
+        usage: promise-lab exercise N [--start | --hint] [--workbook FOLDER]
                promise-lab exercise N --reset [--workbook FOLDER]
                promise-lab exercise 12 --variant K [--workbook FOLDER]
 
-        Prints the task of an exercise. With --hint: one hint more than the last time. With --reset
+        Prints the task of an exercise. With --start: writes its file into the workbook, unless it is
+        there already. With --hint: one hint more than the last time. With --reset
         its file in the workbook becomes the stub again; with --variant, the stub with another
         bug in it (exercise 12 has five). An answer of yours that stands there is kept, and it is
         said where.

@@ -253,10 +253,19 @@ struct ClassroomCommandTests {
         #expect(printed.contains("solved"))
     }
 
-    @Test("the workbook that comes with the package is made of the stubs, or is your own work")
-    func ownWorkbook() throws {
-        for exercise in Exercise.all {
-            #expect(FileManager.default.fileExists(atPath: Workbook.own.file(exercise).path))
-        }
+    @Test("a file of the workbook is written when it is asked for, and never over an answer")
+    func starting() throws {
+        let copy = try Copy()
+        let exercise = try #require(Exercise(number: 5))
+        try FileManager.default.removeItem(at: copy.file(5))
+        #expect(Workbook(copy.folder).isUntouched(exercise))
+        #expect(try copy.run("exercise", "5").output.contains("exercise 5 --start"))
+        #expect(try copy.run("exercise", "5", "--start").output.contains("is written"))
+        let text = { try String(contentsOf: copy.file(5), encoding: .utf8) }
+        #expect(try text() == exercise.stub(variant: 1))
+        try copy.put("05/NSLock.swift", 5)
+        let answer = try text()
+        #expect(try copy.run("exercise", "5", "--start").output.contains("is there already"))
+        #expect(try text() == answer)
     }
 }
