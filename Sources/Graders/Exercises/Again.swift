@@ -25,7 +25,8 @@ extension Exercise {
             + "never calls inside of `schedule`. A loop over what is settled already does "
             + "without, and so does a small machine behind a lock that says who of several is to "
             + "go on. PromiseOperators has the first: Retry.swift.",
-        forbidden: SourceRules.sentAway + SourceRules.finished("retry"),
+        forbidden: SourceRules.sentAway + SourceRules.finished("retry")
+            + SourceRules.clockOfTheTests,
         requirements: RetryRequirements.all)
 }
 

@@ -21,12 +21,14 @@ extension Exercise {
         afterword:
             "To observe the outcome once for each contestant, and withdraw there, is the shortest: "
             + "a promise calls late observers too. A list of what is to be cleared away, behind a "
-            + "lock together with the word that it is over, says the same by hand; and so does a "
-            + "box that holds the resolver, shared by all handlers and emptied by the winner. "
+            + "lock together with the word that it is over, says the same by hand. A box that holds "
+            + "the resolver, shared by all handlers and emptied by the winner, keeps nothing of the "
+            + "race alive; its handlers have to be withdrawn all the same. "
             + "PromiseOperators has the first: Follow.swift.",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("race", "timeout", "follow", "cancelled")
-            + SourceRules.finished("CancellationSource", "CancellationToken"),
+            + SourceRules.finished("CancellationSource", "CancellationToken")
+            + SourceRules.clockOfTheTests,
         requirements: RaceRequirements.all)
 }
 
