@@ -112,6 +112,26 @@ struct GraderTests {
         #expect(failure.schedule != nil)
     }
 
+    @Test(
+        "the question fits the way in which an answer fails",
+        arguments: [
+            ("12/NotMended.swift", "the class is as it came"),
+            ("12/AnotherGapInstead.swift", "that another handler has registered"),
+            ("05/ReadingWithoutTheLock.swift", "nothing orders the one before the other"),
+            ("06/LateOnesUnderTheLock.swift", "What does each thread wait for"),
+        ])
+    func question(path: String, words: String) throws {
+        let answer = try #require(AnswerFile.wrong.first { $0.path == path })
+        let grade = try answer.grade()
+        guard case .failed(let failure) = grade.result else {
+            Issue.record("graded, it comes out as \(grade.rejection)")
+            return
+        }
+        let requirement = try #require(grade.unmet.flatMap(answer.exercise.requirement))
+        let question = try #require(requirement.question(for: failure))
+        #expect(question.contains(words), "\(grade.rejection): \(question)")
+    }
+
     @Test("what is to be copied into a shell stays one word there")
     func quoting() {
         #expect("Answers/05/NSLock.swift".quotedForShell == "Answers/05/NSLock.swift")
