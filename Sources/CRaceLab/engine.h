@@ -295,6 +295,8 @@ void rl_touch(const void *address);
 /// It is about to take a lock. Does not return if a thread of the scenario holds it.
 void rl_observer_locks(void *address, void (*release)(void *lock));
 void rl_observer_unlocks(const void *address);
+/// Ends the observation if it has used so many atomics that it waits for a thread that stands still.
+void rl_observer_uses_atomic(void);
 
 // MARK: - Memory (engine.c)
 

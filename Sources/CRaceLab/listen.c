@@ -164,6 +164,7 @@ static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desire
 // consistent whatever the ordering; what the operation orders is up to the ordering.
 
 static bool is_point(rl_place place) {
+    if (rl_is_observing) rl_observer_uses_atomic();
     return rl_active && !rl_is_compilers_own(place.pc);
 }
 

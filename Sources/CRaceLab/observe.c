@@ -13,6 +13,7 @@
 // MARK: - Reading the state
 
 #define MAX_TAKEN 16
+#define MAX_ATOMICS 10000
 
 _Thread_local bool rl_is_observing;
 
@@ -23,7 +24,7 @@ static struct {
     uintptr_t *touched;
     size_t touched_count, touched_capacity;
     held_lock taken[MAX_TAKEN];
-    int taken_count;
+    int taken_count, atomic_count;
     gate done;
     bool is_made;
 } observation;
@@ -35,7 +36,7 @@ bool rl_observe(void (*read)(void *context), void *context) {
     observation.context = context;
     observation.is_complete = false;
     observation.touched_count = 0;
-    observation.taken_count = 0;
+    observation.taken_count = observation.atomic_count = 0;
     worker *caller = lab.running;
     rl_ignore();
     rl_assign(OBSERVER);
@@ -84,6 +85,13 @@ void rl_observer_locks(void *address, void (*release)(void *lock)) {
     for (int i = 0; i < observation.taken_count; i++)
         if (observation.taken[i].lock == address) return;
     observation.taken[observation.taken_count++] = (held_lock){.lock = address, .release = release};
+}
+
+void rl_observer_uses_atomic(void) {
+    // It waits for a lock made of an atomic, whose owner stands still.
+    if (++observation.atomic_count < MAX_ATOMICS) return;
+    me->fate = OBSERVES_NO_MORE;
+    rl_give_up();
 }
 
 void rl_observer_unlocks(const void *address) {

@@ -6,6 +6,34 @@ import SharedSuite
 /// An answer that is a class of promise: exercises 2 to 7 and 12.
 public protocol PromiseAnswer: AnyObject {
     var promise: any PromiseUnderTest.Type { get }
+    func pending<Value>(_ type: Value.Type) -> PendingPromise<Value>
+}
+
+/// A promise of any kind of value, as functions.
+public struct PendingPromise<Value> {
+    let resolve: (Value) -> Void
+    let reject: (any Error) -> Void
+    /// Registers something that hears `value …` or `error …`.
+    let listen: (@escaping (String) -> Void) -> Void
+    /// The same, or `pending`.
+    let result: () -> String
+
+    public init(
+        resolve: @escaping (Value) -> Void, reject: @escaping (any Error) -> Void,
+        listen: @escaping (@escaping (String) -> Void) -> Void,
+        result: @escaping () -> Result<Value, any Error>?
+    ) {
+        self.resolve = resolve
+        self.reject = reject
+        self.listen = listen
+        self.result = {
+            switch result() {
+            case nil: "pending"
+            case .success(let value): "value \(value)"
+            case .failure(let error): "error \(error)"
+            }
+        }
+    }
 }
 
 /// An answer that consists of two interleavings: exercise 1.

@@ -1,6 +1,8 @@
 import Foundation
+import Synchronization
 
-/// A process that is given a certain time, and whose output goes to a file.
+/// A process that is given a certain time, and whose output goes to a file. It is the head of a group,
+/// which is ended with it: nothing that it has started goes on.
 enum Child {
     enum Ending: Equatable {
         case status(Int32)
@@ -15,39 +17,97 @@ enum Child {
         "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1",
     ]
 
+    /// The groups that are running: see ``Interruption``.
+    static let groups = Mutex<Set<pid_t>>([])
+
+    /// - Parameters:
+    ///   - input: what it can read, and then waits for more, until this process ends.
+    ///   - limit: how long it may go on without a sign of life.
+    ///   - pulse: something that changes as long as it gives one.
     static func run(
-        _ program: URL, _ arguments: [String], output: URL, atMost limit: Duration
+        _ program: URL, _ arguments: [String], input: String = "", output: URL,
+        atMost limit: Duration, pulse: () -> Int = { 0 }
     ) -> Ending {
-        _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-        guard let file = try? FileHandle(forWritingTo: output) else {
-            return .didNotStart("\(output.path) cannot be written")
-        }
-        defer { try? file.close() }
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
-        // What it leaves behind on the way is gone with the folder of its output.
-        let folder = ["TMPDIR": output.deletingLastPathComponent().path]
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(Child.settings) { $1 }.merging(folder) { $1 }
-        process.standardOutput = file
-        process.standardError = file
-        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        let (reading, writing) = (pipe.fileHandleForReading, pipe.fileHandleForWriting)
+        // Another child that is started now must not keep this one's input open.
+        _ = fcntl(reading.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(writing.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        defer { try? writing.close() }
+        let (id, error) = start([program.path] + arguments, reading.fileDescriptor, output)
+        try? reading.close()
+        guard error == 0 else { return .didNotStart(String(cString: strerror(error))) }
+        groups.withLock { _ = $0.insert(id) }
+        try? writing.write(contentsOf: Data(input.utf8))
+        let hasEnded = waitForEnd(of: id, limit, pulse)
+        // The head is not collected yet, so the number of the group is still its own.
+        kill(-id, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(id, &status, 0) < 0, errno == EINTR {}
+        groups.withLock { _ = $0.remove(id) }
+        if !hasEnded { return .tookTooLong }
+        let signal = status & 0x7f
+        return signal == 0 ? .status(status >> 8 & 0xff) : .signal(signal)
+    }
+
+    private static func waitForEnd(of id: pid_t, _ limit: Duration, _ pulse: () -> Int) -> Bool {
         let ended = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in ended.signal() }
-        do {
-            try process.run()
-        } catch {
-            return .didNotStart("\(error)")
+        let waiter = Thread {
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+            ended.signal()
         }
-        let seconds = Double(limit.components.seconds)
-        if ended.wait(timeout: .now() + seconds) == .timedOut {
-            kill(process.processIdentifier, SIGKILL)
-            ended.wait()
-            return .tookTooLong
+        waiter.start()
+        var last = pulse()
+        while ended.wait(timeout: .now() + Double(limit.components.seconds)) == .timedOut {
+            let now = pulse()
+            if now == last { return false }
+            last = now
         }
-        return process.terminationReason == .exit
-            ? .status(process.terminationStatus) : .signal(process.terminationStatus)
+        return true
+    }
+
+    /// Its signals are as they are by default, whatever this process does with its own.
+    private static func start(
+        _ words: [String], _ input: Int32, _ output: URL
+    ) -> (pid_t, error: Int32) {
+        #if canImport(Darwin)
+            var actions: posix_spawn_file_actions_t?
+            var attributes: posix_spawnattr_t?
+        #else
+            var actions = posix_spawn_file_actions_t()
+            var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, input, 0)
+        posix_spawn_file_actions_addopen(
+            &actions, 1, output.path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var (all, none) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        sigemptyset(&none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var arguments = words.map { strdup($0) } + [nil]
+        var environment = environment(output).map { strdup("\($0)=\($1)") } + [nil]
+        defer { for word in arguments + environment { free(word) } }
+        var id: pid_t = 0
+        let error = posix_spawn(&id, words[0], &actions, &attributes, &arguments, &environment)
+        return (id, error)
+    }
+
+    /// What it leaves behind on the way is gone with the folder of its output.
+    private static func environment(_ output: URL) -> [String: String] {
+        ProcessInfo.processInfo.environment.merging(settings) { $1 }
+            .merging(["TMPDIR": output.deletingLastPathComponent().path]) { $1 }
     }
 
     /// The first lines of what it has written.

@@ -16,6 +16,8 @@ public struct Grade: Sendable, Equatable, Codable {
     }
 
     public let exercise: Int
+    /// Which of its variants the answer is of, if there are several.
+    public internal(set) var variant: Int?
     public let result: Result
     /// The ids of the requirements that are met, in their order, with the interleavings explored,
     /// and whether these are all there are.
@@ -29,6 +31,15 @@ public struct Grade: Sendable, Equatable, Codable {
         public let id: String
         public let explored: Int?
         public let isAll: Bool
+
+        init(_ line: GraderProcess.Line, _ id: String) {
+            self.id = id
+            switch line {
+            case .ends(_, .holds(let explored), _): (self.explored, isAll) = (explored, true)
+            case .ends(_, .holdsSoFar(let explored), _): (self.explored, isAll) = (explored, false)
+            default: (explored, isAll) = (nil, false)
+            }
+        }
     }
 
     init(
@@ -42,12 +53,34 @@ public struct Grade: Sendable, Equatable, Codable {
         self.printed = printed
     }
 
+    /// Of an answer that names a variant, and may have left its class as it came.
+    fileprivate func of(_ variant: Int?, of exercise: Exercise, _ file: URL) -> Grade {
+        guard let variant else { return self }
+        let classes = [try? SourceText(of: file), SourceText(exercise.stub(variant: variant))].map {
+            $0?.essence.drop { $0 != "class" }
+        }
+        var failure: Failure?
+        if case .failed(let known) = result { failure = known }
+        if unmet != exercise.requirements[0].id, classes[0] == classes[1] {
+            failure?.question =
+                "Your report is right, and the class is as it came. Which two pieces of it have to "
+                + "become one?"
+        }
+        var grade = Grade(
+            exercise, failure.map { .failed($0) } ?? result, met: met, unmet: unmet,
+            printed: printed)
+        grade.variant = variant
+        return grade
+    }
+
     public var isPassed: Bool { result == .passed }
 }
 
 /// How far an answer may go before it is ended.
 public struct Limits: Sendable {
-    /// Of processor time; it may take twice as long by the clock, and ten seconds.
+    /// Of processor time, for each interleaving and each requirement of one thread; it may take twice
+    /// as long by the clock, and ten seconds. How long all of it takes is not limited: see
+    /// ``Requirement/maximumInterleavings``.
     public var seconds = 8
     /// Bytes of memory, besides those of the program itself. (Not on macOS, which has no such limit.)
     public var memory = 1 << 30
@@ -76,10 +109,11 @@ public struct Grader: Sendable {
 
     /// Grades a file, whatever its name, and even if it is the stub.
     public func grade(_ exercise: Exercise, _ file: URL) -> Grade {
-        inFolder { folder in
+        Interruption.withFolder { folder in
             switch library(of: exercise, file, folder) {
-            case .failure(let grade): grade
-            case .success(let library): tried(exercise, library, folder)
+            case .failure(let grade): return grade
+            case .success(let library, let variant):
+                return tried(exercise, library, folder).of(variant, of: exercise, file)
             }
         } ?? Grade(exercise, .unavailable("there is no room for temporary files"))
     }
@@ -90,13 +124,13 @@ public struct Grader: Sendable {
     public func replay(
         _ exercise: Exercise, _ file: URL, _ requirement: Requirement, _ schedule: String
     ) throws -> String {
-        let replayed = inFolder { folder -> Swift.Result<String, Refusal> in
+        let replayed = Interruption.withFolder { folder -> Swift.Result<String, Refusal> in
             switch library(of: exercise, file, folder) {
             case .failure(let grade):
                 return .failure(Refusal("\(file.lastPathComponent) cannot be tried", grade))
-            case .success(let library):
+            case .success(let library, _):
                 let task = ["--requirement", requirement.id, "--schedule", schedule]
-                let (_, protocolOfChild) = run(exercise, library, folder, task)
+                let (_, protocolOfChild) = run(exercise, library, folder, task, tokens: [])
                 // The last word counts: see GraderProcess.
                 switch protocolOfChild.last {
                 case .replayed(let table): return .success(table)
@@ -125,53 +159,55 @@ public struct Grader: Sendable {
     // MARK: From a file to a library
 
     private enum Library: Error {
-        case success(URL)
+        case success(URL, variant: Int?)
         case failure(Grade)
     }
 
     private func library(of exercise: Exercise, _ file: URL, _ folder: URL) -> Library {
-        guard let source = try? String(contentsOf: file, encoding: .utf8) else {
+        let source: SourceText
+        do {
+            source = try SourceText(of: file)
+        } catch let unreadable as SourceText.Unreadable {
+            return .failure(Grade(exercise, .refused(unreadable.description)))
+        } catch {
             return .failure(Grade(exercise, .unavailable("\(file.path) cannot be read")))
         }
-        if let objection = SourceRules.objection(
-            to: SourceText(source), besides: exercise.forbidden)
-        {
+        if let objection = SourceRules.objection(to: source, besides: exercise.forbidden) {
             return .failure(Grade(exercise, .refused(objection)))
         }
-        switch Workshop(exercise: exercise, folder: folder).build(file) {
-        case .library(let library): return .success(library)
+        let variant = exercise.variant(of: source)
+        if exercise.variants > 1, variant == nil {
+            return .failure(
+                Grade(
+                    exercise,
+                    .refused(
+                        "the report has to name the variant, once and as it came: "
+                            + "variant = 1 to \(exercise.variants)")))
+        }
+        switch Workshop(exercise: exercise, variant: variant, folder: folder).build(file) {
+        case .library(let library): return .success(library, variant: variant)
         case .doesNotCompile(let errors): return .failure(Grade(exercise, .doesNotCompile(errors)))
         case .unavailable(let why): return .failure(Grade(exercise, .unavailable(why)))
         }
     }
 
-    private func inFolder<Value>(_ work: (URL) -> Value) -> Value? {
-        let folder = FileManager.default.temporaryDirectory
-            .appending(path: "promise-lab-grade-\(UUID().uuidString)")
-        guard
-            (try? FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true)) != nil
-        else { return nil }
-        defer { try? FileManager.default.removeItem(at: folder) }
-        return work(folder)
-    }
-
     // MARK: From a library to a grade
 
     private func tried(_ exercise: Exercise, _ library: URL, _ folder: URL) -> Grade {
-        let (ending, lines) = run(exercise, library, folder, [])
+        let tokens = Tokens.made(for: exercise)
+        let (ending, lines) = run(exercise, library, folder, [], tokens: tokens)
         var met: [Grade.Met] = []
         var begun: String?
         for line in lines {
             switch line {
             case .begins(let id): begun = id
-            case .ends(let id, .holds(let explored)):
-                met.append(Grade.Met(id: id, explored: explored, isAll: true))
+            case .ends(let id, .holds, let token), .ends(let id, .holdsSoFar, let token):
+                guard met.count < tokens.count, token == tokens[met.count],
+                    id == exercise.requirements[met.count].id
+                else { return Grade(exercise, .failed(.forged), met: met, unmet: begun) }
+                met.append(Grade.Met(line, id))
                 begun = nil
-            case .ends(let id, .holdsSoFar(let explored)):
-                met.append(Grade.Met(id: id, explored: explored, isAll: false))
-                begun = nil
-            case .ends(let id, .fails(let failure)):
+            case .ends(let id, .fails(let failure), _):
                 return Grade(
                     exercise, .failed(failure), met: met, unmet: id, printed: printed(folder))
             case .unavailable(let why):
@@ -198,15 +234,17 @@ public struct Grader: Sendable {
     private func interleaving(
         ofCrashIn id: String, _ exercise: Exercise, _ library: URL, _ folder: URL
     ) -> Failure? {
-        let (_, lines) = run(exercise, library, folder, ["--requirement", id, "--isolated"])
+        let (_, lines) = run(
+            exercise, library, folder, ["--requirement", id, "--isolated"], tokens: [])
         for line in lines {
-            if case .ends(_, .fails(let failure)) = line { return failure }
+            if case .ends(_, .fails(let failure), _) = line { return failure }
         }
         return nil
     }
 
     private func run(
-        _ exercise: Exercise, _ library: URL, _ folder: URL, _ task: [String]
+        _ exercise: Exercise, _ library: URL, _ folder: URL, _ task: [String],
+        tokens: [String]
     ) -> (Child.Ending, [GraderProcess.Line]) {
         let protocolFile = folder.appending(path: "protocol")
         try? FileManager.default.removeItem(at: protocolFile)
@@ -217,8 +255,10 @@ public struct Grader: Sendable {
                 "--protocol", protocolFile.path, "--seconds", "\(limits.seconds)",
                 "--memory", "\(limits.memory)", "--output", "\(limits.output)",
             ] + task,
-            output: folder.appending(path: "printed"), atMost: .seconds(2 * limits.seconds + 10))
-        let text = (try? String(contentsOf: protocolFile, encoding: .utf8)) ?? ""
+            input: Tokens.text(tokens), output: folder.appending(path: "printed"),
+            atMost: .seconds(2 * limits.seconds + 10), pulse: { size(of: protocolFile) })
+        let data = (try? Data(contentsOf: protocolFile)) ?? Data()
+        let text = String(decoding: data, as: UTF8.self)
         let decoder = JSONDecoder()
         return (
             ending,
@@ -228,23 +268,45 @@ public struct Grader: Sendable {
         )
     }
 
+    private func size(of file: URL) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+        return (attributes?[.size] as? Int) ?? 0
+    }
+
     private func printed(_ folder: URL) -> String {
         Child.beginning(of: folder.appending(path: "printed"), lines: 20)
     }
 }
 
 extension Failure {
+    static let forged = Failure(
+        reason: "forged",
+        detail: "the process of the answer has written a verdict that is not the grader's")
+
     /// Of an answer that has ended its process, or had it ended.
     init(_ ending: Child.Ending, _ limits: Limits) {
         switch ending {
-        case .signal(SIGXCPU), .tookTooLong, .signal(SIGKILL):
+        case .signal(SIGXCPU):
             self.init(
                 reason: "no end",
-                detail: "it had not come to an end after \(limits.seconds) seconds")
+                detail:
+                    "it had not come to an end after \(limits.seconds) seconds of processor time")
+        case .tookTooLong:
+            self.init(
+                reason: "no end",
+                detail:
+                    "nothing happened any more for \(2 * limits.seconds + 10) seconds: it waits for "
+                    + "something that does not come")
         case .signal(SIGXFSZ):
             self.init(
                 reason: "too much output",
                 detail: "it printed more than \(limits.output >> 10) KB and was ended")
+        case .signal(SIGKILL):
+            self.init(
+                reason: "killed",
+                detail:
+                    "its process was killed by a signal that it cannot see: by itself, or by the "
+                    + "system, for want of memory")
         case .signal(let signal):
             self.init(
                 reason: "crash",

@@ -7,7 +7,8 @@ public struct GraderProcess {
     /// One line of what it writes.
     enum Line: Codable {
         case begins(String)
-        case ends(String, Requirement.Verdict)
+        /// A requirement that is met comes with its token: see ``Tokens``.
+        case ends(String, Requirement.Verdict, token: String?)
         case replayed(String)
         case misfit(String)
         case unavailable(String)
@@ -16,6 +17,7 @@ public struct GraderProcess {
     private let exercise: Exercise
     private let library: URL
     private let record: FileHandle
+    private let tokens: [String]
 
     /// - Parameter record: the file to which the lines are written.
     public init?(_ exercise: Exercise, library: URL, record: URL) {
@@ -24,6 +26,7 @@ public struct GraderProcess {
         self.exercise = exercise
         self.library = library
         self.record = handle
+        tokens = Tokens.received()
     }
 
     /// Tries the requirements one after the other, up to the first that is not met.
@@ -34,10 +37,14 @@ public struct GraderProcess {
     public func run(_ limits: Limits, only: String? = nil, isolated: Bool = false) {
         impose(limits)
         guard let answer = load() else { return }
-        for requirement in exercise.requirements where only == nil || only == requirement.id {
+        for (index, requirement) in exercise.requirements.enumerated()
+        where only == nil || only == requirement.id {
             write(.begins(requirement.id))
+            Patience.renew()
             let verdict = requirement.run(on: answer, isolated: isolated)
-            write(.ends(requirement.id, verdict))
+            var token: String?
+            if case .fails = verdict {} else if index < tokens.count { token = tokens[index] }
+            write(.ends(requirement.id, verdict, token: token))
             if case .fails = verdict { return }
         }
     }
@@ -99,7 +106,8 @@ public struct GraderProcess {
         pthread_sigmask(SIG_SETMASK, &none, nil)
         signal(SIGXCPU, SIG_DFL)
         signal(SIGXFSZ, SIG_DFL)
-        allow(limits.seconds, of: RLIMIT_CPU)
+        Patience.begin(limits.seconds) { [record] in try? record.write(contentsOf: Data("\n".utf8))
+        }
         allow(limits.output, of: RLIMIT_FSIZE)
         allow(0, of: RLIMIT_CORE)
         #if os(Linux)
@@ -123,5 +131,75 @@ public struct GraderProcess {
         #else
             setrlimit(resource, &limit)
         #endif
+    }
+}
+
+/// How long an answer may go on without an interleaving, or a requirement, coming to its end. It is
+/// counted anew from each of them on, so that what a verdict depends on is how many there are, and not
+/// how fast the machine is.
+enum Patience {
+    private struct State {
+        var seconds: Int?
+        var giveSignOfLife: () -> Void = {}
+        var lastSign = ContinuousClock.now
+    }
+
+    nonisolated(unsafe) private static var state = State()
+
+    /// In the process that tries an answer, before it has anything to do with it.
+    static func begin(_ seconds: Int, _ giveSignOfLife: @escaping () -> Void) {
+        state = State(seconds: seconds, giveSignOfLife: giveSignOfLife)
+        renew()
+    }
+
+    /// At the beginning of each interleaving.
+    static func renew() {
+        guard let seconds = state.seconds else { return }
+        var used = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used)
+        limit(to: used.tv_sec + 1 + seconds)
+        guard state.lastSign.duration(to: .now) > .seconds(1) else { return }
+        state.lastSign = .now
+        state.giveSignOfLife()
+    }
+
+    private static func limit(to seconds: Int) {
+        #if os(Linux)
+            let resource = __rlimit_resource_t(RLIMIT_CPU.rawValue)
+        #else
+            let resource = RLIMIT_CPU
+        #endif
+        var limit = rlimit()
+        getrlimit(resource, &limit)
+        limit.rlim_cur = min(rlim_t(seconds), limit.rlim_max)
+        setrlimit(resource, &limit)
+    }
+}
+
+/// Whoever tries an answer is one process with it, so the answer could write whatever this process can,
+/// and end it. What it cannot write is a word that it does not know: the grader sends one for each
+/// requirement, which is read before the answer is loaded, and comes back when that one is met.
+enum Tokens {
+    static func made(for exercise: Exercise) -> [String] {
+        exercise.requirements.map { _ in
+            (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+        }
+    }
+
+    static func text(_ tokens: [String]) -> String { tokens.joined(separator: " ") + "\n" }
+
+    /// From standard input. It stays open as long as the grader lives; when that is gone, nobody is
+    /// left to end this process and what it has started.
+    fileprivate static func received() -> [String] {
+        var (line, byte): ([UInt8], UInt8) = ([], 0)
+        while read(0, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+        let tokens = String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
+        guard !tokens.isEmpty, getpgrp() == getpid() else { return tokens }
+        Thread.detachNewThread {
+            var byte: UInt8 = 0
+            while read(0, &byte, 1) > 0 {}
+            kill(0, SIGKILL)
+        }
+        return tokens
     }
 }

@@ -19,7 +19,10 @@ struct Independence {
     }
 
     init(_ describe: @escaping (Scenario) -> Void) {
-        self.describe = describe
+        self.describe = { scenario in
+            Patience.renew()
+            describe(scenario)
+        }
     }
 
     func verdict() -> Requirement.Verdict {

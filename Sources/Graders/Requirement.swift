@@ -19,6 +19,8 @@ public struct Requirement: Sendable {
         case oneThread(() throws -> Void)
         /// The same, without the lab: for what takes more steps than the lab would count.
         case unwatched(() throws -> Void)
+        /// Something that explores by itself, and says what is wrong.
+        case judged(() -> Fault?)
         /// Every interleaving of a scenario.
         case scenario(Options, (Scenario) -> Void)
         /// Two threads that have nothing to do with each other must not have to wait for each
@@ -106,6 +108,17 @@ extension Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
             return .unwatched { try run(answer) }
+        }
+    }
+
+    /// Something that explores by itself, and says what is wrong.
+    static func judged<Answer>(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        with type: Answer.Type, _ judge: @escaping @Sendable (Answer) -> Fault?
+    ) -> Requirement {
+        Requirement(id: id, name: name, story: story, question: question) { answer in
+            let answer = answer as! Answer
+            return .judged { judge(answer) }
         }
     }
 

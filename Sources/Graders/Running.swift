@@ -25,6 +25,8 @@ public struct Failure: Sendable, Equatable, Codable {
     /// The interleaving that shows it, as a table, and as a schedule that reproduces it.
     public var table: String?
     public var schedule: String?
+    /// What is to be asked, if that is known better than from the requirement and the reason.
+    public var question: String?
 }
 
 extension Requirement {
@@ -35,6 +37,9 @@ extension Requirement {
         switch body(answer) {
         case .oneThread(let run): verdictOfOneThread(run)
         case .unwatched(let run): verdictUnwatched(run)
+        case .judged(let judge):
+            judge().map { .fails(Failure(reason: $0.reason, detail: $0.detail)) }
+                ?? .holds(explored: nil)
         case .scenario(var options, let describe):
             explored(&options, isolated: isolated, describe)
         case .independence(let describe): Independence(describe).verdict()
@@ -50,7 +55,7 @@ extension Requirement {
         _ answer: AnyObject, _ schedule: String, marked: Bool
     ) throws -> (Trace, verdict: [String]) {
         switch body(answer) {
-        case .oneThread, .unwatched:
+        case .oneThread, .unwatched, .judged:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(var options, let describe):
             options.marksPointOfNoReturn = marked
@@ -130,6 +135,10 @@ extension Requirement {
         _ options: inout Options, isolated: Bool, _ describe: @escaping (Scenario) -> Void
     ) -> Verdict {
         if isolated { options.isolation = .childProcess }
+        let describe = { (scenario: Scenario) in
+            Patience.renew()
+            describe(scenario)
+        }
         let report = explore(options: options, describe)
         if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
         guard let finding = report.findings.first else {

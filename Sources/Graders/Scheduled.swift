@@ -12,6 +12,9 @@ struct Scheduled {
     var countsDataRaces = false
 
     func verdict() -> Requirement.Verdict {
+        guard schedule.contains(where: { !$0.isWhitespace }) else {
+            return .fails(Failure(reason: "no schedule", detail: "there is no row of letters yet"))
+        }
         do {
             let carried = try carried(schedule)
             let trace = carried.trace

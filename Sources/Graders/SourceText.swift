@@ -1,16 +1,44 @@
+import Foundation
+
 /// A source as the compiler sees it: without comments, and with the words apart.
+///
+/// It is read in one pass, however deep literals and interpolations are nested: whoever has written it
+/// may have meant harm to the reader.
 struct SourceText {
     struct Word: Hashable {
         let text: String
         let line: Int
     }
 
-    /// Identifiers, numbers, literals and signs, in their order.
+    /// Identifiers, numbers, signs, and the parts of literals, in their order. A part begins with a
+    /// quotation mark.
     let words: [Word]
 
     init(_ source: String) {
         var reader = Reader(source)
-        words = reader.words()
+        reader.read()
+        words = reader.words
+    }
+
+    /// No answer is longer: a file that is may have been made to keep its reader busy.
+    static let maximumBytes = 256 << 10
+
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    init(of file: URL) throws {
+        let attributes = try FileManager.default.attributesOfItem(
+            atPath: file.resolvingSymlinksInPath().path)
+        guard attributes[.type] as? FileAttributeType == .typeRegular else {
+            throw Unreadable(description: "\(file.lastPathComponent) is no file with text in it")
+        }
+        guard let size = attributes[.size] as? Int, size <= SourceText.maximumBytes else {
+            throw Unreadable(
+                description:
+                    "it is longer than \(SourceText.maximumBytes >> 10) KB, as no answer is")
+        }
+        self.init(try String(contentsOf: file, encoding: .utf8))
     }
 
     /// The same for sources that differ in comments and layout only.
@@ -18,61 +46,111 @@ struct SourceText {
 }
 
 private struct Reader {
+    /// A string that has been begun, with what it takes to end it.
+    private struct Literal {
+        let quotes: String
+        let marks: String
+        /// How many parentheses are open in the code of an interpolation; `nil` in the text.
+        var depth: Int?
+    }
+
+    private(set) var words: [SourceText.Word] = []
     private let characters: [Character]
     private var position = 0
     private var line = 1
+    private var literals: [Literal] = []
 
     init(_ source: String) {
         characters = Array(source)
     }
 
-    mutating func words() -> [SourceText.Word] {
-        var words: [SourceText.Word] = []
-        while let next = peek {
-            let start = line
-            if next.isWhitespace {
-                advance()
-            } else if starts(with: "//") {
-                while let next = peek, !next.isNewline { advance() }
-            } else if starts(with: "/*") {
-                skipComment()
-            } else if next == "\"" || next == "#" {
-                words += literal(from: start)
-            } else if isPartOfName(next) {
-                words.append(SourceText.Word(text: name(), line: start))
+    mutating func read() {
+        while peek != nil {
+            if let literal = literals.last, literal.depth == nil {
+                readText(of: literal)
             } else {
-                advance()
-                words.append(SourceText.Word(text: String(next), line: start))
+                readCode()
             }
         }
-        return words
     }
 
-    private var peek: Character? {
-        position < characters.count ? characters[position] : nil
-    }
-
-    private func starts(with text: String) -> Bool {
-        let text = Array(text)
-        return position + text.count <= characters.count
-            && Array(characters[position..<position + text.count]) == text
-    }
-
-    private mutating func advance(_ count: Int = 1) {
-        for _ in 0..<count where position < characters.count {
-            if characters[position].isNewline { line += 1 }
-            position += 1
+    private mutating func readCode() {
+        guard let next = peek else { return }
+        if next.isWhitespace {
+            advance()
+        } else if starts(with: "//") {
+            while let next = peek, !next.isNewline { advance() }
+        } else if starts(with: "/*") {
+            skipComment()
+        } else if next == "\"" || next == "#" {
+            beginLiteral()
+        } else if isPartOfName(next) {
+            let start = position
+            while let next = peek, isPartOfName(next) { advance() }
+            append(String(characters[start..<position]), line)
+        } else {
+            count(next)
+            append(String(next), line)
+            advance()
         }
     }
 
-    private func isPartOfName(_ character: Character) -> Bool {
-        character.isLetter || character.isNumber || character == "_"
+    /// Whether a parenthesis is the end of an interpolation.
+    private mutating func count(_ sign: Character) {
+        guard let depth = literals.last?.depth, sign == "(" || sign == ")" else { return }
+        let now = sign == "(" ? depth + 1 : depth - 1
+        literals[literals.count - 1].depth = now == 0 ? nil : now
     }
 
-    private mutating func name() -> String {
-        let start = position
-        while let next = peek, isPartOfName(next) { advance() }
-        return String(characters[start..<position])
+    /// The text up to the end of the literal, or to the code in it.
+    private mutating func readText(of literal: Literal) {
+        let (start, end) = (line, literal.quotes + literal.marks)
+        var text = "\""
+        while let next = peek {
+            if starts(with: end) {
+                advance(end.count)
+                literals.removeLast()
+                break
+            }
+            if starts(with: "\\\(literal.marks)(") {
+                advance(2 + literal.marks.count)
+                literals[literals.count - 1].depth = 1
+                break
+            }
+            // A line ends a literal that has not been ended: that is for the compiler to say.
+            if next.isNewline, literal.quotes == "\"" {
+                literals.removeLast()
+                break
+            }
+            let isEscape = starts(with: "\\" + literal.marks)
+            for _ in 0..<(isEscape ? 2 + literal.marks.count : 1) {
+                if let character = peek { text.append(character) }
+                advance()
+            }
+        }
+        append(text, start)
+    }
+
+    /// A string, with any number of `#` around it; a regular expression with some; or a `#` that begins
+    /// neither.
+    private mutating func beginLiteral() {
+        var marks = ""
+        while peek == "#" {
+            marks.append("#")
+            advance()
+        }
+        if peek == "\"" {
+            let quotes = starts(with: "\"\"\"") ? "\"\"\"" : "\""
+            advance(quotes.count)
+            literals.append(Literal(quotes: quotes, marks: marks))
+        } else if !marks.isEmpty, peek == "/" {
+            let (start, first) = (position, line)
+            while peek != nil, !starts(with: "/" + marks) || position == start { advance() }
+            append("\"" + String(characters[start..<position]), first)
+            advance(1 + marks.count)
+        } else {
+            append(marks, line)
+        }
     }
 
     /// Comments may stand within comments.
@@ -91,50 +169,33 @@ private struct Reader {
         } while depth > 0 && peek != nil
     }
 
-    /// A string, with any number of `#` around it; or a `#` that begins no string. What stands in
-    /// `\( )` is code: its words follow the literal.
-    private mutating func literal(from start: Int) -> [SourceText.Word] {
-        var marks = ""
-        while peek == "#" {
-            marks.append("#")
-            advance()
-        }
-        guard peek == "\"" else { return [SourceText.Word(text: marks, line: start)] }
-        let quotes = starts(with: "\"\"\"") ? "\"\"\"" : "\""
-        advance(quotes.count)
-        var text = ""
-        var inserted: [SourceText.Word] = []
-        while let next = peek, !starts(with: quotes + marks) {
-            if starts(with: "\\\(marks)(") {
-                advance(2 + marks.count)
-                inserted += SourceText(insertion()).words.map {
-                    SourceText.Word(text: $0.text, line: start + $0.line - 1)
-                }
-            } else if next == "\\" {
-                text.append(next)
-                advance()
-                if let escaped = peek { text.append(escaped) }
-                advance()
-            } else {
-                text.append(next)
-                advance()
-            }
-        }
-        advance(quotes.count + marks.count)
-        return [SourceText.Word(text: "\"\(text)\"", line: start)] + inserted
+    // MARK: Characters
+
+    private var peek: Character? {
+        position < characters.count ? characters[position] : nil
     }
 
-    private mutating func insertion() -> String {
-        let start = position
-        var depth = 1
-        while let next = peek {
-            if next == "(" { depth += 1 }
-            if next == ")" { depth -= 1 }
-            if depth == 0 { break }
-            advance()
+    private func starts(with text: String) -> Bool {
+        var place = position
+        for character in text {
+            guard place < characters.count, characters[place] == character else { return false }
+            place += 1
         }
-        let text = String(characters[start..<position])
-        advance()
-        return text
+        return true
+    }
+
+    private mutating func advance(_ count: Int = 1) {
+        for _ in 0..<count where position < characters.count {
+            if characters[position].isNewline { line += 1 }
+            position += 1
+        }
+    }
+
+    private func isPartOfName(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "_"
+    }
+
+    private mutating func append(_ text: String, _ line: Int) {
+        words.append(SourceText.Word(text: text, line: line))
     }
 }

@@ -159,17 +159,19 @@ extension Grade {
         case .notAttempted: "not attempted"
         case .doesNotCompile: "does not compile"
         case .refused(let why): "not accepted: \(why)"
-        case .passed: "passed"
+        case .passed: "passed" + nameOfVariant
         case .failed(let failure):
             [unmet.map { "\($0) \(failure.reason)" } ?? failure.reason, failure.schedule]
-                .compactMap { $0 }.joined(separator: ": ")
+                .compactMap { $0 }.joined(separator: ": ") + nameOfVariant
         case .unavailable(let why): "not graded: \(why)"
         }
     }
 
+    public var nameOfVariant: String { variant.map { " (variant \($0))" } ?? "" }
+
     /// A part of a student's report, in Markdown: what it says to type is typed by the student.
     public func markdown(_ exercise: Exercise) -> String {
-        var lines = ["## \(exercise.number) · \(exercise.title)", ""]
+        var lines = ["## \(exercise.number) · \(exercise.title)\(nameOfVariant)", ""]
         switch result {
         case .notAttempted: lines.append("Not attempted.")
         case .doesNotCompile(let errors):
@@ -191,7 +193,9 @@ extension Grade {
                         + "\(requirement.id) --schedule \(schedule)`",
                 ]
             }
-            if let requirement { lines += ["", "> \(requirement.question)"] }
+            if let question = requirement?.question(for: failure) {
+                lines += ["", "> \(question)"]
+            }
         case .unavailable(let why): lines.append("Not graded: \(why)")
         }
         return lines.joined(separator: "\n") + "\n\n"

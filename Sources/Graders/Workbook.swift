@@ -28,7 +28,7 @@ public struct Workbook: Sendable {
 
     /// Whether nothing but comments and layout differs from the stub, or there is no file.
     public func isUntouched(_ exercise: Exercise) -> Bool {
-        guard let source = try? String(contentsOf: file(exercise), encoding: .utf8) else {
+        guard let source = try? SourceText(of: file(exercise)) else {
             // What is there and cannot be read is somebody's work all the same.
             return !FileManager.default.fileExists(atPath: file(exercise).path)
         }
@@ -54,8 +54,8 @@ extension Exercise {
 
     private var stubText: String { (try? String(contentsOf: stub, encoding: .utf8)) ?? "" }
 
-    func isUntouched(_ source: String) -> Bool {
-        let essence = SourceText(source).essence
+    func isUntouched(_ source: SourceText) -> Bool {
+        let essence = source.essence
         return stubs.contains { SourceText($0).essence == essence }
     }
 
@@ -74,20 +74,28 @@ extension Exercise {
         return stubText[..<start].replacing("variant = 1", with: "variant = \(variant)") + other
     }
 
+    /// Which of the variants an answer says it is of: the number in its report. `nil` if it names none
+    /// that there is, or several, and for an exercise without variants.
+    func variant(of answer: SourceText) -> Int? {
+        guard variants > 1 else { return nil }
+        let words = answer.essence
+        let named = words.indices.dropLast(2)
+            .filter { words[$0] == "variant" && words[$0 + 1] == "=" }.map { words[$0 + 2] }
+        guard named.count == 1, let variant = Int(named[0]), (1...variants).contains(variant) else {
+            return nil
+        }
+        return variant
+    }
+
     private var stubs: [String] { (1...variants).map(stub(variant:)) }
 
     /// The promise as it was before the answer mended it, and what ties it to the requirements, under
     /// another name; `nil` if the exercise has no variants.
-    func suspect(of answer: String) -> String? {
-        guard variants > 1 else { return nil }
-        let words = SourceText(answer).essence
-        let variant =
-            words.indices.dropFirst(2).lazy
-            .filter { words[$0 - 2] == "variant" && words[$0 - 1] == "=" }
-            .compactMap { Int(words[$0]) }.first ?? 1
+    func suspect(of variant: Int?) -> String? {
+        guard let variant else { return nil }
         let adapter = Workbook.graders.appending(path: "Adapters/Promise.swift")
         let ties = (try? String(contentsOf: adapter, encoding: .utf8)) ?? ""
-        return (stub(variant: (1...variants).contains(variant) ? variant : 1) + "\n" + ties)
+        return (stub(variant: variant) + "\n" + ties)
             .replacing("AWPromise", with: "Suspect").replacing("BugReport", with: "AsItCame")
     }
 }

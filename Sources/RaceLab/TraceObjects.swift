@@ -1,4 +1,5 @@
 import CRaceLab
+import Synchronization
 
 extension Trace {
     /// The instances of a class, where several of them take part in an interleaving.
@@ -115,13 +116,22 @@ struct Objects {
     /// The object itself; for one of the libraries, such as an `NSLock`, the one that has it.
     private static func user(of object: rl_object, in all: [rl_object]) -> rl_object {
         guard isOfLibrary(object) else { return object }
-        let user = all.last { !isOfLibrary($0) && refers($0, to: UInt(object.address)) }
+        let user = all.last { refers($0, to: UInt(object.address)) && !isOfLibrary($0) }
         return user ?? object
     }
 
     private static func isOfLibrary(_ object: rl_object) -> Bool {
-        !rl_is_of_program(UInt(bitPattern: object.type))
+        let type = UInt(bitPattern: object.type)
+        return typesOfLibraries.withLock { known in
+            if let isOfLibrary = known[type] { return isOfLibrary }
+            let isOfLibrary = !rl_is_of_program(type)
+            known[type] = isOfLibrary
+            return isOfLibrary
+        }
     }
+
+    /// Of each type that was asked for, whether it comes from a library: that takes long to find out.
+    private static let typesOfLibraries = Mutex<[UInt: Bool]>([:])
 
     private static func refers(_ object: rl_object, to address: UInt) -> Bool {
         let words = UnsafePointer<UInt>(bitPattern: UInt(object.address))
@@ -139,10 +149,11 @@ struct Objects {
             name: line.flatMap(Objects.assignedName))
     }
 
+    nonisolated(unsafe) private static let assignment =
+        #/^(?:(?:private|fileprivate|public|package|internal|final|static|lazy|weak|nonisolated\(unsafe\))\s+)*(?:(?:let|var)\s+|self\.)?([\p{L}_][\p{L}\p{N}_]*)\s*(?::[^=]*)?=[^=]/#
+
     /// `next` in `let next = AWPromise<Int>()` and in `self.next = …`.
     private static func assignedName(in line: String) -> String? {
-        let pattern =
-            #/^(?:(?:private|fileprivate|public|package|internal|final|static|lazy|weak|nonisolated\(unsafe\))\s+)*(?:(?:let|var)\s+|self\.)?([\p{L}_][\p{L}\p{N}_]*)\s*(?::[^=]*)?=[^=]/#
-        return line.firstMatch(of: pattern).map { String($0.1) }
+        return line.firstMatch(of: assignment).map { String($0.1) }
     }
 }

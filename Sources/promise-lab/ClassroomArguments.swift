@@ -4,15 +4,18 @@ import Graders
 /// How the commands of the classroom are typed.
 extension PromiseLab {
     static func exerciseCommand(_ arguments: inout Arguments) throws {
-        try arguments.atMostOne(of: "--hint", "--reset", "--variant")
+        try arguments.atMostOne(of: "--start", "--hint", "--reset", "--variant")
         let workbook = try workbook(&arguments)
         let isHint = arguments.flag("--hint")
+        let isStart = arguments.flag("--start")
         let isReset = arguments.flag("--reset")
         let variant = arguments.has("--variant") ? try arguments.number("--variant", or: 1) : nil
         // Now the number that is left is that of the exercise, wherever it stands.
         let exercise = try exercise(&arguments)
         try arguments.end()
-        if isReset || variant != nil {
+        if isStart {
+            try ExerciseCommand.start(exercise, workbook)
+        } else if isReset || variant != nil {
             try ExerciseCommand.reset(exercise, workbook, variant: variant ?? 1)
         } else if isHint {
             ExerciseCommand.hint(exercise, workbook)
@@ -27,10 +30,11 @@ extension PromiseLab {
         }
         if arguments.has("--submissions") { return try gradeClass(&arguments) }
         try arguments.check(
-            "--output", "--reports", "--afresh", "--seconds", "--megabytes", need: "--submissions")
+            "--output", "--reports", "--afresh", need: "--submissions")
         try arguments.check("--schedule", need: "--replay")
         try arguments.atMostOne(of: "--workbook", "--file")
         let workbook = try workbook(&arguments)
+        let limits = try limits(&arguments)
         let file = try arguments.optional("--file", for: "the file of an answer")
         let requirement = try arguments.optional("--replay", for: "an id, such as R01")
         let schedule = try requirement.map { _ in
@@ -38,7 +42,7 @@ extension PromiseLab {
         }
         guard arguments.hasWord || file != nil || requirement != nil else {
             try arguments.end()
-            return try GradeCommand.runAll(workbook)
+            return try GradeCommand.runAll(workbook, limits)
         }
         let exercise = try exercise(&arguments)
         try arguments.end()
@@ -47,9 +51,17 @@ extension PromiseLab {
         }
         let url = file.map { URL(filePath: $0) }
         guard let requirement, let schedule else {
-            return try GradeCommand.run(exercise, workbook, url)
+            return try GradeCommand.run(exercise, workbook, url, limits)
         }
-        try GradeCommand.replay(exercise, url ?? workbook.file(exercise), requirement, schedule)
+        try GradeCommand.replay(
+            exercise, url ?? workbook.file(exercise), requirement, schedule, limits)
+    }
+
+    private static func limits(_ arguments: inout Arguments) throws -> Limits {
+        var limits = Limits()
+        limits.seconds = try arguments.number("--seconds", or: limits.seconds)
+        limits.memory = try arguments.number("--megabytes", or: limits.memory >> 20) << 20
+        return limits
     }
 
     /// The reader's own, if nothing else is said.
@@ -70,9 +82,7 @@ extension PromiseLab {
         let sheet = try arguments.option("--output", for: "a file, such as grades.csv")
         let reports = try arguments.optional("--reports", for: "a folder")
         let isAfresh = arguments.flag("--afresh")
-        var limits = Limits()
-        limits.seconds = try arguments.number("--seconds", or: limits.seconds)
-        limits.memory = try arguments.number("--megabytes", or: limits.memory >> 20) << 20
+        let limits = try limits(&arguments)
         try arguments.end()
         try SubmissionsCommand.run(
             SubmissionsCommand.Task(

@@ -33,7 +33,7 @@ enum ExercisesCommand {
         if let begun { return "Next: swift run promise-lab grade \(begun.number)" }
         let untouched = exercises.first { ledger.state(of: $0) == .untouched }
         guard let untouched else { return "All of them are solved." }
-        return "Next: swift run promise-lab exercise \(untouched.number), and edit "
+        return "Next: swift run promise-lab exercise \(untouched.number) --start, and edit "
             + GradeCommand.shortened(workbook.file(untouched))
     }
 }
@@ -43,8 +43,24 @@ enum ExerciseCommand {
     static func task(_ exercise: Exercise, _ workbook: Workbook) {
         print(exercise.task)
         let file = GradeCommand.shortened(workbook.file(exercise))
+        let isThere = FileManager.default.fileExists(atPath: workbook.file(exercise).path)
         print("\nFile: \(file)")
+        if !isThere { print("Write it: promise-lab exercise \(exercise.number) --start") }
         print("Hints: promise-lab exercise \(exercise.number) --hint")
+    }
+
+    /// Puts the stub into the workbook, unless there is something already.
+    static func start(_ exercise: Exercise, _ workbook: Workbook) throws {
+        let file = workbook.file(exercise)
+        let name = GradeCommand.shortened(file)
+        if FileManager.default.fileExists(atPath: file.path) {
+            print("\(name) is there already: --reset makes it the stub again.")
+            return
+        }
+        try FileManager.default.createDirectory(
+            at: workbook.folder, withIntermediateDirectories: true)
+        try exercise.stub(variant: 1).write(to: file, atomically: true, encoding: .utf8)
+        print("\(name) is written. The task stands at its head.")
     }
 
     /// The next hint, after those that have been shown before.
@@ -61,7 +77,7 @@ enum ExerciseCommand {
         ledger.save()
     }
 
-    /// Puts the stub, or another variant of it, into the workbook. What was there is kept beside it.
+    /// Puts the stub back, or another variant of it, into the workbook. What was there is kept beside it.
     static func reset(_ exercise: Exercise, _ workbook: Workbook, variant: Int) throws {
         guard (1...exercise.variants).contains(variant) else {
             throw Mistake(
@@ -99,6 +115,7 @@ enum ExerciseCommand {
 /// Grades whatever is saved in the workbook, until it is interrupted.
 enum WatchCommand {
     static func run(_ workbook: Workbook) {
+        Interruption.cleanUpWhenItComes()
         var seen = dates(workbook)
         let folder = GradeCommand.shortened(workbook.folder)
         print(

@@ -3,10 +3,15 @@ import Graders
 
 /// Grades an answer: the reader's own, or any file.
 enum GradeCommand {
-    static func run(_ exercise: Exercise, _ workbook: Workbook, _ file: URL?) throws {
+    static func run(_ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits)
+        throws
+    {
+        Interruption.cleanUpWhenItComes()
         let progress = Progress()
         progress.now("exercise \(exercise.number): compiling and exploring")
-        let grade = file.map { grader.grade(exercise, $0) } ?? Self.grade(exercise, workbook)
+        let grade =
+            file.map { grader(limits).grade(exercise, $0) }
+            ?? Self.grade(exercise, workbook, limits)
         progress.end()
         print(text(of: grade, exercise, file ?? workbook.file(exercise)), terminator: "")
         if case .unavailable(let why) = grade.result { throw NotGraded(description: why) }
@@ -17,14 +22,15 @@ enum GradeCommand {
     }
 
     static func replay(
-        _ exercise: Exercise, _ file: URL, _ id: String, _ schedule: String
+        _ exercise: Exercise, _ file: URL, _ id: String, _ schedule: String, _ limits: Limits
     ) throws {
+        Interruption.cleanUpWhenItComes()
         guard let requirement = exercise.requirement(id) else {
             let ids = exercise.requirements.map(\.id).joined(separator: ", ")
             throw Mistake("exercise \(exercise.number) has nothing called '\(id)'; it has \(ids)")
         }
         do {
-            let table = try grader.replay(
+            let table = try grader(limits).replay(
                 exercise, file, requirement, schedule)
             // A table has its width already; the findings under it have not.
             let lines = table.components(separatedBy: "\n").map { line in
@@ -37,28 +43,33 @@ enum GradeCommand {
     }
 
     /// Everything in a workbook that is no stub any more.
-    static func runAll(_ workbook: Workbook) throws {
+    static func runAll(_ workbook: Workbook, _ limits: Limits) throws {
+        Interruption.cleanUpWhenItComes()
         let attempted = Exercise.all.filter { !workbook.isUntouched($0) }
         if attempted.isEmpty { print("Nothing has been attempted yet: promise-lab exercises") }
         var failed = 0
         for exercise in attempted {
-            let grade = grade(exercise, workbook)
+            let grade = grade(exercise, workbook, limits)
             print(title(of: exercise, grade))
             if !grade.isPassed { failed += 1 }
         }
         if failed > 0 { exit(1) }
     }
 
-    static func grade(_ exercise: Exercise, _ workbook: Workbook) -> Grade {
-        let grade = grader.grade(exercise, in: workbook)
+    static func grade(
+        _ exercise: Exercise, _ workbook: Workbook, _ limits: Limits = Limits()
+    ) -> Grade {
+        let grade = grader(limits).grade(exercise, in: workbook)
         var ledger = Ledger(workbook)
         ledger.note(grade, of: exercise)
         ledger.save()
         return grade
     }
 
-    static var grader: Grader {
-        Grader(command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]))
+    static func grader(_ limits: Limits) -> Grader {
+        Grader(
+            command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]),
+            limits: limits)
     }
 
     struct NotGraded: Error, CustomStringConvertible {
@@ -99,7 +110,8 @@ enum GradeCommand {
 
     static func title(of exercise: Exercise, _ grade: Grade) -> String {
         Terminal.spread(
-            Terminal.painted("Exercise \(exercise.number) · \(exercise.title)", .bold),
+            Terminal.painted(
+                "Exercise \(exercise.number) · \(exercise.title)\(grade.nameOfVariant)", .bold),
             verdict(of: grade))
     }
 
@@ -157,8 +169,8 @@ enum GradeCommand {
             let fits = command.count + 1 + choice.count <= Terminal.width
             lines.append(command + (fits ? " " : " \\\n    ") + choice)
         }
-        if let requirement {
-            lines += ["", Terminal.wrapped("Question: \(requirement.question)")]
+        if let question = requirement?.question(for: failure) {
+            lines += ["", Terminal.wrapped("Question: \(question)")]
         }
         return lines
     }

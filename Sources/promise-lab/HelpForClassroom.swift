@@ -9,11 +9,12 @@ extension Help {
 
         """,
         "exercise": """
-        usage: promise-lab exercise N [--hint] [--workbook FOLDER]
+        usage: promise-lab exercise N [--start | --hint] [--workbook FOLDER]
                promise-lab exercise N --reset [--workbook FOLDER]
                promise-lab exercise 12 --variant K [--workbook FOLDER]
 
-        Prints the task of an exercise. With --hint: one hint more than the last time. With --reset
+        Prints the task of an exercise. With --start: writes its file into the workbook, unless it is
+        there already. With --hint: one hint more than the last time. With --reset
         its file in the workbook becomes the stub again; with --variant, the stub with another
         bug in it (exercise 12 has five). An answer of yours that stands there is kept, and it is
         said where.
@@ -38,7 +39,9 @@ extension Help {
 
           --reports FOLDER   writes a Markdown report for each student, too
           --afresh           forgets what is known
-          --seconds N        processor time for an answer (8)
+        With one answer as with a class:
+
+          --seconds N        processor time without an interleaving's end (8)
           --megabytes N      memory for an answer, in addition to the program's (1024)
 
         Exit status of grade N, and of grade alone: 1 if an answer is wrong, does not compile, is not

@@ -13,12 +13,11 @@ enum SubmissionsCommand {
     }
 
     static func run(_ task: Task) throws {
+        Interruption.cleanUpWhenItComes()
         let submissions = try open(task)
         let journalFile = URL(filePath: task.sheet.path + ".journal")
         var journal = Journal(journalFile, afresh: task.isAfresh)
-        let grader = Grader(
-            command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]),
-            limits: task.limits)
+        let grader = GradeCommand.grader(task.limits)
         var sheet = GradeSheet()
         let progress = Progress()
         var fresh = 0

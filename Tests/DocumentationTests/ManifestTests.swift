@@ -19,12 +19,12 @@ struct ManifestTests {
         #expect(targets.count <= 27, "the root package has \(targets.count) targets")
     }
 
-    @Test("in Exercises each file of the workbook is a module of its own")
+    @Test("in Exercises each file of the workbook that was started is a module of its own")
     func workbook() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Workbook.own.folder.path)
+            .filter { $0.hasSuffix(".swift") }
         let targets = try Commands.targets(ofPackageIn: "Exercises")
         #expect(targets.allSatisfy { $0.path == "Workbook" && $0.sources == ["\($0.name).swift"] })
         #expect(targets.compactMap(\.sources).joined().sorted() == files.sorted())
-        #expect(files.count == Exercise.all.count)
     }
 }

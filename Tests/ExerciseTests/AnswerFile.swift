@@ -5,27 +5,71 @@ import Testing
 /// An answer that is kept to grade the graders.
 struct AnswerFile: Sendable, CustomTestStringConvertible {
     let exercise: Exercise
-    let file: URL
+    /// `05/NSLock.swift`, also for one that is kept as edits.
+    let path: String
+    let source: String
 
     /// Those that have to be accepted.
-    static let right = all(in: Workbook.package.appending(path: "Exercises/Answers"))
+    static let right = all(in: answers)
 
     /// Those that have to be rejected, for the reason that their first line gives.
     static let wrong = all(
         in: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "WrongAnswers"))
+
+    private static let answers = Workbook.package.appending(path: "Exercises/Answers")
 
     /// In a folder for each exercise, named by its number.
     private static func all(in folder: URL) -> [AnswerFile] {
         Exercise.all.flatMap { exercise in
             let folder = folder.appending(path: exercise.name.suffix(2))
             let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-            return files.filter { $0.hasSuffix(".swift") }.sorted().map {
-                AnswerFile(exercise: exercise, file: folder.appending(path: $0))
+            return files.filter { $0.hasSuffix(".swift") || $0.hasSuffix(".edit") }.sorted().map {
+                AnswerFile(exercise, folder.appending(path: $0))
             }
         }
     }
 
-    var source: String { (try? String(contentsOf: file, encoding: .utf8)) ?? "" }
+    private init(_ exercise: Exercise, _ file: URL) {
+        let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        self.exercise = exercise
+        path = "\(exercise.name.suffix(2))/\(file.deletingPathExtension().lastPathComponent).swift"
+        source = file.pathExtension == "edit" ? AnswerFile.edited(text, exercise) : text
+    }
+
+    /// A right answer with some of its lines replaced: it is named in a line `Differs from:`, and the
+    /// edits follow. The first lines stay.
+    private static func edited(_ text: String, _ exercise: Exercise) -> String {
+        let mark = "\n// Differs from: "
+        guard
+            let name = text.components(separatedBy: mark).dropFirst().first?.prefix(while: {
+                $0 != "\n"
+            })
+        else { preconditionFailure("an edit says from which answer it differs: \(text)") }
+        let base = answers.appending(path: "\(exercise.name.suffix(2))/\(name).swift")
+        var source = (try? String(contentsOf: base, encoding: .utf8)) ?? ""
+        for edit in text.components(separatedBy: "\n<<<<\n").dropFirst() {
+            let sides = edit.components(separatedBy: "\n>>>>")[0].components(
+                separatedBy: "\n====\n")
+            precondition(source.contains(sides[0]), "\(name) has no '\(sides[0])' any more")
+            source = source.replacing(sides[0], with: sides[1])
+        }
+        return text.prefix { $0 != "\n" } + "\n" + source
+    }
+
+    /// Grades it, wherever it is kept.
+    func grade() throws -> Grade {
+        try withFile { Grader.here.grade(exercise, $0) }
+    }
+
+    func withFile<Answer>(_ work: (URL) throws -> Answer) throws -> Answer {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "answer-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "Answer.swift")
+        try source.write(to: file, atomically: true, encoding: .utf8)
+        return try work(file)
+    }
 
     /// What the first line says of a wrong answer: `R01 lost`.
     var rejection: String? {
@@ -35,7 +79,7 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
     }
 
     var testDescription: String {
-        "\(exercise.number) \(file.deletingPathExtension().lastPathComponent)"
+        path
     }
 }
 

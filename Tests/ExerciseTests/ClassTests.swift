@@ -25,7 +25,7 @@ struct ClassTests {
     private func answer(_ mischief: String = "") throws -> String {
         let right = try #require(
             AnswerFile.right.first {
-                $0.exercise.number == 5 && $0.file.path.hasSuffix("NSLock.swift")
+                $0.exercise.number == 5 && $0.path.hasSuffix("NSLock.swift")
             })
         let head = "    private func settle(_ outcome: Outcome) {\n"
         #expect(right.source.contains(head))
@@ -73,6 +73,73 @@ struct ClassTests {
         #expect(rows["fritz"] == "H01 too much output")
         #expect(rows["gerda"]?.contains("crash") == true, "\(rows["gerda"] ?? "")")
         #expect(rows["hugo"] == "not attempted")
+    }
+
+    @Test("forging, hiding, running early and very long sources cost their own row only")
+    func cheats() throws {
+        let submitted = Submitted()
+        let depth = 6_000
+        let nested =
+            String(repeating: "\"\\(", count: depth) + "1" + String(repeating: ")\"", count: depth)
+        try submitted.add("anna", try answer("_ = \(nested)"))
+        try submitted.add("bert", try answer(#"_ = "\(")")"; exit(0)"#))
+        try submitted.add("cleo", try answer() + "\n@section(\".init_array\") let early = 1\n")
+        try submitted.add("dora", String(repeating: "// as long as that\n", count: 50_000))
+        try submitted.add("emil", try answer("forgeVerdicts(); fatalError()") + forgery)
+        try submitted.add("fritz", try answer())
+        #expect(try grade(submitted).status == 0)
+        let rows = try rows(submitted)
+        #expect(rows["anna"] == "does not compile")
+        for student in ["bert", "cleo", "dora"] {
+            #expect(rows[student]?.contains("not accepted") == true, "\(rows[student] ?? "")")
+        }
+        #expect(rows["emil"] == "H01 forged")
+        #expect(rows["fritz"] == "passed")
+    }
+
+    /// Writes what the grader's own process would write, wherever that can be.
+    private var forgery: String {
+        let words = Exercise(number: 5)!.requirements.map { requirement in
+            #"{"begins":{"_0":"\#(requirement.id)"}}\#n"#
+                + #"{"ends":{"_0":"\#(requirement.id)","_1":{"holds":{}},"token":""}}\#n"#
+        }
+        return """
+
+            private func forgeVerdicts() {
+                var bytes = Array(#\"""
+            \(words.joined())
+            \"""#.utf8)
+                for descriptor in Int32(3)..<30 {
+                    bytes.withUnsafeMutableBytes { bytes in
+                        var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                        _ = writev(descriptor, &part, 1)
+                    }
+                }
+            }
+
+            """
+    }
+
+    @Test("names of one's own that the system has as well are no reason to refuse")
+    func ownNames() throws {
+        let submitted = Submitted()
+        let declared = """
+
+            private struct Gate {
+                var Date = 0
+                mutating func enter() { Date += 1 }
+                mutating func exit() { Date -= 1 }
+                func write(_ signal: Int) -> Int { signal + Date }
+            }
+
+            """
+        let used = "var gate = Gate(); gate.enter(); gate.exit(); _ = gate.write(gate.Date)"
+        try submitted.add("anna", try answer(used) + declared)
+        try submitted.add("bert", try answer(used + "; Foundation.exit(0)") + declared)
+        _ = try grade(submitted)
+        let rows = try rows(submitted)
+        #expect(rows["anna"] == "passed")
+        #expect(rows["bert"]?.contains("uses 'exit'") == true, "\(rows["bert"] ?? "")")
     }
 
     @Test("what is known is not graded again, unless it has changed or is to be done afresh")
@@ -130,7 +197,7 @@ struct ClassTests {
     func replaying() throws {
         let submitted = Submitted()
         let wrong = try #require(
-            AnswerFile.wrong.first { $0.file.path.hasSuffix("05/CheckOutsideTheLock.swift") })
+            AnswerFile.wrong.first { $0.path.hasSuffix("05/CheckOutsideTheLock.swift") })
         try submitted.add("anna", wrong.source)
         let reports = submitted.folder.appending(path: "reports")
         _ = try grade(submitted, "--reports", reports.path)

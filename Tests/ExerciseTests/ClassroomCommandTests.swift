@@ -26,7 +26,7 @@ struct ClassroomCommandTests {
         /// Puts in an answer of those that are kept, by the end of its path.
         func put(_ path: String, _ number: Int) throws {
             let answer = try #require(
-                (AnswerFile.right + AnswerFile.wrong).first { $0.file.path.hasSuffix(path) })
+                (AnswerFile.right + AnswerFile.wrong).first { $0.path.hasSuffix(path) })
             try answer.source.write(to: file(number), atomically: true, encoding: .utf8)
         }
 
@@ -64,7 +64,7 @@ struct ClassroomCommandTests {
         #expect(try copy.run("grade").status == 1)
         for command in [["help"], ["help", "grade"]] {
             let help = try Commands.promiseLab(command).output.replacing(/\s+/, with: " ")
-            #expect(help.contains("A stub that nobody has touched is not attempted"))
+            #expect(help.contains("An unchanged stub counts as not attempted"))
         }
     }
 
@@ -210,7 +210,9 @@ struct ClassroomCommandTests {
         let result = try copy.run("exercise", "--variant", "3", "12")
         #expect(result.status == 0 && result.output.contains("variant 3 of 5"))
         let answer = try #require(AnswerFile.right.first { $0.exercise.number == 1 })
-        let graded = try Commands.promiseLab(["grade", "--file", answer.file.path, "1"])
+        let graded = try answer.withFile {
+            try Commands.promiseLab(["grade", "--file", $0.path, "1"])
+        }
         #expect(graded.status == 0 && graded.output.contains("solved"))
     }
 
@@ -251,10 +253,19 @@ struct ClassroomCommandTests {
         #expect(printed.contains("solved"))
     }
 
-    @Test("the workbook that comes with the package is made of the stubs, or is your own work")
-    func ownWorkbook() throws {
-        for exercise in Exercise.all {
-            #expect(FileManager.default.fileExists(atPath: Workbook.own.file(exercise).path))
-        }
+    @Test("a file of the workbook is written when it is asked for, and never over an answer")
+    func starting() throws {
+        let copy = try Copy()
+        let exercise = try #require(Exercise(number: 5))
+        try FileManager.default.removeItem(at: copy.file(5))
+        #expect(Workbook(copy.folder).isUntouched(exercise))
+        #expect(try copy.run("exercise", "5").output.contains("exercise 5 --start"))
+        #expect(try copy.run("exercise", "5", "--start").output.contains("is written"))
+        let text = { try String(contentsOf: copy.file(5), encoding: .utf8) }
+        #expect(try text() == exercise.stub(variant: 1))
+        try copy.put("05/NSLock.swift", 5)
+        let answer = try text()
+        #expect(try copy.run("exercise", "5", "--start").output.contains("is there already"))
+        #expect(try text() == answer)
     }
 }

@@ -7,15 +7,15 @@ import Testing
 @Suite("Graders", .needsTheLab)
 struct GraderTests {
     @Test("a right answer is accepted", arguments: AnswerFile.right)
-    func accepted(_ answer: AnswerFile) {
-        let grade = Grader.here.grade(answer.exercise, answer.file)
+    func accepted(_ answer: AnswerFile) throws {
+        let grade = try answer.grade()
         #expect(grade.isPassed, "\(grade.rejection): \(grade.explanation)")
     }
 
     @Test("a wrong answer is rejected, for the reason beside it", arguments: AnswerFile.wrong)
     func rejected(_ answer: AnswerFile) throws {
         let reason = try #require(answer.rejection, "its first line says // Rejected: …")
-        let grade = Grader.here.grade(answer.exercise, answer.file)
+        let grade = try answer.grade()
         #expect(grade.rejection == reason, "\(grade.explanation)")
     }
 
@@ -23,14 +23,16 @@ struct GraderTests {
         "who has to wait for a stranger in the grader has to wait in the replay, too",
         arguments: ["08/OneGlobalLock.swift", "11/OneGlobalLock.swift"])
     func replayOfWaiting(path: String) throws {
-        let answer = try #require(AnswerFile.wrong.first { $0.file.path.hasSuffix(path) })
-        let grade = Grader.here.grade(answer.exercise, answer.file)
+        let answer = try #require(AnswerFile.wrong.first { $0.path.hasSuffix(path) })
+        let grade = try answer.grade()
         guard case .failed(let failure) = grade.result, let schedule = failure.schedule else {
             Issue.record("graded, it comes out as \(grade.rejection): \(grade.explanation)")
             return
         }
         let requirement = try #require(grade.unmet.flatMap(answer.exercise.requirement))
-        let replayed = try Grader.here.replay(answer.exercise, answer.file, requirement, schedule)
+        let replayed = try answer.withFile {
+            try Grader.here.replay(answer.exercise, $0, requirement, schedule)
+        }
         #expect(replayed.components(separatedBy: "\n").contains("✗ \(failure.detail)"))
     }
 
@@ -64,7 +66,7 @@ struct GraderTests {
     /// What comes of the answer with a lock, with something in it replaced.
     private func grade(replacing text: String, by other: String) throws -> Grade {
         let right = try #require(
-            AnswerFile.right.first { $0.file.path.hasSuffix("05/NSLock.swift") })
+            AnswerFile.right.first { $0.path.hasSuffix("05/NSLock.swift") })
         #expect(right.source.contains(text))
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "with a space \(UUID().uuidString)")
@@ -108,6 +110,26 @@ struct GraderTests {
         #expect(failure.detail.contains("two at once"))
         #expect(try #require(failure.failing) < #require(failure.explored))
         #expect(failure.schedule != nil)
+    }
+
+    @Test(
+        "the question fits the way in which an answer fails",
+        arguments: [
+            ("12/NotMended.swift", "the class is as it came"),
+            ("12/AnotherGapInstead.swift", "that another handler has registered"),
+            ("05/ReadingWithoutTheLock.swift", "nothing orders the one before the other"),
+            ("06/LateOnesUnderTheLock.swift", "What does each thread wait for"),
+        ])
+    func question(path: String, words: String) throws {
+        let answer = try #require(AnswerFile.wrong.first { $0.path == path })
+        let grade = try answer.grade()
+        guard case .failed(let failure) = grade.result else {
+            Issue.record("graded, it comes out as \(grade.rejection)")
+            return
+        }
+        let requirement = try #require(grade.unmet.flatMap(answer.exercise.requirement))
+        let question = try #require(requirement.question(for: failure))
+        #expect(question.contains(words), "\(grade.rejection): \(question)")
     }
 
     @Test("what is to be copied into a shell stays one word there")

@@ -24,8 +24,12 @@ public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
     let (outcome, resolver) = AWPromise<Value>.pending()
     let box = Box(resolver)
     if promises.isEmpty { box.settle(.failure(OperatorError.noPromises)) }
-    for contestant in promises {
+    let observations = promises.map { contestant in
         contestant.observe(on: ImmediateDispatcher()) { end in box.settle(end) }
+    }
+    // What has lost is told that nobody waits for it any more.
+    outcome.observe(on: ImmediateDispatcher()) { _ in
+        for observation in observations { observation.withdraw() }
     }
     return outcome
 }

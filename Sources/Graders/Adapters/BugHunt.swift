@@ -5,6 +5,11 @@ import SharedSuite
 
 final class TheAnswer: BugHuntAnswer {
     var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
+
+    func pending<Value>(_ type: Value.Type) -> PendingPromise<Value> {
+        AWPromise<Value>.asFunctions()
+    }
+
     var suspect: any PromiseUnderTest.Type { Suspect<Int>.self }
     let hazard = BugReport.hazard
     let schedule = BugReport.schedule

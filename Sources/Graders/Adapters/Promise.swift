@@ -1,3 +1,4 @@
+import Graders
 import SharedSuite
 
 // Compiled together with an answer that is a class of promise; once more, under another name, for a
@@ -21,4 +22,17 @@ extension AWPromise: PromiseUnderTest where Value == Int {
     public var outcome: Result<Int, any Error>? { self.result }
 
     public var fields: [(title: String, value: String)] { storedFields(of: self, self.result) }
+}
+
+extension AWPromise {
+    static func asFunctions() -> PendingPromise<Value> {
+        var (resolve, reject): (((Value) -> Void)?, ((any Error) -> Void)?)
+        let promise = AWPromise<Value> { (resolve, reject) = ($0, $1) }
+        return PendingPromise(
+            resolve: resolve!, reject: reject!,
+            listen: { hear in
+                promise.then { "\($0)" }.then { hear("value \($0)") }.error { hear("error \($0)") }
+            },
+            result: { promise.result })
+    }
 }

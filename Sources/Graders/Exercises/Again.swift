@@ -25,7 +25,8 @@ extension Exercise {
             + "never calls inside of `schedule`. A loop over what is settled already does "
             + "without, and so does a small machine behind a lock that says who of several is to "
             + "go on. PromiseOperators has the first: Retry.swift.",
-        forbidden: SourceRules.sentAway + SourceRules.finished("retry"),
+        forbidden: SourceRules.sentAway + SourceRules.finished("retry")
+            + SourceRules.clockOfTheTests,
         requirements: RetryRequirements.all)
 }
 
@@ -53,7 +54,8 @@ private enum RetryRequirements {
         .oneThread(
             "E10.3", "after the delay",
             "Before each further attempt the delay for the failed one has to pass, from its "
-                + "failure on: not a millisecond less, and not more.",
+                + "failure on: not a millisecond less, and not more, whether it fails at once or "
+                + "later.",
             asking: "Which number is handed to `delay`, and when does the clock begin to count?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try delays(answer) } },
@@ -66,15 +68,16 @@ private enum RetryRequirements {
         ) { answer in try withoutMainQueue { try notWorthwhile(answer) } },
         .oneThread(
             "E10.5", "work that throws",
-            "Some attempts throw instead of returning a promise. That is a failure like any other.",
+            "Some attempts throw instead of returning a promise. That is a failure like any other: "
+                + "its delay passes, and `isWorthwhile` is asked.",
             asking: "In which two ways does work say that it has failed, and where do they meet?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try throwing(answer) } },
         .unwatched(
             "E10.6", "ten thousand failures at once",
-            "Work fails before it returns, ten thousand times, with no delay and with one. It must "
-                + "not need a deeper stack than one failure does. (This one runs on a small "
-                + "stack.)",
+            "Work fails before it returns, ten thousand times, with no delay and with one, by what it "
+                + "returns and by throwing. It must not need a deeper stack than one failure does. "
+                + "(This one runs on a small stack.)",
             asking: "When the second attempt begins, which calls have not returned yet?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try manyFailures(answer) } },
@@ -175,6 +178,20 @@ private enum RetryRequirements {
             }
         }
 
+        /// The next attempt begins when the delay has passed since now, and not before.
+        func expectNext(after number: Int, _ delay: Duration) throws {
+            clock.advance(by: delay - .milliseconds(1))
+            guard started.entries.count <= number else {
+                throw Fault(
+                    "too early", "attempt \(number + 1) has begun before its delay has passed")
+            }
+            clock.advance(by: .milliseconds(1))
+            guard started.entries.count == number + 1 else {
+                throw Fault(
+                    "too late", "the delay has passed, and attempt \(number + 1) has not begun")
+            }
+        }
+
         func expectStarted(_ numbers: [Int], _ when: String) throws {
             let all = started.entries
             guard all != numbers else { return }
@@ -230,49 +247,69 @@ private enum RetryRequirements {
         }
     }
 
-    private static func delays(_ answer: Answer) throws {
-        for table in [[3, 1, 7], [5], [2, 20, 1, 4]] {
-            let bench = Bench()
-            // Whoever asks for one too many does no harm by that.
-            let pause = { @Sendable (number: Int) in
-                table.indices.contains(number - 1) ? Duration.seconds(table[number - 1]) : .zero
-            }
-            let works = (0...table.count).map { _ in AWPromise<Int>.pending() }
-            bench.begin(answer, table.count + 1, delay: pause) { number in
-                works[number - 1].promise
-            }
-            for (index, delay) in table.enumerated() {
-                let number = index + 1
-                bench.clock.advance(by: .seconds(2))
-                works[index].resolver.reject(Sent("no"))
-                bench.clock.advance(by: .seconds(delay) - .milliseconds(1))
-                guard bench.started.entries.count == number else {
-                    throw Fault(
-                        "too early", "attempt \(number + 1) has begun before its delay has passed")
-                }
-                bench.clock.advance(by: .milliseconds(1))
-                guard bench.started.entries.count == number + 1 else {
-                    throw Fault(
-                        "too late",
-                        "the delay has passed, and attempt \(number + 1) has not begun")
-                }
-            }
-            works[table.count].resolver.fulfill(1)
-            try bench.expect(started: Array(1...table.count + 1), "fulfilled 1")
+    /// Whoever asks for one too many does no harm by that.
+    private static func pause(_ table: [Int]) -> @Sendable (Int) -> Duration {
+        { number in
+            table.indices.contains(number - 1) ? Duration.seconds(table[number - 1]) : .zero
         }
     }
 
+    private static let tables = [[3, 1, 7], [5], [2, 20, 1, 4]]
+
+    private static func delays(_ answer: Answer) throws {
+        for table in tables {
+            try failLater(answer, table)
+            try failAtOnce(answer, table) { .rejected(Sent("no \($0)")) }
+        }
+    }
+
+    private static func failLater(_ answer: Answer, _ table: [Int]) throws {
+        let bench = Bench()
+        let works = (0...table.count).map { _ in AWPromise<Int>.pending() }
+        bench.begin(answer, table.count + 1, delay: pause(table)) { number in
+            works[number - 1].promise
+        }
+        for (index, delay) in table.enumerated() {
+            bench.clock.advance(by: .seconds(2))
+            works[index].resolver.reject(Sent("no"))
+            try bench.expectNext(after: index + 1, .seconds(delay))
+        }
+        works[table.count].resolver.fulfill(1)
+        try bench.expect(started: Array(1...table.count + 1), "fulfilled 1")
+    }
+
+    /// The work fails before it returns: it returns a promise that is rejected, or throws.
+    private static func failAtOnce(
+        _ answer: Answer, _ table: [Int],
+        _ fail: @escaping @Sendable (Int) throws -> AWPromise<Int>
+    ) throws {
+        let bench = Bench()
+        bench.begin(answer, table.count + 1, delay: pause(table), fail)
+        for (index, delay) in table.enumerated() {
+            try bench.expectNext(after: index + 1, .seconds(delay))
+        }
+        let count = table.count + 1
+        try bench.expect(started: Array(1...count), "rejected 'no \(count)'")
+    }
+
     private static func notWorthwhile(_ answer: Answer) throws {
+        try giveUp(answer) { .rejected(Sent($0)) }
+    }
+
+    /// The third error is not worth another attempt, or the first is not.
+    private static func giveUp(
+        _ answer: Answer, _ fail: @escaping @Sendable (String) throws -> AWPromise<Int>
+    ) throws {
         let bench = Bench(delay: .seconds(1))
         bench.begin(
             answer, 10, while: { ($0 as? Sent)?.name != "hopeless" },
-            { .rejected(Sent($0 == 3 ? "hopeless" : "no")) })
+            { try fail($0 == 3 ? "hopeless" : "no") })
         bench.clock.advance(by: .seconds(2))
         try bench.ear.expect("rejected 'hopeless'", "after the third attempt")
         bench.clock.advance(by: .seconds(100))
         try bench.expect(started: [1, 2, 3], "rejected 'hopeless'", "long after")
         let never = Bench()
-        never.begin(answer, 2, while: { _ in false }, { _ in .rejected(Sent("first")) })
+        never.begin(answer, 2, while: { _ in false }, { _ in try fail("first") })
         try never.expect(started: [1], "rejected 'first'")
     }
 
@@ -286,16 +323,39 @@ private enum RetryRequirements {
         let last = Bench()
         last.begin(answer, 2) { number in throw Sent("thrown \(number)") }
         try last.expect(started: [1, 2], "rejected 'thrown 2'")
+        for table in tables {
+            try failAtOnce(answer, table) { throw Sent("no \($0)") }
+            try failAtOnce(answer, table) { number in
+                if number % 2 == 0 { throw Sent("no \(number)") }
+                return .rejected(Sent("no \(number)"))
+            }
+        }
+        try giveUp(answer) { throw Sent($0) }
     }
 
     private static func manyFailures(_ answer: Answer) throws {
-        let many = 10_000
-        for delay in [Duration.zero, .milliseconds(1)] {
-            let bench = Bench(delay: delay)
-            bench.begin(answer, many) { _ in .rejected(Sent("no")) }
-            bench.clock.advance(by: delay * many)
-            try bench.expect(started: Array(1...many), "rejected 'no'")
+        let returned = { @Sendable (number: Int) in AWPromise<Int>.rejected(Sent("no")) }
+        let thrown = { @Sendable (number: Int) throws -> AWPromise<Int> in throw Sent("no") }
+        let both = { @Sendable (number: Int) throws -> AWPromise<Int> in
+            number % 2 == 0 ? try thrown(number) : returned(number)
         }
+        let none = { @Sendable (number: Int) in Duration.zero }
+        let always = { @Sendable (number: Int) in Duration.milliseconds(1) }
+        let growing = { @Sendable (number: Int) in Duration.milliseconds(number % 3) }
+        for delay in [none, always, growing] {
+            for fail in [returned, thrown, both] { try failManyTimes(answer, delay, fail) }
+        }
+    }
+
+    private static func failManyTimes(
+        _ answer: Answer, _ delay: @escaping @Sendable (Int) -> Duration,
+        _ fail: @escaping @Sendable (Int) throws -> AWPromise<Int>
+    ) throws {
+        let many = 10_000
+        let bench = Bench()
+        bench.begin(answer, many, delay: delay, fail)
+        bench.clock.advance(by: .milliseconds(3 * many))
+        try bench.expect(started: Array(1...many), "rejected 'no'")
     }
 
     private static func nothingIsKept(_ answer: Answer) throws {

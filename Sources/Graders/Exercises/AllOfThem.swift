@@ -83,6 +83,13 @@ private enum AllRequirements {
                 + "that moment?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try settledInside(answer) } },
+        .unwatched(
+            "E08.14", "hundreds of promises",
+            "The whole waits for three hundred promises, which are fulfilled one after the other, from "
+                + "the first or from the last. It has to be fulfilled with the last, with all values.",
+            asking: "How far can you count?",
+            with: Answer.self
+        ) { answer in try withoutMainQueue { try hundreds(answer) } },
         .scenario(
             "E08.7", "fulfil ∥ fulfil",
             "The whole waits for two promises, which two threads fulfil. It has to be fulfilled "
@@ -200,6 +207,19 @@ private enum AllRequirements {
             }
             if let got = try? whole.result?.get(), got != values, got.sorted() == values {
                 throw Fault("out of order", "it is fulfilled with \(got); the list is \(values)")
+            }
+            try ear.expect("fulfilled \(values)", "after the last one")
+        }
+    }
+
+    private static func hundreds(_ answer: Answer) throws {
+        let values = Array(1...300)
+        for order in [Array(values.indices), values.indices.reversed()] {
+            let parts = values.map { _ in AWPromise<Int>.pending() }
+            let ear = Ear(on: answer.together(parts.map(\.promise)))
+            for index in order {
+                try ear.expectNothing("while a promise is pending")
+                parts[index].resolver.fulfill(values[index])
             }
             try ear.expect("fulfilled \(values)", "after the last one")
         }

@@ -81,6 +81,113 @@ extension Requirement {
     }
 }
 
+extension Requirement {
+    /// For every exercise with a class of promise: a list has no end.
+    static func hundreds(_ id: String) -> Requirement {
+        .unwatched(
+            id, "four hundred handlers",
+            "Four hundred handlers wait for a value, and on another promise four hundred for an error. "
+                + "Each is called, once, in the order of registration.",
+            asking: "How many handlers may wait, and which of your lines says so?",
+            with: (any PromiseAnswer).self
+        ) { answer in
+            try crowd(answer.promise, rejecting: false)
+            try crowd(answer.promise, rejecting: true)
+        }
+    }
+
+    /// For every exercise with a class of promise, which is generic.
+    static func anyValue(_ id: String) -> Requirement {
+        .oneThread(
+            id, "any kind of value",
+            "Promises of text, of an optional, of nothing, of an array and of an object are "
+                + "fulfilled or rejected. Who waits and who comes late hears the outcome.",
+            asking: "Which of your lines reckons with numbers?",
+            with: (any PromiseAnswer).self
+        ) { answer in
+            try convey("text", { answer.pending(String.self) })
+            try convey(3, { answer.pending(Int?.self) })
+            try convey(nil, { answer.pending(Int?.self) })
+            try convey((), { answer.pending(Void.self) })
+            try convey([0.5, 0.25], { answer.pending([Double].self) })
+            try convey(Thing(), { answer.pending(Thing.self) })
+        }
+    }
+
+    /// The same when two threads meet.
+    static func anyValueMeets(_ id: String) -> Requirement {
+        .scenario(
+            id, "then ∥ resolve, with text",
+            "A promise of text is fulfilled while another thread registers a handler. It is called, "
+                + "once.",
+            asking: "What guards a promise whose value is no number?",
+            with: (any PromiseAnswer).self
+        ) { scenario, answer in
+            let promise = answer.pending(String.self)
+            let log = Log<Call>()
+            scenario.thread("subscriber") {
+                promise.listen { log.append(Call(who: "handler", what: $0)) }
+            }
+            scenario.thread("resolver") { promise.resolve("text") }
+            scenario.check {
+                try log.requireOnce("handler")
+                try require(log.entries.allSatisfy { $0.what == "value text" }, or: .wrongValue)
+                try require(promise.result() == "value text", or: .disagrees)
+            }
+        }
+    }
+}
+
+private func crowd<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
+    var heard: [Int] = []
+    let (promise, resolve, reject) = P.pending()
+    let all = Array(1...400)
+    for number in all {
+        if !rejecting {
+            promise.mapping { value in
+                heard.append(number)
+                return value
+            }
+        } else if number % 2 == 0 {
+            promise.ending { _ in heard.append(number) }
+        } else {
+            promise.mapping { $0 }.ending { _ in heard.append(number) }
+        }
+    }
+    if rejecting { reject(Sent("no")) } else { resolve(1) }
+    let reason =
+        heard.count == all.count ? "out of order" : heard.count < all.count ? "lost" : "twice"
+    if heard != all {
+        throw Fault(reason, "\(all.count) handlers wait, and \(heard.count) calls were made")
+    }
+}
+
+private final class Thing: CustomStringConvertible {
+    let description = "a thing"
+}
+
+private func convey<Value>(_ value: Value, _ pending: () -> PendingPromise<Value>) throws {
+    let (fulfilled, rejected) = (pending(), pending())
+    try convey(fulfilled, "value \(value)") { fulfilled.resolve(value) }
+    try convey(rejected, "error 'no'") { rejected.reject(Sent("no")) }
+}
+
+private func convey<Value>(
+    _ promise: PendingPromise<Value>, _ outcome: String, _ settle: () -> Void
+) throws {
+    var heard: [String] = []
+    promise.listen { heard.append("early \($0)") }
+    try require(promise.result() == "pending", or: .tooEarly, "it has a result to begin with")
+    settle()
+    promise.listen { heard.append("late \($0)") }
+    let detail = "of a promise of \(Value.self), heard: \(heard.joined(separator: ", "))"
+    try require(heard.count >= 2, or: .lost, detail)
+    try require(heard == ["early \(outcome)", "late \(outcome)"], or: .wrongValue, detail)
+    try require(
+        promise.result() == outcome, or: .disagrees,
+        "of a promise of \(Value.self), the result is \(promise.result())")
+}
+
 private func dropAndSettle<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
     var heard: [String] = []
     var functions: [() -> Void] = []

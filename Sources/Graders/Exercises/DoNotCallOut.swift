@@ -31,6 +31,8 @@ extension Exercise {
             .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
             .isHeardThoughDropped("E06.6"),
             .usesItsOwnPromise("E06.1"),
+            .hundreds("E06.7"),
+            .anyValue("E06.8"),
             .catalogue(
                 "R01",
                 asking:
@@ -69,6 +71,7 @@ extension Exercise {
             .goesOnMeanwhile("E06.2"),
             .lateHandlerWaits("E06.3"),
             .farewellWaits("E06.4"),
+            .anyValueMeets("E06.9"),
             .noStrangersWait("E06.5"),
         ])
 }

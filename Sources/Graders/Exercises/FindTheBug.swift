@@ -18,7 +18,7 @@ extension Exercise {
             "Any interleaving is accepted that breaks the promise as it came, and any class that "
             + "survives all of them. The smallest mending makes one piece of two: look and act under "
             + "the same lock. Compare: promise-lab exercise 12 --variant … brings the next one.",
-        forbidden: SourceRules.sentAway,
+        forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             report,
             .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
@@ -26,6 +26,12 @@ extension Exercise {
             .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
             .catalogue("H08", asking: "Who calls a handler that another handler has registered?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
+            .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
+            .isHeardThoughDropped("E12.3"),
+            .usesItsOwnPromise("E12.4"),
+            .registersInside("E12.5"),
+            .hundreds("E12.6"),
+            .anyValue("E12.7"),
         ]
             + ["R01", "R02", "R03", "R04", "R05", "R06", "R07", "R08"].map {
                 .catalogue(
@@ -38,13 +44,8 @@ extension Exercise {
                 .catalogue($0, asking: "Which lock is held while somebody else's code is running?")
             }
             + [
-                .independence(
-                    "E12.2", "two promises, two threads",
-                    "One thread settles a promise, and another one a second promise that has nothing "
-                        + "to do with the first. Neither should ever have to wait for the other.",
-                    asking: "How many locks are there when there are a thousand promises?",
-                    with: (any PromiseAnswer).self,
-                    first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) })
+                .goesOnMeanwhile("E12.8"), .lateHandlerWaits("E12.9"), .farewellWaits("E12.10"),
+                .anyValueMeets("E12.11"), .noStrangersWait("E12.2"),
             ])
 
     private static let report = Requirement(

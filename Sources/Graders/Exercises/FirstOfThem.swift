@@ -21,12 +21,14 @@ extension Exercise {
         afterword:
             "To observe the outcome once for each contestant, and withdraw there, is the shortest: "
             + "a promise calls late observers too. A list of what is to be cleared away, behind a "
-            + "lock together with the word that it is over, says the same by hand; and so does a "
-            + "box that holds the resolver, shared by all handlers and emptied by the winner. "
+            + "lock together with the word that it is over, says the same by hand. A box that holds "
+            + "the resolver, shared by all handlers and emptied by the winner, keeps nothing of the "
+            + "race alive; its handlers have to be withdrawn all the same. "
             + "PromiseOperators has the first: Follow.swift.",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("race", "timeout", "follow", "cancelled")
-            + SourceRules.finished("CancellationSource", "CancellationToken"),
+            + SourceRules.finished("CancellationSource", "CancellationToken")
+            + SourceRules.clockOfTheTests,
         requirements: RaceRequirements.all)
 }
 
@@ -157,6 +159,13 @@ private enum RaceRequirements {
                 "A lock that lets its own thread in again helps nobody else. Who else wants in "
                 + "while an observer runs?",
             with: Answer.self, observerWaits),
+        .judged(
+            "E09.16", "nothing is left with the losers",
+            "A race is over, or a limit has passed, while another promise is pending. When that one is "
+                + "settled, it must have nobody to call: a promise that lives on may have lost ten "
+                + "thousand times.",
+            asking: "Who tells a promise that has lost that nobody waits for it any more?",
+            with: Answer.self, { nothingIsLeft($0) }),
         .independence(
             "E09.15", "two races, two threads",
             "Two threads run a race each, and set a limit on a clock each. Neither should have to "
@@ -310,6 +319,50 @@ private enum RaceRequirements {
         if clock.waiting > 0 {
             throw Fault("kept alive", "it is over, and an alarm is still waiting on the clock")
         }
+    }
+
+    /// A promise that has to call somebody takes more steps to settle than one that has not.
+    private static func nothingIsLeft(_ answer: Answer) -> Fault? {
+        let untouched = stepsOfSettling { _ in }
+        let races: [(who: String, (AWPromise<Int>) -> Void)] = [
+            (
+                "has lost a race",
+                { slow in
+                    let fast = AWPromise<Int>.pending()
+                    let race = answer.first(of: [slow, fast.promise, slow])
+                    fast.resolver.fulfill(1)
+                    withExtendedLifetime(race) {}
+                }
+            ),
+            (
+                "took part in a race that was over",
+                { slow in _ = answer.first(of: [.fulfilled(1), slow]) }
+            ),
+            (
+                "came too late for a limit",
+                { slow in
+                    let clock = ManualClock()
+                    let limited = answer.inTime(slow, .seconds(1), clock)
+                    clock.advance(by: .seconds(1))
+                    withExtendedLifetime(limited) {}
+                }
+            ),
+        ]
+        for (who, race) in races where stepsOfSettling(after: race) != untouched {
+            return Fault(
+                "left behind",
+                "a promise that \(who) is settled, and still has a handler to call")
+        }
+        return nil
+    }
+
+    private static func stepsOfSettling(after race: @escaping (AWPromise<Int>) -> Void) -> Int? {
+        let report = explore(options: Options()) { scenario in
+            let slow = AWPromise<Int>.pending()
+            race(slow.promise)
+            scenario.thread("settler") { slow.resolver.fulfill(1) }
+        }
+        return report.surviving?.choices.count
     }
 
     // MARK: Several threads

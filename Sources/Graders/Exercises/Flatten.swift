@@ -103,6 +103,19 @@ extension Exercise {
                     + "the inner?",
                 with: (any PromiseAnswer).self
             ) { try drop($0.flatteningPromise) },
+            .oneThread(
+                "E04.9", "each keeps its own outcome",
+                "The inner promise is settled, and once more. The promise above keeps its value, the "
+                    + "next one keeps the first outcome of the inner one, and whoever comes late "
+                    + "hears of that.",
+                asking: "Which of the three promises does your function settle, and how often?",
+                with: (any PromiseAnswer).self
+            ) { answer in
+                try keepOutcomes(answer.flatteningPromise, rejecting: false)
+                try keepOutcomes(answer.flatteningPromise, rejecting: true)
+            },
+            .hundreds("E04.10"),
+            .anyValue("E04.11"),
         ])
 }
 
@@ -233,6 +246,36 @@ private func returnTheOneAbove<P: FlatteningPromise>(_ promise: P.Type) throws {
     promise.flatMapping { _ in promise }.end { heard.append($0) }
     resolve(14)
     try require(heard, toBe: ["value 14"], "with the promise above")
+}
+
+private func keepOutcomes<P: FlatteningPromise>(_ promise: P.Type, rejecting: Bool) throws {
+    let (above, resolve, _) = P.pending()
+    let (inner, resolveInner, rejectInner) = P.pending()
+    let next = above.flatMapping { _ in inner }
+    let expect = { (promise: P, expected: String, who: String) in
+        var heard: [String] = []
+        promise.end { heard.append($0) }
+        try require(heard, toBe: [expected], "late, at \(who)")
+        let result =
+            switch promise.outcome {
+            case nil: "pending"
+            case .success(let value): "value \(value)"
+            case .failure(let error): "error \(error)"
+            }
+        try require(
+            result == expected, or: .disagrees, "\(who) was \(expected); its result is \(result)")
+    }
+    resolve(10)
+    try require(
+        next.outcome == nil, or: .tooEarly, "the next promise has a result before the inner one has"
+    )
+    if rejecting { rejectInner(Sent("no")) } else { resolveInner(3) }
+    resolveInner(4)
+    rejectInner(Sent("late"))
+    let outcome = rejecting ? "error 'no'" : "value 3"
+    try expect(above, "value 10", "the promise above")
+    try expect(inner, outcome, "the inner promise")
+    try expect(next, outcome, "the next promise")
 }
 
 private func drop<P: FlatteningPromise>(_ promise: P.Type) throws {

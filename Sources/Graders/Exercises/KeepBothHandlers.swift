@@ -79,6 +79,8 @@ extension Exercise {
                 try registerInsideThen(answer.promise)
                 try registerInsideError(answer.promise)
             },
+            .hundreds("E02.6"),
+            .anyValue("E02.7"),
         ])
 }
 

@@ -41,6 +41,8 @@ extension Exercise {
                     + "at that time, and what does `observe` know of it?"),
             .isHeardThoughDropped("E07.10"),
             .usesItsOwnPromise("E07.1"),
+            .hundreds("E07.12"),
+            .anyValue("E07.13"),
             .catalogue(
                 "R06",
                 asking: "At the step at which the second handler arrives, who holds the first one, "
@@ -115,6 +117,7 @@ extension Exercise {
             .goesOnMeanwhile("E07.6"),
             .lateHandlerWaits("E07.7"),
             .farewellWaits("E07.8"),
+            .anyValueMeets("E07.14"),
             .noStrangersWait("E07.9"),
         ])
 }

@@ -26,6 +26,19 @@ extension Exercise {
             .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
             .isHeardThoughDropped("E05.2"),
+            .oneThread(
+                "E05.3", "a handler that looks",
+                "A handler looks at the `result` of its own promise: early and late, of a value and "
+                    + "of an error. It finds what it was told.",
+                asking:
+                    "What does the thread hold while the handler runs, and does it want that again?",
+                with: (any PromiseAnswer).self
+            ) { answer in
+                try lookInside(answer.promise, rejecting: false)
+                try lookInside(answer.promise, rejecting: true)
+            },
+            .hundreds("E05.4"),
+            .anyValue("E05.5"),
             .catalogue(
                 "R01",
                 asking: "At the marked step, what does the one thread believe about the promise "
@@ -56,6 +69,7 @@ extension Exercise {
                 "R08",
                 asking: "Somebody only reads. What does a reader see if nothing keeps the writer "
                     + "out, and is `result` among the places that you have guarded?"),
+            .anyValueMeets("E05.6"),
             .independence(
                 "E05.1", "two promises, two threads",
                 "One thread settles a promise, and another one a second promise that has nothing to "
@@ -64,4 +78,29 @@ extension Exercise {
                 with: (any PromiseAnswer).self,
                 first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) }),
         ])
+}
+
+private func lookInside<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
+    let (promise, resolve, reject) = P.pending()
+    let outcome = rejecting ? "'no'" : "5"
+    for who in ["an early handler", "a late handler"] {
+        var seen: [String] = []
+        let look = {
+            switch promise.outcome {
+            case nil: seen.append("nothing")
+            case .success(let value): seen.append("\(value)")
+            case .failure(let error): seen.append("\(error)")
+            }
+        }
+        promise.mapping {
+            look()
+            return $0
+        }
+        promise.ending { _ in look() }
+        if rejecting { reject(Sent("no")) } else { resolve(5) }
+        try require(!seen.isEmpty, or: .lost, "\(who) was never called")
+        try require(
+            seen == [outcome], or: .disagrees,
+            "\(who) was told \(outcome), and finds \(seen.joined(separator: ", "))")
+    }
 }

@@ -58,6 +58,8 @@ extension Exercise {
                 asking: "The third handler arrives while the first is running. Where is the second "
                     + "at that time?"),
             .registersInside("E03.3"),
+            .hundreds("E03.6"),
+            .anyValue("E03.7"),
             .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
             .oneThread(
                 "E03.4", "nobody stays on the list",
@@ -77,13 +79,18 @@ extension Requirement {
         .oneThread(
             id, "registering inside, and inside of that",
             "A handler settles the promise once more and registers two others, one of these two "
-                + "more, and one of those another. Each is called, once, in the order of "
-                + "registration, when the one before it has returned.",
+                + "more, and one of those another; and in a row of twelve, each registers the next. "
+                + "Each is called, once, in the order of registration, when the one before it has "
+                + "returned.",
             asking: "After which handler do you look at the list for the last time?",
             with: (any PromiseAnswer).self
         ) { answer in
-            try nest(answer.promise, rejecting: false)
-            try nest(answer.promise, rejecting: true)
+            for rejecting in [false, true] {
+                try nest(answer.promise, rejecting: rejecting)
+                for length in [1, 2, 12] {
+                    try chain(answer.promise, length, rejecting: rejecting)
+                }
+            }
         }
     }
 }
@@ -161,43 +168,85 @@ private func settleInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
         "the result is another than the handlers were told")
 }
 
-private func nest<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
-    var (registered, heard, running): ([String], [String], [String]) = ([], [], [])
-    var tooEarly: String?
-    let (promise, resolve, reject) = P.pending()
-    func register(_ who: String, _ work: @escaping () -> Void = {}) {
-        let handler = {
-            if let other = running.last { tooEarly = "\(who) ran inside of \(other)" }
-            heard.append(who)
-            running.append(who)
-            work()
-            running.removeLast()
-        }
+/// Handlers that register others on their promise. Each has its number, in the order of registration.
+private final class Nest<P: PromiseUnderTest> {
+    private let pending = P.pending()
+    private let isRejected: Bool
+    private var (registered, heard, running): ([String], [String], [String]) = ([], [], [])
+    private var tooEarly: String?
+
+    init(rejecting isRejected: Bool) {
+        self.isRejected = isRejected
+    }
+
+    func register(_ work: @escaping () -> Void = {}) {
+        let who = "\(registered.count + 1)"
         registered.append(who)
-        if rejecting {
-            promise.ending { _ in handler() }
+        let handler = { self.run(who, work) }
+        if isRejected {
+            pending.promise.ending { _ in handler() }
         } else {
-            promise.mapping { value in
+            pending.promise.mapping { value in
                 handler()
                 return value
             }
         }
     }
-    register("1") {
+
+    private func run(_ who: String, _ work: () -> Void) {
+        if let other = running.last { tooEarly = "\(who) ran inside of \(other)" }
+        heard.append(who)
+        running.append(who)
+        work()
+        running.removeLast()
+    }
+
+    func settle(_ value: Int) {
+        if isRejected { pending.reject(Sent("no")) } else { pending.resolve(value) }
+    }
+
+    func settleOtherwise() {
+        pending.resolve(7)
+        pending.reject(Sent("inside"))
+    }
+
+    /// To be asked before anybody else registers, which could make good for those who were forgotten.
+    func requireOrder() throws {
+        try SharedSuite.requireOrder(heard, registered)
+        try require(tooEarly == nil, or: .tooEarly, tooEarly ?? "")
+    }
+}
+
+private func nest<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
+    let nest = Nest<P>(rejecting: rejecting)
+    nest.register {
         // That it is settled changes nothing, and not that handlers are being called either.
-        resolve(7)
-        reject(Sent("inside"))
-        register("3") { register("6") }
-        register("4") {
-            register("7") { register("9") }
-            register("8")
+        nest.settleOtherwise()
+        nest.register { nest.register() }
+        nest.register {
+            nest.register { nest.register() }
+            nest.register()
         }
     }
-    register("2") { register("5") }
-    if rejecting { reject(Sent("no")) } else { resolve(2) }
-    register("10")
-    try requireOrder(heard, registered)
-    try require(tooEarly == nil, or: .tooEarly, tooEarly ?? "")
+    nest.register { nest.register() }
+    nest.settle(2)
+    try nest.requireOrder()
+    nest.register()
+    try nest.requireOrder()
+}
+
+/// Whoever registers the next one is himself the last on the list, again and again.
+private func chain<P: PromiseUnderTest>(_ promise: P.Type, _ length: Int, rejecting: Bool) throws {
+    let nest = Nest<P>(rejecting: rejecting)
+    func register(_ left: Int) {
+        nest.register { if left > 1 { register(left - 1) } }
+    }
+    nest.register()
+    register(length)
+    nest.settle(3)
+    try nest.requireOrder()
+    nest.register()
+    try nest.requireOrder()
 }
 
 private func releaseAll<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {

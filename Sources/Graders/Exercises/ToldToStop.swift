@@ -228,6 +228,49 @@ private enum CancellationRequirements {
                 bell.signal()
             }
         },
+        .oneThread(
+            "E11.18", "a `deinit` that asks",
+            "What an observer has captured is freed, because it was called, withdrawn, or came too "
+                + "late. Its `deinit` asks the token, and registers another observer.",
+            asking:
+                "At which line does the last one let go of an observer, and what do you hold there?",
+            with: Answer.self, { try askedByDeinit($0) }),
+        .scenario(
+            "E11.19", "withdraw, and a `deinit` that waits",
+            "One thread withdraws an observer. The `deinit` of what that has captured waits until "
+                + "another thread has asked, and registered an observer of its own.",
+            asking:
+                "A lock that lets its own thread in again helps nobody else. Who else wants in "
+                + "while an observer is freed?",
+            with: Answer.self
+        ) { scenario, answer in
+            let pair = answer.pair()
+            let bell = DispatchSemaphore(value: 0)
+            let withdraw = observe(pair, withFarewell: { bell.wait() })
+            scenario.thread("worker") { withdraw() }
+            scenario.thread("other") {
+                ask(pair)
+                bell.signal()
+            }
+        },
+        .scenario(
+            "E11.20", "cancel, and a `deinit` that waits",
+            "One thread cancels. The `deinit` of what an observer has captured waits until another "
+                + "thread has asked, and registered an observer of its own.",
+            asking:
+                "When `cancel` has called an observer, who lets go of it, and what is held meanwhile?",
+            with: Answer.self
+        ) { scenario, answer in
+            let pair = answer.pair()
+            let bell = DispatchSemaphore(value: 0)
+            let withdraw = observe(pair, withFarewell: { bell.wait() })
+            scenario.thread("canceller") { pair.cancel() }
+            scenario.thread("other") {
+                ask(pair)
+                bell.signal()
+            }
+            withExtendedLifetime(withdraw) {}
+        },
         .independence(
             "E11.17", "two sources, two threads",
             "Two threads do everything that can be done, with a source each. Neither should have "
@@ -408,6 +451,73 @@ private enum CancellationRequirements {
             }
             try expectGone(captured, what)
             withExtendedLifetime((pair, withdraw)) {}
+        }
+    }
+
+    /// Something to be captured, which says farewell.
+    private final class Farewell: @unchecked Sendable {
+        private let say: () -> Void
+
+        init(_ say: @escaping () -> Void) {
+            self.say = say
+        }
+
+        deinit { say() }
+    }
+
+    private static func observe(
+        _ pair: any CancellationPair, withFarewell say: @escaping () -> Void
+    ) -> () -> Void {
+        let farewell = Farewell(say)
+        return pair.onCancel { withExtendedLifetime(farewell) {} }
+    }
+
+    private static func ask(_ pair: any CancellationPair) {
+        _ = pair.isCancelled
+        pair.onCancel {}()
+    }
+
+    private static func askedByDeinit(_ answer: Answer) throws {
+        let ways: [(when: String, (any CancellationPair, () -> () -> Void) -> () -> Void)] = [
+            (
+                "withdrawn",
+                { _, observe in
+                    let withdraw = observe()
+                    withdraw()
+                    return withdraw
+                }
+            ),
+            (
+                "called",
+                { pair, observe in
+                    let withdraw = observe()
+                    pair.cancel()
+                    return withdraw
+                }
+            ),
+            (
+                "called, as it came too late",
+                { pair, observe in
+                    pair.cancel()
+                    return observe()
+                }
+            ),
+        ]
+        for (when, run) in ways {
+            let (pair, farewells) = (answer.pair(), Log<Int>())
+            let withdraw = run(pair) {
+                observe(
+                    pair,
+                    withFarewell: {
+                        ask(pair)
+                        farewells.append(1)
+                    })
+            }
+            if farewells.entries != [1] {
+                throw Fault(
+                    "kept alive", "an observer was \(when), and what it captured is not freed")
+            }
+            withExtendedLifetime(withdraw) {}
         }
     }
 

@@ -15,12 +15,20 @@
 // Nobody may be told while you hold a lock, and threads that wait for two different lists must not
 // have to wait for each other.
 //
-// You have `AWPromise<…>.pending()`, which gives a promise and the resolver that settles it with
-// `fulfill`, `reject` or `settle`; `observe`, whose handler gets the outcome, value or error;
-// `then`, `error`, `result`; and locks and atomics. Say `on: ImmediateDispatcher()`
-// wherever you register a handler: otherwise it is sent to the main queue. Stage 3's own `all` and
-// whatever else would do the work for you (`allSettled`, `follow`) are not to be used, and these
-// words are refused wherever they stand.
+// What Stage 3 offers, besides locks and atomics:
+//
+//     AWPromise<Value>.pending()           a promise, and the resolver that settles it
+//     AWPromise.fulfilled(value)           a promise that is fulfilled; rejected(error): rejected
+//     resolver.fulfill(value)              settles it, unless somebody has; also reject(error)
+//     resolver.settle(outcome)             the same, with a value or an error
+//     promise.result                       the outcome, or nil
+//     promise.observe(on: here) { … }      a handler that gets the outcome, a value or an error
+//     promise.then(on: here) { … }         a handler that gets the value
+//     promise.error(on: here) { … }        a handler that gets the error
+//
+// `here` is `ImmediateDispatcher()`: without it, the handler is sent to the main queue. Stage 3's own
+// `all` and whatever else would do the work for you (`allSettled`, `follow`) are not to be used, and
+// these words are refused wherever they stand.
 //
 // Grade it with: swift run promise-lab grade 8
 

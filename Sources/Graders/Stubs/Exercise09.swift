@@ -11,9 +11,15 @@
 // `schedule(after:_:)`, and the alarm which that returns can be cancelled.
 //
 // Both have to leave nothing behind when it is decided: no alarm on the clock, and no handler on a
-// promise that goes on which keeps anything of the race alive. A promise that lives as long as the
-// program may take part in a great many races. `observe` returns an observation, and that can be
-// withdrawn.
+// promise that goes on. A promise that lives as long as the program may take part in a great many
+// races.
+//
+// What you need of Stage 3, besides what exercise 8 names:
+//
+//     let observation = promise.observe(on: here) { … }
+//     observation.withdraw()                            the promise lets go of the handler
+//     let alarm = clock.schedule(after: limit) { … }
+//     alarm.cancel()                                    the clock lets go of the call
 //
 // The promises may be settled, and the clock turned, on different threads, also while you are
 // setting up. Nobody may be told while you hold a lock, and threads with two different races must

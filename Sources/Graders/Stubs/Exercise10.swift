@@ -15,6 +15,12 @@
 // must not grow with the attempts. Work may fail on any thread at any time: each attempt begins
 // once. And when it is over, nothing may be kept alive that `work` has captured.
 //
+// What you need of Stage 3 is named by the tasks of exercises 8 and 9:
+//
+//     AWPromise<Value>.pending(), resolver.settle(outcome), .rejected(error)
+//     promise.result, promise.observe(on: ImmediateDispatcher()) { … }
+//     clock.schedule(after: delay) { … }
+//
 // As before, say `on: ImmediateDispatcher()`, tell nobody while you hold a lock, and let no thread
 // wait for another one that tries something else. Stage 3's own `retry` is not to be used.
 //

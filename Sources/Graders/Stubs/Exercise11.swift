@@ -18,7 +18,13 @@
 // to wait for each other. The order in which observers are called is up to you.
 //
 // The classes and their functions keep their names; what is in them is yours. Any technique will
-// do, a promise of Stage 3 included, but not its `CancellationSource` and `CancellationToken`.
+// do, a promise of Stage 3 included, but not its `CancellationSource` and `CancellationToken`. For a
+// promise, `import Stage3ThreadSafe`; it offers:
+//
+//     AWPromise<Void>.pending()                           a promise, and its resolver
+//     resolver.settle(.success(()))                       settles it, unless somebody has
+//     promise.observe(on: ImmediateDispatcher()) { … }    an observation, with withdraw()
+//     promise.result                                      the outcome, or nil
 //
 // Grade it with: swift run promise-lab grade 11
 

@@ -1,0 +1,95 @@
+// An atomic flag guards the state, and who does not get it tries again. Whoever calls handlers says so
+// in the state.
+
+import Foundation
+import Synchronization
+
+public final class AWPromise<Value> {
+    public typealias Outcome = Result<Value, any Error>
+    private typealias Handler = (Outcome) -> Void
+
+    private let isTaken = Atomic(false)
+    /// What the promise ended with; `nil` as long as it is pending.
+    private var outcome: Outcome?
+    /// Who waits for the outcome, in order of registration.
+    private var handlers: [Handler] = []
+    /// Whether a thread is calling handlers. Whoever registers meanwhile leaves that to it.
+    private var isCallingHandlers = false
+
+    public var result: Outcome? { alone { outcome } }
+
+    private func alone<Answer>(_ work: () -> Answer) -> Answer {
+        while isTaken.exchange(true, ordering: .acquiring) { sched_yield() }
+        defer { isTaken.store(false, ordering: .releasing) }
+        return work()
+    }
+
+    public init(
+        block: (
+            _ resolve: @escaping (Value) -> Void,
+            _ reject: @escaping (any Error) -> Void
+        ) -> Void
+    ) {
+        block(
+            { value in self.settle(.success(value)) },
+            { error in self.settle(.failure(error)) }
+        )
+    }
+
+    private init() {}
+
+    private func settle(_ outcome: Outcome) {
+        let isFirst = alone { () -> Bool in
+            guard self.outcome == nil else { return false }
+            self.outcome = outcome
+            isCallingHandlers = true
+            return true
+        }
+        if isFirst { callHandlers(outcome) }
+    }
+
+    private func observe(_ handler: @escaping Handler) {
+        let settled = alone { () -> Outcome? in
+            handlers.append(handler)
+            guard let outcome, !isCallingHandlers else { return nil }
+            isCallingHandlers = true
+            return outcome
+        }
+        if let settled { callHandlers(settled) }
+    }
+
+    /// To be called by whoever has set the flag. Whoever finds the list empty takes it down.
+    private func callHandlers(_ outcome: Outcome) {
+        while let round = nextRound() {
+            for handler in round { handler(outcome) }
+        }
+    }
+
+    private func nextRound() -> [Handler]? {
+        alone {
+            guard !handlers.isEmpty else {
+                isCallingHandlers = false
+                return nil
+            }
+            defer { handlers = [] }
+            return handlers
+        }
+    }
+
+    @discardableResult
+    public func then<Next>(
+        _ function: @escaping (Value) throws -> Next
+    ) -> AWPromise<Next> {
+        let next = AWPromise<Next>()
+        observe { outcome in
+            next.settle(Result { try function(outcome.get()) })
+        }
+        return next
+    }
+
+    public func error(_ function: @escaping (any Error) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { function(error) }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import StageTesting
+import Testing
+
+@testable import Graders
+
+/// What an answer starts ends with it, and a grader that is ended leaves nothing behind.
+@Suite("What is left of a grading", .needsTheLab)
+struct IsolationTests {
+    private final class Folder {
+        let url = FileManager.default.temporaryDirectory.appending(
+            path: "left-\(UUID().uuidString)")
+
+        init() throws {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+
+        var names: [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+        }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+    }
+
+    @Test(
+        "a child that goes on in the background is ended, whether its parent ends or has to be ended",
+        arguments: [
+            ("sleep 1000 & exit 7", Child.Ending.status(7)),
+            ("sleep 1000 & sleep 1000", .tookTooLong),
+            ("(sleep 1000 & sleep 1000) & kill -SEGV $$", .signal(SIGSEGV)),
+        ])
+    func grandchildren(script: String, ending: Child.Ending) throws {
+        let folder = try Folder()
+        // Everybody who is started keeps the one end open; that the other one ends says that all are gone.
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let ended = Child.run(
+            URL(filePath: "/bin/sh"), ["-c", script], output: folder.url.appending(path: "printed"),
+            atMost: .seconds(1))
+        #expect(ended == ending)
+        close(ends[1])
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 0)
+        close(ends[0])
+    }
+
+    @Test("a grader that is told to stop removes its folder, and ends the answer")
+    func interrupted() throws {
+        let folder = try Folder()
+        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
+        let head = "    private func settle(_ outcome: Outcome) {\n"
+        let answer = folder.url.appending(path: "Endless.swift")
+        try right.source.replacing(head, with: "\(head)        while true {}\n")
+            .write(to: answer, atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = Grader.here.command
+        process.arguments = ["grade", "5", "--file", answer.path, "--seconds", "100"]
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["TMPDIR": folder.url.path]) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let temporary = { folder.names.first { $0.hasPrefix("promise-lab-grade-") } }
+        // Until the answer is being tried, or the grader has ended without.
+        while process.isRunning {
+            let record = temporary().map { folder.url.appending(path: "\($0)/protocol") }
+            if let record, let size = try? Data(contentsOf: record).count, size > 0 { break }
+            sched_yield()
+        }
+        #expect(temporary() != nil)
+        process.terminate()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        #expect(process.terminationStatus == SIGTERM)
+        #expect(temporary() == nil)
+    }
+
+    @Test("what a grader has left that was killed is removed by the next one")
+    func killed() throws {
+        let folder = try Folder()
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "exit 0"]
+        try process.run()
+        process.waitUntilExit()
+        let gone = "promise-lab-grade-\(process.processIdentifier)-left"
+        let another = "promise-lab-grade-\(getpid())-alive"
+        for name in [gone, another] {
+            try FileManager.default.createDirectory(
+                at: folder.url.appending(path: name), withIntermediateDirectories: false)
+        }
+        Interruption.removeWhatIsLeft(in: folder.url)
+        #expect(folder.names == [another])
+    }
+}
