@@ -160,8 +160,10 @@ class RaceView {
     const all = total[this.path.node];
     const well = all - failing[this.path.node];
     if (this.path.ending) return "";
-    const [one, many] = this.race.data.coverage === "all"
-      ? ["interleaving", "interleavings"] : ["kind of interleaving", "kinds of interleaving"];
+    const [one, many] = {
+      all: ["interleaving", "interleavings"], kinds: ["kind of interleaving", "kinds of interleaving"],
+      first: ["kind on this page", "kinds on this page"],
+    }[this.race.data.coverage];
     if (well === 0) return all === 1 ? `From here the only ${one} fails.` : `From here every one of ${all} ${many} fails.`;
     if (well === all) return all === 1 ? `From here the only ${one} ends well.` : `From here all ${all} ${many} end well.`;
     return `From here ${well} of ${all} ${many} still end well.`;
@@ -357,8 +359,7 @@ class RaceView {
 
   summary() {
     const { explored, failing, coverage } = this.race.data;
-    const what = coverage === "all" ? "interleavings"
-      : coverage === "kinds" ? "kinds of interleaving" : "interleavings, the first that were explored";
+    const what = { all: "interleavings", kinds: "kinds of interleaving", first: "kinds of interleaving explored" }[coverage];
     return failing === 0 ? `None of the ${explored} ${what} fails.` : `${failing} of ${explored} ${what} fail.`;
   }
 
@@ -370,7 +371,8 @@ class RaceView {
       : "Each column holds the states after one more step. ";
     const size = coverage === "all"
       ? `There are ${explored} interleavings, of ${kinds.length} ${kinds.length === 1 ? "kind" : "kinds"}.`
-      : `There are too many interleavings to show all of them. The page has one of each of ${explored} kinds.`;
+      : `There are too many interleavings to show all of them. The page has one of each ${
+        coverage === "kinds" ? `of ${explored} kinds` : `of the first ${kinds.length} of ${explored} kinds`}.`;
     this.mapText.textContent = how + size;
   }
 
