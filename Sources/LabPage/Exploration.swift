@@ -85,14 +85,14 @@ public struct Exploration: Sendable {
         isCounted: Bool = true
     ) throws -> (graph: Graph, schedules: [String]) {
         var tree = Tree(judging: options.judging)
-        var schedules: [String] = []
+        var schedules = Interned<String>()
         try visitTraces(options: options, describe) { trace in
             tree.add(trace)
-            schedules.append(trace.scheduleText)
+            _ = schedules.index(of: trace.scheduleText)
             return true
         }
         if let extra { tree.add(extra, isCounted: isCounted) }
-        return (tree.merged(), schedules)
+        return (tree.merged(), schedules.all)
     }
 
     /// A page that shows this exploration and nothing else, in one file that needs no network.

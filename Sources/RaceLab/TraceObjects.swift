@@ -152,7 +152,9 @@ struct Objects {
     }
 
     private static func refers(_ object: rl_object, to address: UInt) -> Bool {
-        guard let words = UnsafePointer<UInt>(bitPattern: UInt(object.address)) else { return false }
+        guard let words = UnsafePointer<UInt>(bitPattern: UInt(object.address)) else {
+            return false
+        }
         let count = object.size / MemoryLayout<UInt>.size
         // Without closures, which take their time in a debug build.
         var index = 2

@@ -78,9 +78,9 @@ class LabPage {
     this.view = null;
     const title = `${row.id} · ${row.name} · ${this.titleOf(column)}`;
     put(this.main, element("div", { class: "race" },
-      element("h1", {}, title), element("p", { class: "story" }, row.story),
+      element("h1", {}, prose(title)), element("p", { class: "story" }, prose(row.story)),
       element("p", { class: `verdict ${cell.verdict}` }, `${signs[cell.verdict]} ${cell.text}`),
-      element("p", {}, cell.detail), hazardPicture(row.id, column)));
+      element("p", {}, prose(cell.detail)), hazardPicture(row.id, column)));
     this.head(title, row, column);
   }
 
@@ -131,7 +131,7 @@ class LabPage {
   }
 
   rowOf(row) {
-    return element("tr", {}, element("th", { scope: "row" }, element("span", { class: "id" }, row.id), ` ${row.name}`),
+    return element("tr", {}, element("th", { scope: "row" }, element("span", { class: "id" }, row.id), " ", prose(row.name)),
       this.frame.columns.map(column => {
         const cell = row.cells[column.id];
         if (!cell) return element("td", {});

@@ -215,8 +215,8 @@ class RaceView {
       element("p", {}, "Time runs down. An arrow leads from a step to one that happens after it because of a lock or another synchronization. A dashed red line joins two conflicting accesses that nothing orders: a data race."),
       this.spaceTime);
     this.node = element("div", { class: "race" },
-      element("h1", {}, data.title),
-      data.story === "" ? null : element("p", { class: "story" }, data.story),
+      element("h1", {}, prose(data.title)),
+      data.story === "" ? null : element("p", { class: "story" }, prose(data.story)),
       this.predictSection,
       element("div", { class: "desk" },
         section("source", "The source", element("p", { class: "quiet" }, "The next line of each thread is lit. You decide which thread goes on."), this.code),
@@ -303,6 +303,8 @@ class RaceView {
   // MARK: After each step
 
   update() {
+    // Read before anything changes: otherwise the browser has to lay out the page in between.
+    this.width = this.objects.clientWidth;
     this.page.remember(this.race.id, this.path.schedule);
     this.mapSection.hidden = !this.isRevealed;
     this.node.classList.toggle("revealed", this.isRevealed);
@@ -451,7 +453,7 @@ class RaceView {
     put(this.status, 
       verdict || this.counting() || (this.path.length === 0 ? "Take the first step: press a button, or the key of a thread." : ""),
       isFatal && !verdict ? element("strong", {}, " This was the step that lost it.") : "");
-    const width = Math.max(280, Math.min(760, this.objects.clientWidth || 560));
+    const width = Math.max(280, Math.min(760, this.width || 560));
     put(this.objects, objectsDrawing(this.path, width));
   }
 
