@@ -95,7 +95,14 @@ public struct Exploration: Sendable {
         return (tree.merged(), schedules.all)
     }
 
-    /// A page that shows this exploration and nothing else, in one file that needs no network.
+    /// A page that shows this exploration and nothing else, in one file that needs no network. A test
+    /// that fails can attach it:
+    ///
+    /// ```swift
+    /// if exploration.report.failing > 0 {
+    ///     Attachment.record(exploration.html, named: "two increments.html")
+    /// }
+    /// ```
     public var html: String {
         Page(title: title, explorations: ["": self]).html
     }
