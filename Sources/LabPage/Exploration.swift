@@ -18,7 +18,7 @@ public struct Exploration: Sendable {
         case all
         /// One interleaving of each kind: others differ only in the order of independent steps.
         case kinds
-        /// The first interleavings, in the order of context switches.
+        /// The first interleavings, in the order of context switches, and the shortest that fails.
         case first
     }
 
@@ -58,39 +58,51 @@ public struct Exploration: Sendable {
         var oneOfEach = options
         oneOfEach.isolation = .none
         oneOfEach.reduction = true
-        let everything = explore(options: all, describe)
-        if let obstacle = everything.obstacle { throw obstacle }
-        if everything.extent == .all {
+        let representatives = explore(options: oneOfEach, describe)
+        if let obstacle = representatives.obstacle { throw obstacle }
+        // Where there are so many kinds, there are even more interleavings.
+        let isSmall = representatives.explored <= Exploration.maximumInterleavings
+        let everything = isSmall ? explore(options: all, describe) : nil
+        if let everything, everything.obstacle == nil, everything.extent == .all {
             report = everything
             coverage = .all
             graph = try Exploration.record(all, describe).graph
             kinds = try Exploration.record(oneOfEach, describe).schedules
         } else {
-            report = explore(options: oneOfEach, describe)
-            if let obstacle = report.obstacle { throw obstacle }
-            coverage = report.extent == .all ? .kinds : .first
+            report = representatives
+            coverage = isSmall && report.extent == .all ? .kinds : .first
+            oneOfEach.maximumInterleavings = Exploration.maximumInterleavings
             // The shortest counterexample need not be one of the representatives.
             let shortest = try report.counterexample(options: oneOfEach, describe)
-            let recorded = try Exploration.record(oneOfEach, describe, adding: shortest)
+            let recorded = try Exploration.record(
+                oneOfEach, describe, adding: shortest, isCounted: coverage == .first)
             (graph, kinds) = (recorded.graph, recorded.schedules)
         }
     }
 
     private static func record(
-        _ options: Options, _ describe: @escaping (Scenario) -> Void, adding extra: Trace? = nil
+        _ options: Options, _ describe: @escaping (Scenario) -> Void, adding extra: Trace? = nil,
+        isCounted: Bool = true
     ) throws -> (graph: Graph, schedules: [String]) {
         var tree = Tree(judging: options.judging)
-        var schedules: [String] = []
+        var schedules = Interned<String>()
         try visitTraces(options: options, describe) { trace in
             tree.add(trace)
-            if schedules.count < maximumInterleavings { schedules.append(trace.scheduleText) }
+            _ = schedules.index(of: trace.scheduleText)
             return true
         }
-        if let extra { tree.add(extra, isCounted: false) }
-        return (tree.merged(), schedules)
+        if let extra { tree.add(extra, isCounted: isCounted) }
+        return (tree.merged(), schedules.all)
     }
 
-    /// A page that shows this exploration and nothing else, in one file that needs no network.
+    /// A page that shows this exploration and nothing else, in one file that needs no network. A test
+    /// that fails can attach it:
+    ///
+    /// ```swift
+    /// if exploration.report.failing > 0 {
+    ///     Attachment.record(exploration.html, named: "two increments.html")
+    /// }
+    /// ```
     public var html: String {
         Page(title: title, explorations: ["": self]).html
     }

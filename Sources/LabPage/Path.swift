@@ -50,9 +50,11 @@ struct Path {
     ) -> [Int] {
         let step = trace.steps[index]
         return stepsOf.indices.filter { $0 != step.thread }.compactMap { thread in
-            stepsOf[thread].last {
-                $0 < index && trace.steps[$0].object == step.object && fits(trace.steps[$0])
+            for number in stepsOf[thread].reversed() where number < index {
+                let other = trace.steps[number]
+                if other.object == step.object, fits(other) { return number }
             }
+            return nil
         }
     }
 

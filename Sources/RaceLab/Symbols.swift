@@ -72,9 +72,11 @@ enum Symbols {
         oneAtATime.hold()
         known.hold()
         SourceText.files.hold()
+        Objects.hold()
     }
 
     static func release() {
+        Objects.release()
         SourceText.files.release()
         known.release()
         oneAtATime.release()

@@ -1,5 +1,4 @@
 import CRaceLab
-import Synchronization
 
 extension Trace {
     /// The instances of a class, where several of them take part in an interleaving.
@@ -83,10 +82,18 @@ struct Objects {
     /// While the run is being judged: until then, nothing that it has made is freed.
     init(of run: rl_run) {
         let all = Array(UnsafeBufferPointer(start: run.objects, count: run.object_count))
-        let steps = run.allSteps.map {
-            $0.kind == RL_NOTE.rawValue ? nil : Objects.object(at: UInt($0.address), in: all)
+        // Many steps touch the same thing.
+        var found: [UInt: rl_object?] = [:]
+        func object(at address: UInt) -> rl_object? {
+            if let object = found[address] { return object }
+            let object = Objects.object(at: address, in: all)
+            found.updateValue(object, forKey: address)
+            return object
         }
-        let waiting = run.allWaiting.map { Objects.object(at: UInt($0.address), in: all) }
+        let steps = run.allSteps.map {
+            $0.kind == RL_NOTE.rawValue ? nil : object(at: UInt($0.address))
+        }
+        let waiting = run.allWaiting.map { object(at: UInt($0.address)) }
         self.all = all
         sites = Symbols.sites(of: Set((steps + waiting).compactMap { $0.map { UInt($0.pc) } }))
         for object in (steps + waiting).compactMap(\.self) {
@@ -120,23 +127,42 @@ struct Objects {
         return user ?? object
     }
 
+    /// What takes longer to find out than everything else about a trace, and does not change.
+    private struct Known {
+        /// By the metadata of a class.
+        var ofLibrary: [UInt: Bool] = [:]
+        /// The names that are assigned to in a line of source.
+        var assigned: [String: String?] = [:]
+    }
+
+    private static let known = Guarded(Known())
+
+    /// While the process is copied, see ``Symbols/hold()``.
+    static func hold() { known.hold() }
+    static func release() { known.release() }
+
     private static func isOfLibrary(_ object: rl_object) -> Bool {
         let type = UInt(bitPattern: object.type)
-        return typesOfLibraries.withLock { known in
-            if let isOfLibrary = known[type] { return isOfLibrary }
+        return known.withLock { known in
+            if let isOfLibrary = known.ofLibrary[type] { return isOfLibrary }
             let isOfLibrary = !rl_is_of_program(type)
-            known[type] = isOfLibrary
+            known.ofLibrary[type] = isOfLibrary
             return isOfLibrary
         }
     }
 
-    /// Of each type that was asked for, whether it comes from a library: that takes long to find out.
-    private static let typesOfLibraries = Mutex<[UInt: Bool]>([:])
-
     private static func refers(_ object: rl_object, to address: UInt) -> Bool {
-        let words = UnsafePointer<UInt>(bitPattern: UInt(object.address))
+        guard let words = UnsafePointer<UInt>(bitPattern: UInt(object.address)) else {
+            return false
+        }
         let count = object.size / MemoryLayout<UInt>.size
-        return (2..<max(2, count)).contains { words?[$0] == address }
+        // Without closures, which take their time in a debug build.
+        var index = 2
+        while index < count {
+            if words[index] == address { return true }
+            index += 1
+        }
+        return false
     }
 
     private func instance(_ object: rl_object) -> Instance {
@@ -149,11 +175,19 @@ struct Objects {
             name: line.flatMap(Objects.assignedName))
     }
 
-    nonisolated(unsafe) private static let assignment =
-        #/^(?:(?:private|fileprivate|public|package|internal|final|static|lazy|weak|nonisolated\(unsafe\))\s+)*(?:(?:let|var)\s+|self\.)?([\p{L}_][\p{L}\p{N}_]*)\s*(?::[^=]*)?=[^=]/#
-
     /// `next` in `let next = AWPromise<Int>()` and in `self.next = …`.
     private static func assignedName(in line: String) -> String? {
-        return line.firstMatch(of: assignment).map { String($0.1) }
+        known.withLock { known in
+            if let name = known.assigned[line] { return name }
+            let name = parsedName(in: line)
+            known.assigned.updateValue(name, forKey: line)
+            return name
+        }
+    }
+
+    private static func parsedName(in line: String) -> String? {
+        let pattern =
+            #/^(?:(?:private|fileprivate|public|package|internal|final|static|lazy|weak|nonisolated\(unsafe\))\s+)*(?:(?:let|var)\s+|self\.)?([\p{L}_][\p{L}\p{N}_]*)\s*(?::[^=]*)?=[^=]/#
+        return line.firstMatch(of: pattern).map { String($0.1) }
     }
 }

@@ -22,7 +22,10 @@ enum CompareCommand {
     static func text(_ race: any Race, _ left: Side, _ right: Side) -> String {
         let title = Terminal.painted("\(race.id) · \(race.name)", .bold)
         let story = Terminal.wrapped(race.story)
-        let halves = SideBySide(half(left), half(right)).text(width: Terminal.width)
+        let halves = PaintedHalves(
+            SideBySide(half(left), half(right)).text(width: Terminal.tableWidth),
+            threads: (left.trace.threads, right.trace.threads)
+        ).text(Terminal.painted)
         let replays = [left, right].map { ShowCommand.replayLine(race, $0.subject, $0.trace) }
         return ([title, story, "", halves, ""] + replays).joined(separator: "\n")
     }

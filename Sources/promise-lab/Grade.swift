@@ -33,10 +33,14 @@ enum GradeCommand {
             let table = try grader(limits).replay(
                 exercise, file, requirement, schedule)
             // A table has its width already; the findings under it have not.
-            let lines = table.components(separatedBy: "\n").map { line in
-                line.hasPrefix("✗") ? Terminal.wrapped(line) : line
+            let lines = table.components(separatedBy: "\n")
+            let verdict = lines.drop { !$0.isEmpty }.map { line in
+                line.hasPrefix("✗") ? Terminal.painted(Terminal.wrapped(line), .red) : line
             }
-            print("\(heading(requirement))\n\n\(lines.joined(separator: "\n"))")
+            let rows = lines.prefix { !$0.isEmpty }.joined(separator: "\n")
+            print(
+                ([heading(requirement), "", Terminal.table(rows)] + verdict).joined(separator: "\n")
+            )
         } catch let refusal as Grader.Refusal {
             throw Mistake(refusal.description)
         }
@@ -158,8 +162,8 @@ enum GradeCommand {
                 Terminal.painted("✗ ", .red) + (requirement.map(heading) ?? "it was ended"),
                 failure.reason + (count ?? "")))
         if let requirement { lines.append(Terminal.wrapped(requirement.story, indentation: "  ")) }
-        if let table = failure.table { lines += ["", table] }
-        lines += ["", Terminal.wrapped("✗ \(failure.detail)")]
+        if let table = failure.table { lines += ["", Terminal.table(table)] }
+        lines += ["", Terminal.painted(Terminal.wrapped("✗ \(failure.detail)"), .red)]
         if let schedule = failure.schedule, let requirement {
             let command =
                 "again: promise-lab grade \(exercise.number)"

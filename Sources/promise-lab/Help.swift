@@ -138,7 +138,7 @@ enum Help {
 
           page.html#R01/stage1/SRRRSS
 
-        With --only the page has the rows named, such as --only R01,R05. All rows take some minutes.
+        With --only the page has the rows named, such as --only R01,R05. All rows take up to a minute.
         Exit status 0.
 
         """,

@@ -24,7 +24,12 @@ enum PageCommand {
     private static let subjects =
         [.naive, .handlers] + Subject.all(.step) + [.threadSafe] + Subject.all(.design)
 
+    /// A million links take a minute in a debug build. So many take seconds, and if each of them takes
+    /// a frame of 84 bytes or more, they exhaust the stack as well.
+    private static let linksOfChains = 100_000
+
     private static func page(of hazards: [any Hazard]) throws -> Page {
+        setenv(LongChain.variableForLinks, "\(linksOfChains)", 1)
         let progress = Progress()
         defer { progress.end() }
         let verdicts = Matrix.verdicts(of: hazards, on: Subject.all, progress)
@@ -61,8 +66,12 @@ enum PageCommand {
                 (subject.link, cell(verdict, hazard.expectation(on: subject)))
             }
         }
+        let isShorter = hazard is any LongChainHazard
+        let story =
+            hazard.story
+            + (isShorter ? " For this page, the chain had \(linksOfChains.grouped) links." : "")
         return Page.Row(
-            id: hazard.id, name: hazard.name, story: hazard.story, group: group,
+            id: hazard.id, name: hazard.name, story: story, group: group,
             cells: Dictionary(uniqueKeysWithValues: cells))
     }
 

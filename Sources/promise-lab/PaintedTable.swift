@@ -1,90 +1,249 @@
 import RaceLab
 
 /// A table of an interleaving in the colors of a terminal: one for each thread, the same as on the
-/// page. What has changed in the state stands out, and what has not recedes. Without color the text
-/// says the same.
+/// page. What has changed in the state stands out, and what has not recedes; the mark at a step, and
+/// what threads wait for in the end, are red. Without color the text says the same.
+///
+/// It is made of the text of the table. So it also paints one that comes from another process.
 struct PaintedTable {
-    private let trace: Trace
+    typealias Paint = (String, Terminal.Colour) -> String
+
     private let lines: [String]
-    /// Where the columns of the threads begin, and then those of the state.
-    private let starts: [Int]
 
-    init(_ trace: Trace, width: Int) {
-        self.init(trace, table: trace.table(width: width))
-    }
-
-    init(_ trace: Trace, table: String) {
-        self.trace = trace
+    init(_ table: String) {
         lines = table.components(separatedBy: "\n")
-        starts = PaintedTable.starts(of: trace.threads + trace.columns, in: lines[0])
-    }
-
-    /// The places of the titles; none if one of them has been cut.
-    private static func starts(of titles: [String], in line: String) -> [Int] {
-        var starts: [Int] = []
-        var rest = line[...]
-        for title in titles {
-            guard let range = rest.firstRange(of: title) else { return [] }
-            starts.append(line.distance(from: line.startIndex, to: range.lowerBound))
-            rest = rest[range.upperBound...]
-        }
-        return starts
     }
 
     /// - Parameter paint: makes a text have a color.
-    func text(_ paint: (String, Terminal.Colour) -> String) -> String {
-        guard !starts.isEmpty else { return lines.joined(separator: "\n") }
-        var seen = trace.initial
-        var isFatal = false
+    func text(_ paint: Paint) -> String {
+        // The titles of columns stand to the right of the numbers of steps. Without columns there is
+        // a legend instead, which begins at the margin.
+        guard lines[0].hasPrefix(" ") else { return PaintedRows(legend: lines).text(paint) }
+        return PaintedColumns(lines).text(paint)
+    }
+}
+
+/// A table with a column for each thread.
+private struct PaintedColumns {
+    private let lines: [String]
+    private let starts: [Int]
+    private let threadCount: Int
+
+    init(_ lines: [String]) {
+        self.lines = lines
+        let starts = PaintedColumns.startsOfColumns(lines[0])
+        self.starts = starts
+        // The row before the first step shows the state, and nothing else.
+        let first =
+            lines.count > 1 ? PaintedColumns.number(in: lines[1]) == nil ? lines[1] : "" : ""
+        let margin = first.prefix { $0 == " " }.count
+        threadCount = margin == first.count ? starts.count : starts.count { $0 < margin }
+    }
+
+    /// Two spaces or more stand between columns.
+    private static func startsOfColumns(_ line: String) -> [Int] {
+        let line = Array(line)
+        return line.indices.filter { index in
+            index >= 2 && line[index] != " " && line[index - 1] == " " && line[index - 2] == " "
+        }
+    }
+
+    /// What stands in the place of a number: digits, or `–` for a thread that waits.
+    private static func number(in line: String) -> Substring? {
+        let word = line.drop { $0 == " " }.prefix { $0 != " " }
+        let margin = line.count - line.drop { $0 == " " }.count
+        let isNumber = word == "–" || !word.isEmpty && word.allSatisfy(\.isNumber)
+        return margin < 4 && isNumber ? word : nil
+    }
+
+    func text(_ paint: PaintedTable.Paint) -> String {
+        var seen: [String] = []
         return lines.enumerated().map { index, line in
-            if index == 0 { return header(line, paint) }
-            let row = line.split(separator: "←", maxSplits: 1, omittingEmptySubsequences: false)
-            let step = number(of: line).map { trace.steps[$0 - 1] }
-            let states = step == nil ? nil : step?.states ?? seen
-            defer { seen = states ?? seen }
-            let remark = row.count > 1 ? paint("←" + row[1], .red) : ""
-            isFatal = row.count > 1 && index > 0
-            let waits = line.drop { $0 == " " }.hasPrefix("–")
-            if row.count > 1, row[0].allSatisfy({ $0 == " " }) { return String(row[0]) + remark }
-            return painted(
-                Array(row[0]), seen: seen, states: states, isRed: isFatal || waits, paint) + remark
+            if index == 0 { return titles(line, paint) }
+            guard line.hasPrefix(" ") || PaintedColumns.number(in: line) != nil else { return line }
+            let number = PaintedColumns.number(in: line)
+            // What does not fit behind a row stands below it.
+            if index > 1, number == nil { return paintedRemark(line, paint) }
+            let (row, remark) = line.dividedAtMark
+            let states = pieces(row).filter { $0.column >= threadCount }.map(\.trimmed)
+            defer { if states.contains(where: { !$0.isEmpty }) { seen = states } }
+            return painted(row, seen: seen, isRed: number == "–" || remark != nil, paint)
+                + (remark.map { paint($0, .red) } ?? "")
         }.joined(separator: "\n")
     }
 
-    private func number(of line: String) -> Int? {
-        let digits = line.drop { $0 == " " }.prefix { $0.isNumber }
-        return Int(digits).flatMap { (1...max(1, trace.steps.count)).contains($0) ? $0 : nil }
-    }
-
-    private func header(_ line: String, _ paint: (String, Terminal.Colour) -> String) -> String {
-        pieces(Array(line)).map { column, text in
-            trace.threads.indices.contains(column)
-                ? paint(text, .thread(column)) : column < 0 ? text : paint(text, .bold)
+    private func titles(_ line: String, _ paint: PaintedTable.Paint) -> String {
+        pieces(line).map { piece in
+            piece.column < 0
+                ? piece.text
+                : paint(piece.text, piece.column < threadCount ? .thread(piece.column) : .bold)
         }.joined()
     }
 
     private func painted(
-        _ line: [Character], seen: [String], states: [String]?, isRed: Bool,
-        _ paint: (String, Terminal.Colour) -> String
+        _ row: String, seen: [String], isRed: Bool, _ paint: PaintedTable.Paint
     ) -> String {
-        pieces(line).map { column, text in
-            if trace.threads.indices.contains(column) { return paint(text, .thread(column)) }
-            if column < 0 { return isRed ? paint(text, .red) : text }
-            let state = column - trace.threads.count
-            let isSame = states.map { $0[state] == seen[state] } ?? false
-            return paint(text, isSame ? .grey : .bold)
+        pieces(row).map { piece in
+            if piece.column < 0 { return isRed ? paint(piece.text, .red) : piece.text }
+            if piece.column < threadCount { return paint(piece.text, .thread(piece.column)) }
+            let state = piece.column - threadCount
+            let isSame = !seen.indices.contains(state) || seen[state] == piece.trimmed
+            return paint(piece.text, isSame ? .grey : .bold)
         }.joined()
     }
 
-    /// A line, cut where columns begin: each piece with the number of its column, -1 before the
-    /// first. A bar beside a held lock stands before the column of its thread, and belongs to it.
-    private func pieces(_ line: [Character]) -> [(column: Int, text: String)] {
-        let bounds = [0] + starts.enumerated().map { $1 - ($0 < trace.threads.count ? 2 : 0) }
-        return bounds.enumerated().compactMap { index, start in
-            let end = index + 1 < bounds.count ? bounds[index + 1] : line.count
-            let range = max(0, start)..<max(start, end)
-            guard range.lowerBound < line.count else { return nil }
-            return (index - 1, String(line[range.clamped(to: 0..<line.count)]))
+    private func paintedRemark(_ line: String, _ paint: PaintedTable.Paint) -> String {
+        let margin = line.prefix { $0 == " " }
+        return margin + paint(String(line.dropFirst(margin.count)), .red)
+    }
+
+    private struct Piece {
+        let column: Int
+        let text: String
+        var trimmed: String {
+            String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }
+    }
+
+    /// A line, cut where columns begin; column -1 is what stands before the first. The bar beside a
+    /// held lock stands before the column of its thread, and belongs to it.
+    private func pieces(_ line: String) -> [Piece] {
+        let line = Array(line)
+        let bounds = [0] + starts.enumerated().map { $1 - ($0 < threadCount ? 2 : 0) }
+        return bounds.indices.compactMap { index in
+            let end = index + 1 < bounds.count ? min(bounds[index + 1], line.count) : line.count
+            guard bounds[index] < end else { return nil }
+            return Piece(column: index - 1, text: String(line[bounds[index]..<end]))
+        }
+    }
+}
+
+/// A table without columns: each row begins with the number of the step and the letter of its thread.
+struct PaintedRows {
+    private let lines: [String]
+    private let letters: [Character]
+    private let names: [String]
+
+    init(_ lines: [String], threads: [String]) {
+        self.lines = lines
+        letters = Schedule.letters(for: threads)
+        names = threads
+    }
+
+    /// - Parameter lines: the first of them says which letter is whose.
+    fileprivate init(legend lines: [String]) {
+        self.lines = lines
+        let parts = lines[0].components(separatedBy: ", ").filter { $0.dropFirst().first == " " }
+        letters = parts.compactMap(\.first)
+        names = parts.map { String($0.dropFirst(2)) }
+    }
+
+    func text(_ paint: PaintedTable.Paint) -> String {
+        painted(paint).joined(separator: "\n")
+    }
+
+    func painted(_ paint: PaintedTable.Paint) -> [String] {
+        var rest: Terminal.Colour?
+        return lines.map { line in
+            if line.drop(while: { $0 == " " }).isEmpty {
+                rest = nil
+                return line
+            }
+            if let (row, remark, color) = divided(line) {
+                rest = color
+                return step(row, paint) + (remark.map { paint($0, color ?? .bold) } ?? "")
+            }
+            if line.hasPrefix("✗") { rest = .red }
+            if line.hasPrefix("✓") { rest = .green }
+            // A remark that does not fit behind a row stands below it.
+            let word = line.drop { $0 == " " }
+            if word.hasPrefix("→ ") { rest = .bold } else if word.hasPrefix("← ") { rest = .red }
+            let isBelow = line.hasPrefix(" ") || word.hasPrefix("✗") || word.hasPrefix("✓")
+            if isBelow || rest == .red || rest == .green, let rest { return paint(line, rest) }
+            return legend(line, paint)
+        }
+    }
+
+    /// A row, and what stands at its end: how the state changes, or why the step matters.
+    private func divided(_ line: String) -> (row: String, remark: String?, Terminal.Colour?)? {
+        let start = line.drop { $0 == " " }
+        let number = start.prefix { $0.isNumber || $0 == "–" }
+        guard !number.isEmpty, start.dropFirst(number.count).first == " ",
+            owner(of: Array(line), after: line.count - start.count + number.count + 1) != nil
+        else { return nil }
+        if let range = line.ranges(of: "  ← ").last {
+            return (String(line[..<range.lowerBound]), String(line[range.lowerBound...]), .red)
+        }
+        if let range = line.ranges(of: " → ").last {
+            return (String(line[..<range.lowerBound]), String(line[range.lowerBound...]), .bold)
+        }
+        return (line, nil, nil)
+    }
+
+    private func owner(of line: [Character], after start: Int) -> Int? {
+        letters.indices.first {
+            line.indices.contains(start + $0) && line[start + $0] == letters[$0]
+        }
+    }
+
+    /// Each place for a letter in the color of its thread, and then the step in that of its own.
+    private func step(_ row: String, _ paint: PaintedTable.Paint) -> String {
+        let line = Array(row)
+        let margin = line.prefix { $0 == " " }.count
+        let number = line[margin...].prefix { $0 != " " }
+        let start = number.endIndex + 1
+        guard let thread = owner(of: line, after: start) else { return row }
+        let places = letters.indices.map { place in
+            guard line.indices.contains(start + place) else { return "" }
+            let sign = String(line[start + place])
+            return sign == " " ? sign : paint(sign, .thread(place))
+        }.joined()
+        let beginning = String(line[..<start])
+        let end = String(line[min(start + letters.count, line.count)...])
+        return (number == ["–"] ? paint(beginning, .red) : beginning) + places
+            + (end.isEmpty ? "" : paint(end, .thread(thread)))
+    }
+
+    private func legend(_ line: String, _ paint: PaintedTable.Paint) -> String {
+        let parts = line.components(separatedBy: ", ")
+        return parts.map { part in
+            let words = part.reversed().drop { $0 == " " }.reversed()
+            let thread = names.indices.first { "\(letters[$0]) \(names[$0])" == String(words) }
+            return thread.map { paint(part, .thread($0)) } ?? part
+        }.joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// A row of a table, and the mark at its end.
+    fileprivate var dividedAtMark: (row: String, mark: String?) {
+        guard let range = ranges(of: "  ← ").last else { return (self, nil) }
+        return (String(self[..<range.lowerBound]), String(self[range.lowerBound...]))
+    }
+}
+
+/// Two interleavings beside each other, see ``SideBySide``.
+struct PaintedHalves {
+    private static let divider = " ┃ "
+    private let left: PaintedRows
+    private let right: PaintedRows
+
+    init(_ text: String, threads: (left: [String], right: [String])) {
+        // A line may end in the divider, without the space after it.
+        let halves = text.components(separatedBy: "\n").map { line in
+            let parts = (line + " ").split(
+                separator: PaintedHalves.divider, maxSplits: 1, omittingEmptySubsequences: false)
+            return (
+                left: String(parts[0]), right: parts.count > 1 ? String(parts[1].dropLast()) : ""
+            )
+        }
+        left = PaintedRows(halves.map(\.left), threads: threads.left)
+        right = PaintedRows(halves.map(\.right), threads: threads.right)
+    }
+
+    func text(_ paint: PaintedTable.Paint) -> String {
+        zip(left.painted(paint), right.painted(paint)).map { left, right in
+            right.isEmpty ? left + " ┃" : left + PaintedHalves.divider + right
+        }.joined(separator: "\n")
     }
 }

@@ -33,8 +33,11 @@ enum Terminal {
 
     /// An interleaving as a table, in color where that can be seen.
     static func table(of trace: Trace) -> String {
-        PaintedTable(trace, width: tableWidth).text(painted)
+        PaintedTable(trace.table(width: tableWidth)).text(painted)
     }
+
+    /// A table that was made elsewhere.
+    static func table(_ text: String) -> String { PaintedTable(text).text(painted) }
 
     private static let usesColour =
         isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil

@@ -295,6 +295,50 @@ struct BrowserTests {
         }
     }
 
+    /// Takes the steps of the simplest interleaving, each several times, and says of every step how
+    /// long the page needed at best until it was laid out anew, and how many elements that replaced.
+    /// What else the machine does can only make a step slower, so the best time is that of the page.
+    private static let measureSteps = """
+        page.showsAll = true;
+        const { view } = page;
+        view.update();
+        const keys = (view.race.counterexample || view.race.survivor).slice(0, 12);
+        let replaced = 0;
+        const count = list => list.reduce((sum, record) => sum + [...record.addedNodes]
+          .reduce((all, node) => all + 1 + (node.querySelectorAll ? node.querySelectorAll("*").length : 0), 0), 0);
+        const observer = new MutationObserver(() => {});
+        observer.observe(document.body, { subtree: true, childList: true });
+        return keys.map(key => {
+          let best = Infinity;
+          for (let i = 0; i < 6; i += 1) {
+            observer.takeRecords();
+            const start = performance.now();
+            view.step(key);
+            document.body.getBoundingClientRect();
+            best = Math.min(best, performance.now() - start);
+            replaced = count(observer.takeRecords());
+            view.back();
+          }
+          view.step(key);
+          return [best, replaced];
+        });
+        """
+
+    @Test func `a step answers within a frame, however large the map`() async throws {
+        try await open { browser, address in
+            for link in ["#R01/stage1", "#R10/stage2", "#R14/stage3", "#R17/stage3"] {
+                try await browser.open(address + link)
+                let steps = try #require(try await browser.run(Self.measureSteps) as? [[Double]])
+                #expect(!steps.isEmpty)
+                let time = steps.map { $0[0] }.sorted()[steps.count / 2]
+                #expect(time < 1000 / 60, "\(link): milliseconds of each step: \(steps)")
+                // A map has thousands of elements; a step does not draw it again.
+                let elements = steps.map { $0[1] }.sorted()[steps.count / 2]
+                #expect(elements < 1_000, "\(link): elements drawn in each step: \(steps)")
+            }
+        }
+    }
+
     @Test func `from the map a click leads to a state`() async throws {
         try await open(Self.link("R01", .naive)) { browser, _ in
             try await browser.emulate("prefers-reduced-motion", "reduce")

@@ -60,6 +60,20 @@ import Testing
         #expect(exploration.html.utf8.count < 100_000)
     }
 
+    @Test func `a test can attach the page of its exploration`() throws {
+        let html = try Self.exploration(of: "R01", on: .naive).html
+        let attachment = Attachment(html, named: "R01.html")
+        let written = try attachment.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        #expect(written == html)
+    }
+
+    @Test func `of very many kinds the first are recorded, and all of them counted`() throws {
+        let exploration = try Self.exploration(of: "R17", on: .threadSafe)
+        #expect(exploration.coverage == .first)
+        #expect(exploration.report.explored > Exploration.maximumInterleavings)
+        #expect(exploration.kinds.count == Exploration.maximumInterleavings)
+    }
+
     @Test func `nothing in the data can end its element`() throws {
         let page = Page(title: Hostile.text, explorations: ["": try Hostile.exploration()])
         let html = page.html

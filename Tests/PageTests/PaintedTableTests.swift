@@ -1,5 +1,6 @@
 import RaceLab
 import SharedSuite
+import StageTesting
 import Testing
 
 @testable import promise_lab
@@ -12,33 +13,119 @@ import Testing
         return try replay(schedule, options: race.options, race.scenario(on: subject))
     }
 
-    @Test(arguments: [60, 100, 160])
+    /// A color as a sign that a test can read.
+    private static func marked(_ text: String, _ color: Terminal.Colour) -> String {
+        "<\(color.code)>\(text)</>"
+    }
+
+    private static let examples = [
+        ("R01", Subject.naive, "SRRRSS"), ("R01", .threadSafe, "SR6"), ("R10", .oneLock, "AB"),
+    ]
+
+    @Test(arguments: [20, 60, 100, 160])
     func `without its colors a painted table is the plain one`(width: Int) throws {
-        for (id, subject, schedule) in [
-            ("R01", Subject.naive, "SRRRSS"), ("R10", .oneLock, "AB"), ("R05", .naive, "FSFSFSRRR"),
-        ] {
-            guard let trace = try? Self.trace(id, subject, schedule) else { continue }
-            let plain = trace.table(width: width)
-            let painted = PaintedTable(trace, table: plain)
-            #expect(painted.text { text, _ in text } == plain, "\(id)")
+        for (id, subject, schedule) in Self.examples {
+            let plain = try Self.trace(id, subject, schedule).table(width: width)
+            #expect(PaintedTable(plain).text { text, _ in text } == plain, "\(id) on \(subject)")
         }
     }
 
     @Test func `each thread has its color, and so have a change and the end`() throws {
         let trace = try Self.trace("R01", .naive, "SRRRSS")
-        let table = PaintedTable(trace, width: 100).text { text, color in
-            "[\(color.code)]\(text)[0]"
+        let lines = PaintedTable(trace.table(width: 100)).text(Self.marked)
+            .components(separatedBy: "\n")
+        let first = Terminal.Colour.thread(0).code
+        let second = Terminal.Colour.thread(1).code
+        #expect(lines[0].contains("<\(first)>") && lines[0].contains("<\(second)>"))
+        let write = try #require(lines.first { $0.contains("result = .success(value)") })
+        #expect(write.contains("<\(second)>  result = "))
+        let change = try #require(lines.first { $0.contains("state = .fulfilled") })
+        #expect(change.contains("<1>fulfilled"))
+        let read = try #require(lines.first { $0.contains("if state == .pending") })
+        #expect(read.contains("<\(first)>  if state"))
+        #expect(read.contains("<90>pending"))
+        #expect(lines.contains { $0.contains("<31>") && $0.contains("← ") })
+        // What stands below the table belongs to no thread.
+        #expect(lines.last?.hasPrefix("Line numbers refer") == true)
+    }
+
+    @Test
+    func `where a thread waits for ever, the row is red and its bar has the color of a thread`()
+        throws
+    {
+        let table = try Self.trace("R10", .oneLock, "AB").table(width: 100)
+        let painted = PaintedTable(table).text(Self.marked)
+        #expect(painted.contains("<31> –"))
+        #expect(painted.contains("<\(Terminal.Colour.thread(0).code)>┌ "))
+    }
+
+    @Test func `many threads share a column, and each keeps its color`() throws {
+        let table = try Self.manyThreads().table(width: 60)
+        let painted = PaintedTable(table).text(Self.marked)
+        #expect(PaintedTable(table).text { text, _ in text } == table)
+        for thread in 0..<4 {
+            let code = Terminal.Colour.thread(thread).code
+            #expect(painted.contains("<\(code)>\("ABCD".map(String.init)[thread])</>"))
         }
-        let lines = table.components(separatedBy: "\n")
-        let second = try #require(lines.first { $0.contains("result = .success(value)") })
-        #expect(second.contains("[\(Terminal.Colour.thread(1).code)]"))
-        let third = try #require(lines.first { $0.contains("state = .fulfilled") })
-        #expect(third.contains("[1]fulfilled"))
-        let first = try #require(lines.first { $0.contains("if state == .pending") })
-        #expect(first.contains("[\(Terminal.Colour.thread(0).code)]"))
-        #expect(first.contains("[90]pending"))
-        let deadlock = try Self.trace("R10", .oneLock, "AB")
-        let red = PaintedTable(deadlock, width: 100).text { "\($1 == .red ? "RED" : "")\($0)" }
-        #expect(red.contains("RED←"))
+    }
+
+    private static func manyThreads() throws -> Trace {
+        try replay("ABCD") { scenario in
+            let log = Log<String>()
+            for name in ["A", "B", "C", "D"] {
+                scenario.thread(name) { log.append("what \(name) has to say of it") }
+            }
+            scenario.state("entries") { "\(log.entries.count)" }
+        }
+    }
+
+    // MARK: Two beside each other
+
+    @Test(arguments: [60, 100, 200])
+    func `compare says the same with and without colors`(width: Int) throws {
+        let (plain, threads) = try Self.halves(width: width)
+        #expect(PaintedHalves(plain, threads: threads).text { text, _ in text } == plain)
+    }
+
+    @Test func `compare has the colors of both interleavings`() throws {
+        let (plain, threads) = try Self.halves(width: 140)
+        let painted = PaintedHalves(plain, threads: threads).text(Self.marked)
+        let lines = painted.components(separatedBy: "\n")
+        for thread in 0..<2 {
+            let code = Terminal.Colour.thread(thread).code
+            let letter = "SR".map(String.init)[thread]
+            let beginning = "<\(code)>\(letter)</>"
+            let rows = lines.filter { $0.contains(beginning) }
+            #expect(rows.contains { $0.prefix { $0 != "┃" }.contains(beginning) })
+            #expect(rows.contains { $0.drop { $0 != "┃" }.contains(beginning) })
+            #expect(painted.contains("<\(code)>\(letter) \(threads.left[thread])"))
+        }
+        #expect(lines.contains { $0.contains("<1>") && $0.contains("→ state fulfilled") })
+        #expect(lines.contains { $0.contains("<31>") && $0.contains("← from here on") })
+        #expect(lines.contains { $0.contains("<31>✗ a handler is never called") })
+        #expect(lines.contains { $0.contains("<32>✓ every check holds") })
+    }
+
+    private static func halves(width: Int) throws -> (String, (left: [String], right: [String])) {
+        let left = try trace("R01", .naive, "SSRRRS")
+        let right = try trace("R01", .threadSafe, "SR6")
+        let text = SideBySide(
+            SideBySide.Half(heading: ["Stage 1"], left, verdict: "✗ a handler is never called"),
+            SideBySide.Half(heading: ["Stage 3"], right, verdict: "✓ every check holds")
+        ).text(width: width)
+        return (text, (left.threads, right.threads))
+    }
+
+    // MARK: Pipes
+
+    @Test func `a pipe gets no colors`() throws {
+        for arguments in [
+            ["show", "R01", "--stage", "1"], ["compare", "Stage1Naive", "Stage3ThreadSafe", "R01"],
+            ["replay", "R01", "--stage", "1", "--schedule", "SRRRSS"],
+        ] {
+            let result = try Commands.promiseLab(arguments)
+            #expect(result.status == 0)
+            #expect(!result.output.contains("\u{1B}"), "\(arguments)")
+        }
     }
 }

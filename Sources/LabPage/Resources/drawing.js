@@ -31,6 +31,11 @@ function put(node, ...children) {
   node.replaceChildren(...present(children));
 }
 
+// What stands between backticks is code.
+function prose(text) {
+  return text.split("`").map((part, i) => i % 2 === 1 ? element("code", {}, part) : part);
+}
+
 function clipped(text, length) {
   const characters = Array.from(String(text));
   return characters.length <= length ? String(text) : `${characters.slice(0, length - 1).join("")}…`;

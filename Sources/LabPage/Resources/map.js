@@ -15,13 +15,70 @@ class InterleavingMap {
   }
 
   static limit = 1500;
+  // Up to this width a map may shrink to its place.
+  static readable = 700;
 
+  // Draws everything the first time, and after that only what a step changes: a map can have
+  // thousands of elements, and a step is to be answered within a frame.
   draw(path) {
-    const isTooLarge = !this.isGrid && this.places.length > InterleavingMap.limit;
-    const picture = isTooLarge
-      ? element("p", { class: "note" }, `There are ${this.places.length} states, too many to draw.`)
-      : this.isGrid ? this.grid(path) : this.graph(path);
-    put(this.node, picture);
+    if (!this.isGrid && this.places.length > InterleavingMap.limit) {
+      put(this.node, element("p", { class: "note" }, `There are ${this.places.length} states, too many to draw.`));
+      return;
+    }
+    if (!this.base || this.base.onlyKinds !== this.onlyKinds) {
+      this.walkedNode = shape("path", { class: "walked" });
+      this.hereNode = shape("circle", { r: 12, class: "here" }, shape("title", {}, "you are here"));
+      this.base = { onlyKinds: this.onlyKinds, ...(this.isGrid ? this.grid() : this.graph()) };
+      put(this.node, this.base.picture);
+    }
+    if (this.isGrid && !this.onlyKinds) this.dimWhatIsBehind(path);
+    this.markWay(this.shown || path);
+  }
+
+  markWay(path) {
+    const points = [...Array(path.length + 1).keys()].map(length => this.base.at(path.first(length)))
+      .filter(point => point);
+    const last = points[points.length - 1];
+    this.walkedNode.setAttribute("d", points.length > 1 ? `M${points.map(point => point.join(" ")).join("L")}` : "");
+    this.hereNode.classList.toggle("nowhere", !last || (this.shown !== null && this.shown.length === 0));
+    if (!last) return;
+    this.hereNode.setAttribute("cx", last[0]);
+    this.hereNode.setAttribute("cy", last[1]);
+    this.keepInSight(last);
+  }
+
+  // A map that is wider than its place scrolls along with the reader.
+  keepInSight([x]) {
+    const { node } = this;
+    if (this.base.width <= InterleavingMap.readable) return;
+    const room = node.clientWidth;
+    if (room === 0 || node.scrollWidth <= room) return;
+    const place = x * node.scrollWidth / this.base.width;
+    if (place < node.scrollLeft + 40 || place > node.scrollLeft + room - 40) {
+      node.scrollLeft = place - room / 3;
+    }
+  }
+
+  // States that can no longer be reached recede, and the others show what is still possible.
+  dimWhatIsBehind(path) {
+    const places = this.race.places(path.node, path.counts());
+    const ahead = this.pointsFrom(path, places);
+    for (const [key, drawn] of this.base.points) {
+      const point = ahead.get(key) || this.base.all.get(key);
+      const signature = this.signature(point, ahead.has(key));
+      if (drawn.signature === signature) continue;
+      drawn.signature = signature;
+      const sign = this.signOf(point, ...this.base.of(point.counts));
+      sign.classList.toggle("aside", !ahead.has(key));
+      drawn.node.replaceWith(sign);
+      drawn.node = sign;
+    }
+    const open = new Set(this.edgesOf(places).map(({ key }) => key));
+    for (const [key, node] of this.base.roads) node.classList.toggle("aside", !open.has(key));
+  }
+
+  signature(point, isAhead) {
+    return `${isAhead} ${point.through} ${point.failing} ${[...point.fates]} ${point.ends}`;
   }
 
   // What the grid shows at each point. Several states can share one: the same numbers of steps, in
@@ -42,8 +99,8 @@ class InterleavingMap {
   }
 
   // The points on the way here, and those that can be reached from here.
-  pointsFrom(path) {
-    const points = this.points(this.race.places(path.node, path.counts()));
+  pointsFrom(path, places) {
+    const points = this.points(places);
     for (let length = 0; length < path.length; length += 1) {
       const part = path.first(length);
       const [point] = this.points([{ index: part.node, counts: part.counts(), ways: 1 }]).values();
@@ -73,7 +130,7 @@ class InterleavingMap {
     return this.allStepNames;
   }
 
-  grid(path) {
+  grid() {
     const [across, down] = this.stepNames;
     const size = across.length > 14 || down.length > 14 ? 30 : 44;
     const left = 128;
@@ -100,20 +157,26 @@ class InterleavingMap {
       parts.push(shape("rect", { x: x + 3, y: y + 3, width: size - 6, height: size - 6, class: "conflict" },
         shape("title", {}, `conflict: ${across[i]} and ${down[j]} touch the same object, and the order matters`)));
     }
+    const all = this.points(this.places);
+    const points = new Map();
+    const roads = new Map();
     if (this.onlyKinds) {
-      parts.push(this.kindLines(at), this.walked(path, at));
+      parts.push(this.kindLines(at), this.walkedNode);
       for (const point of this.pointsOfKinds()) parts.push(this.signOf(point, ...at(point.counts)));
     } else {
-      const ahead = this.pointsFrom(path);
-      const aside = [...this.points(this.places).values()]
-        .filter(point => !ahead.has(point.counts.join(",")));
-      const drawn = points => points.map(point => this.signOf(point, ...at(point.counts)));
-      parts.push(shape("g", { class: "aside" }, this.roads(this.places, at), drawn(aside)),
-        this.roads(this.race.places(path.node, path.counts()), at),
-        this.walked(this.shown || path, at), drawn([...ahead.values()]));
+      for (const { key, from, to, thread } of this.edgesOf(this.places)) {
+        roads.set(key, this.road(at(from), at(to), thread));
+      }
+      for (const [key, point] of all) {
+        points.set(key, { signature: this.signature(point, true), node: this.signOf(point, ...at(point.counts)) });
+      }
+      parts.push([...roads.values()], this.walkedNode, [...points.values()].map(({ node }) => node));
     }
-    if (!this.shown || this.shown.length > 0) parts.push(this.here(at((this.shown || path).counts())));
-    return this.finish(width, height, parts);
+    parts.push(this.hereNode);
+    return {
+      picture: this.finish(width, height, parts), width, all, points, roads, of: at,
+      at: path => at(path.counts()),
+    };
   }
 
   signOf(point, x, y) {
@@ -128,22 +191,24 @@ class InterleavingMap {
       shape("title", {}, words));
   }
 
-  roads(places, at) {
-    const seen = new Set();
-    const parts = [];
+  // The steps between points, each once.
+  edgesOf(places) {
+    const edges = new Map();
     for (const { index, counts } of places) {
       for (const edge of this.race.nodes[index].edges) {
-        const next = counts.slice();
-        next[edge.label.thread] += 1;
-        const key = `${counts}>${next}`;
-        if (edge.isExtra || seen.has(key)) continue;
-        seen.add(key);
-        const [x1, y1] = at(counts);
-        const [x2, y2] = at(next);
-        parts.push(shape("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: `road stroke-t${edge.label.thread % 8}` }));
+        if (edge.isExtra) continue;
+        const key = `${counts}>${edge.label.thread}`;
+        if (edges.has(key)) continue;
+        const to = counts.slice();
+        to[edge.label.thread] += 1;
+        edges.set(key, { key, from: counts, to, thread: edge.label.thread });
       }
     }
-    return parts;
+    return [...edges.values()];
+  }
+
+  road([x1, y1], [x2, y2], thread) {
+    return shape("path", { d: `M${x1} ${y1}L${x2} ${y2}`, class: `road stroke-t${thread % 8}` });
   }
 
   pointsOfKinds() {
@@ -177,17 +242,8 @@ class InterleavingMap {
     });
   }
 
-  walked(path, at) {
-    const points = [...Array(path.length + 1).keys()].map(length => at(path.first(length).counts()).join(" "));
-    return path.length === 0 ? null : shape("path", { d: `M${points.join("L")}`, class: "walked" });
-  }
-
-  here([x, y]) {
-    return shape("circle", { cx: x, cy: y, r: 12, class: "here" }, shape("title", {}, "you are here"));
-  }
-
   // Layers of states: those that are reached with the same number of steps.
-  graph(path) {
+  graph() {
     const layers = [];
     const positions = new Map();
     const shown = this.onlyKinds ? this.keysOfKinds() : null;
@@ -224,17 +280,11 @@ class InterleavingMap {
       for (const [next, thread] of this.followers(place)) {
         const target = positions.get(next);
         if (target) {
-          parts.push(shape("path", { d: `M${place.x} ${place.y}L${target.x} ${target.y}`, class: `road stroke-t${thread % 8}` }));
+          parts.push(this.road([place.x, place.y], [target.x, target.y], thread));
         }
       }
     }
-    const own = [...Array(path.length + 1).keys()].map(length => {
-      const part = path.first(length);
-      return positions.get(placeKey(part.node, part.counts()));
-    }).filter(place => place);
-    if (own.length > 1) {
-      parts.push(shape("path", { d: `M${own.map(place => `${place.x} ${place.y}`).join("L")}`, class: "walked" }));
-    }
+    parts.push(this.walkedNode);
     for (const place of positions.values()) {
       parts.push(this.signOf({
         counts: place.counts, index: place.index, through: this.race.total[place.index],
@@ -242,8 +292,13 @@ class InterleavingMap {
         fates: new Set([this.race.fate(place.index)]),
       }, place.x, place.y));
     }
-    if (own.length > 0) parts.push(this.here([own[own.length - 1].x, own[own.length - 1].y]));
-    return this.finish(24 + (layers.length - 1) * step + 30, height, parts);
+    parts.push(this.hereNode);
+    const width = 24 + (layers.length - 1) * step + 30;
+    const at = path => {
+      const place = positions.get(placeKey(path.node, path.counts()));
+      return place ? [place.x, place.y] : null;
+    };
+    return { picture: this.finish(width, height, parts), width, at };
   }
 
   followers(place) {
@@ -268,6 +323,8 @@ class InterleavingMap {
   finish(width, height, parts) {
     const picture = drawing(width, height, this.words, parts);
     picture.style.maxWidth = `${width * 1.2}px`;
+    // Smaller than that nothing can be read: then the map scrolls.
+    picture.style.minWidth = width > InterleavingMap.readable ? `${width * 0.62}px` : null;
     return picture;
   }
 

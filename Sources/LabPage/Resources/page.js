@@ -78,9 +78,9 @@ class LabPage {
     this.view = null;
     const title = `${row.id} · ${row.name} · ${this.titleOf(column)}`;
     put(this.main, element("div", { class: "race" },
-      element("h1", {}, title), element("p", { class: "story" }, row.story),
+      element("h1", {}, prose(title)), element("p", { class: "story" }, prose(row.story)),
       element("p", { class: `verdict ${cell.verdict}` }, `${signs[cell.verdict]} ${cell.text}`),
-      element("p", {}, cell.detail), hazardPicture(row.id, column)));
+      element("p", {}, prose(cell.detail)), hazardPicture(row.id, column)));
     this.head(title, row, column);
   }
 
@@ -125,13 +125,25 @@ class LabPage {
     put(this.main, element("div", { class: "front" },
       element("h1", {}, this.frame.title),
       element("p", { class: "story" }, "Every cell is a race or a hazard on one version of the promise. In a race you are the scheduler: you decide, step by step, which thread goes on, in the real source. Can you make it fail?"),
-      element("p", { class: "moves" }, reveal),
+      element("p", { class: "moves" }, this.start(), reveal),
       element("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Matrix" }, table),
       element("p", { class: "legend" }, "✓ survives   ✗ fails   – cannot be expressed   ▷ try it: the verdict is hidden until you have predicted it   k/n: k of n interleavings fail; those that differ only in the order of independent steps count once")));
   }
 
+  // The first race of the first column that has one: small enough to begin with.
+  start() {
+    for (const column of this.frame.columns) {
+      const row = this.frame.rows.find(row => document.getElementById(`race:${row.id}/${column.id}`) !== null);
+      if (row) {
+        return element("a", { class: "start", href: this.link(`${row.id}/${column.id}`, "") },
+          `Begin with ${row.id} on ${column.title}`);
+      }
+    }
+    return null;
+  }
+
   rowOf(row) {
-    return element("tr", {}, element("th", { scope: "row" }, element("span", { class: "id" }, row.id), ` ${row.name}`),
+    return element("tr", {}, element("th", { scope: "row" }, element("span", { class: "id" }, row.id), " ", prose(row.name)),
       this.frame.columns.map(column => {
         const cell = row.cells[column.id];
         if (!cell) return element("td", {});

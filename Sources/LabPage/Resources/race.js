@@ -160,8 +160,10 @@ class RaceView {
     const all = total[this.path.node];
     const well = all - failing[this.path.node];
     if (this.path.ending) return "";
-    const [one, many] = this.race.data.coverage === "all"
-      ? ["interleaving", "interleavings"] : ["kind of interleaving", "kinds of interleaving"];
+    const [one, many] = {
+      all: ["interleaving", "interleavings"], kinds: ["kind of interleaving", "kinds of interleaving"],
+      first: ["kind on this page", "kinds on this page"],
+    }[this.race.data.coverage];
     if (well === 0) return all === 1 ? `From here the only ${one} fails.` : `From here every one of ${all} ${many} fails.`;
     if (well === all) return all === 1 ? `From here the only ${one} ends well.` : `From here all ${all} ${many} end well.`;
     return `From here ${well} of ${all} ${many} still end well.`;
@@ -213,8 +215,8 @@ class RaceView {
       element("p", {}, "Time runs down. An arrow leads from a step to one that happens after it because of a lock or another synchronization. A dashed red line joins two conflicting accesses that nothing orders: a data race."),
       this.spaceTime);
     this.node = element("div", { class: "race" },
-      element("h1", {}, data.title),
-      data.story === "" ? null : element("p", { class: "story" }, data.story),
+      element("h1", {}, prose(data.title)),
+      data.story === "" ? null : element("p", { class: "story" }, prose(data.story)),
       this.predictSection,
       element("div", { class: "desk" },
         section("source", "The source", element("p", { class: "quiet" }, "The next line of each thread is lit. You decide which thread goes on."), this.code),
@@ -301,6 +303,8 @@ class RaceView {
   // MARK: After each step
 
   update() {
+    // Read before anything changes: otherwise the browser has to lay out the page in between.
+    this.width = this.objects.clientWidth;
     this.page.remember(this.race.id, this.path.schedule);
     this.mapSection.hidden = !this.isRevealed;
     this.node.classList.toggle("revealed", this.isRevealed);
@@ -357,8 +361,7 @@ class RaceView {
 
   summary() {
     const { explored, failing, coverage } = this.race.data;
-    const what = coverage === "all" ? "interleavings"
-      : coverage === "kinds" ? "kinds of interleaving" : "interleavings, the first that were explored";
+    const what = { all: "interleavings", kinds: "kinds of interleaving", first: "kinds of interleaving explored" }[coverage];
     return failing === 0 ? `None of the ${explored} ${what} fails.` : `${failing} of ${explored} ${what} fail.`;
   }
 
@@ -370,7 +373,8 @@ class RaceView {
       : "Each column holds the states after one more step. ";
     const size = coverage === "all"
       ? `There are ${explored} interleavings, of ${kinds.length} ${kinds.length === 1 ? "kind" : "kinds"}.`
-      : `There are too many interleavings to show all of them. The page has one of each of ${explored} kinds.`;
+      : `There are too many interleavings to show all of them. The page has one of each ${
+        coverage === "kinds" ? `of ${explored} kinds` : `of the first ${kinds.length} of ${explored} kinds`}.`;
     this.mapText.textContent = how + size;
   }
 
@@ -449,7 +453,7 @@ class RaceView {
     put(this.status, 
       verdict || this.counting() || (this.path.length === 0 ? "Take the first step: press a button, or the key of a thread." : ""),
       isFatal && !verdict ? element("strong", {}, " This was the step that lost it.") : "");
-    const width = Math.max(280, Math.min(760, this.objects.clientWidth || 560));
+    const width = Math.max(280, Math.min(760, this.width || 560));
     put(this.objects, objectsDrawing(this.path, width));
   }
 
