@@ -30,11 +30,12 @@ public struct Options: Sendable {
     /// Lets a condition wake a thread without a signal, while another thread can go on. POSIX allows
     /// that, so code has to check what it waits for again.
     public var spuriousWakeups = false
-    /// Leaves out interleavings that differ from one explored before only in the order of steps
-    /// that do not depend on one another (by sleep sets, Godefroid 1996). Two steps depend on one
-    /// another if they touch the same thing and one of them may change it; also if both change, or
-    /// look at, reference counts that can be observed: through a weak or unowned reference, through
-    /// `isKnownUniquelyReferenced`, or by a `deinit` that makes steps. Findings and outcomes stay the
+    /// Leaves out interleavings that differ from one explored before only in the order of steps that
+    /// do not depend on one another (optimal dynamic partial-order reduction; Abdulla, Aronis,
+    /// Jonsson and Sagonas 2017). Two steps depend on one another if they touch the same thing and
+    /// one of them may change it. They also do through the reference count of an object that could
+    /// end while the threads run, if a weak or unowned reference is read, if
+    /// `isKnownUniquelyReferenced` asks, or if a `deinit` makes steps. Findings and outcomes stay the
     /// same; the counts become smaller. `false`: explores every order. Not used together with
     /// `maximumSwitches`, where it would leave out too much.
     public var reduction = true

@@ -61,8 +61,8 @@ import Synchronization
 ///   thread of the interleaving, called `started thread 3` if it is the third;
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
 ///
-/// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread holds
-/// it, a condition that is waited for without its lock, and a `DispatchSemaphore` that is freed with
+/// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread, or
+/// another one, holds it, a condition that is waited for without its lock, and a `DispatchSemaphore` that is freed with
 /// a lower count than it was made with, are findings of the kind ``Finding/Kind/misuse``.
 ///
 /// Memory orderings count where data races are concerned, as in C++20: a relaxed load acquires
