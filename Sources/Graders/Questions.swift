@@ -6,7 +6,7 @@ extension Requirement {
         if Requirement.questions.keys.contains(failure.reason) {
             return Requirement.questions[failure.reason] ?? nil
         }
-        let isMarked = failure.table?.contains("← from here on every way fails") ?? false
+        let isMarked = failure.table?.contains("← every continuation fails from here") ?? false
         let fits =
             (isMarked || !question.contains("the marked step"))
             && (!asksAboutOrder || failure.reason == "out of order"

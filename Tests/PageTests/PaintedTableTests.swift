@@ -101,7 +101,7 @@ import Testing
             #expect(painted.contains("<\(code)>\(letter) \(threads.left[thread])"))
         }
         #expect(lines.contains { $0.contains("<1>") && $0.contains("→ state fulfilled") })
-        #expect(lines.contains { $0.contains("<31>") && $0.contains("← from here on") })
+        #expect(lines.contains { $0.contains("<31>") && $0.contains("← every continuation") })
         #expect(lines.contains { $0.contains("<31>✗ a handler is never called") })
         #expect(lines.contains { $0.contains("<32>✓ every check holds") })
     }

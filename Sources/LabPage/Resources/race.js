@@ -485,7 +485,7 @@ class RaceView {
       rows.push(row);
       if (index === fatal) {
         rows.push(element("tr", { class: "fatal" }, element("td", {}),
-          element("td", { colspan: threads.length + columns.length }, "← from here on every interleaving fails")));
+          element("td", { colspan: threads.length + columns.length }, "← every continuation fails from here")));
       }
     });
     const waits = this.path.ending ? this.path.ending.waiting : [];
