@@ -62,7 +62,7 @@ private struct PaintedColumns {
             if index == 0 { return titles(line, paint) }
             guard line.hasPrefix(" ") || PaintedColumns.number(in: line) != nil else { return line }
             let number = PaintedColumns.number(in: line)
-            // What does not fit behind a row stands below it.
+            // What does not fit behind a row is below it.
             if index > 1, number == nil { return paintedRemark(line, paint) }
             let (row, remark) = line.dividedAtMark
             let states = pieces(row).filter { $0.column >= threadCount }.map(\.trimmed)
@@ -155,7 +155,7 @@ struct PaintedRows {
             }
             if line.hasPrefix("✗") { rest = .red }
             if line.hasPrefix("✓") { rest = .green }
-            // A remark that does not fit behind a row stands below it.
+            // A remark that does not fit behind a row is below it.
             let word = line.drop { $0 == " " }
             if word.hasPrefix("→ ") { rest = .bold } else if word.hasPrefix("← ") { rest = .red }
             let isBelow = line.hasPrefix(" ") || word.hasPrefix("✗") || word.hasPrefix("✓")

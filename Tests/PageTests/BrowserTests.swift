@@ -269,7 +269,7 @@ struct BrowserTests {
             try await browser.press(.enter, .left, .right, .home, .space, .enter)
             #expect(try await browser.text(isHidden) == "true")
             // Nor does the matrix say it.
-            let cell = "document.querySelector('a[href=\"#R01/stage1\"]').textContent"
+            let cell = "document.querySelector('td a[href=\"#R01/stage1\"]').textContent"
             try await browser.open(address)
             #expect(try await browser.text(cell) == "▷ try it")
             try await browser.open(address + Self.link("R01", .naive))
