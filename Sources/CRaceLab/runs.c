@@ -368,6 +368,7 @@ bool rl_on_lab_thread(void) { return false; }
 bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) { return (void)choices, (void)forced, false; }
 void rl_begin_own_work(void) {}
 void rl_end_own_work(void) {}
+void rl_wait_for_looks(int count) { (void)count; }
 bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
 bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
 size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }

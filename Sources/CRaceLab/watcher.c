@@ -179,6 +179,20 @@ static void look_again(sight *s, int64_t since_last_look) {
     s->times = now;
 }
 
+static _Atomic int awaited_looks;
+static gate has_looked;
+
+void rl_wait_for_looks(int count) {
+    rl_gate_make(&has_looked);
+    atomic_store(&awaited_looks, count);
+    rl_gate_wait(&has_looked, NULL);
+}
+
+static void count_look(void) {
+    if (atomic_load(&awaited_looks) > 0 && atomic_fetch_sub(&awaited_looks, 1) == 1)
+        rl_gate_open(&has_looked);
+}
+
 /// Looks at the running thread now and then. One that sleeps elsewhere than at a gate, without
 /// having been scheduled for a second, waits for something that will not come: all the others
 /// that could bring it stand at their gates. Where another thread of the process is about to run,
@@ -190,6 +204,7 @@ void rl_watch(void) {
     sight s = {0};
     while (!rl_gate_wait(&lab.done, &interval)) {
         look_again(&s, interval.tv_nsec);
+        count_look();
         if (s.looks_asleep >= 100) return stop(RL_BLOCKED);
 #if defined(__linux__)
         if (s.looks_asleep >= 20 && !another_thread_runs(lab.running->number))

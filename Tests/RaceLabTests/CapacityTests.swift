@@ -97,18 +97,17 @@ struct CapacityTests {
     func queuesOfSetUp(count: Int) {
         let report = explore { scenario in
             let counters = (0..<count).map { _ in Counter() }
+            let here = pthread_self()
             for counter in counters {
                 let queue = DispatchQueue(label: "set-up")
                 nonisolated(unsafe) let counter = counter
-                queue.async {
-                    usleep(20)
-                    counter.value = 1
-                }
+                // A thread of Dispatch would do work that the lab has forgotten.
+                queue.async { counter.value = pthread_equal(pthread_self(), here) != 0 ? 1 : 2 }
             }
             scenario.thread("sums") {
-                if counters.contains(where: { $0.value == 0 }) { counters[0].value = 100 }
+                if counters.contains(where: { $0.value != 1 }) { counters[0].value = 100 }
             }
-            scenario.check { try require(counters[0].value == 1, "work was still under way") }
+            scenario.check { try require(counters[0].value == 1, "the lab has not done all work") }
         }
         #expect(report.survives, "\(report.summary)")
     }

@@ -352,6 +352,9 @@ typedef struct {
 void rl_begin_own_work(void);
 void rl_end_own_work(void);
 
+/// For tests: blocks until the thread that watches over an exploration has looked so often.
+void rl_wait_for_looks(int count);
+
 /// Looks an address up in the program's line tables, on Linux. Returns false if no function is known
 /// that has the code.
 bool rl_find_line(uintptr_t address, rl_line *line);
