@@ -47,7 +47,7 @@ let package = Package(
             name: "FieldGuide", exclude: ["README.md"], swiftSettings: [.swiftLanguageMode(.v5)]),
 
         // The interleaving explorer, of use for any Swift code.
-        .target(name: "CRaceLab"),
+        .target(name: "CRaceLab", cSettings: [.headerSearchPath(".")]),
         .target(
             name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics", "JSON.md"]),
 

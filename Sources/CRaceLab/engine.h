@@ -1,4 +1,4 @@
-// What the entry points (listen.c) and the engine (engine.c) say to one another.
+// What the entry points (hook_accesses.c) and the engine (engine.c) say to one another.
 
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -37,7 +37,7 @@ typedef struct {
     ((rl_place){(uintptr_t)__builtin_return_address(0),    \
                 (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *)})
 
-// MARK: - Whose call it is (places.c)
+// MARK: - Whose call it is (call_sites.c)
 
 /// Whether the code at an address belongs to the program, and not to the toolchain's libraries.
 bool rl_is_under_test(uintptr_t pc);
@@ -257,7 +257,7 @@ bool rl_is_held(const void *lock);
 /// Whether it is held for writing, and by another thread than this one.
 bool rl_is_held_elsewhere(const void *lock);
 
-// MARK: - Reference counts (counts.c)
+// MARK: - Reference counts (reference_counts.c)
 
 /// A release that a thread is in the middle of.
 typedef struct rl_release_in_progress {

@@ -1,0 +1,277 @@
+// Explorations in a child process, for code that may crash. The child is a copy of this process
+// as it stands (`fork`), since closures cannot go elsewhere, with a single thread: everything
+// that other threads held at that moment will never be released there. So the engine begins
+// anew, and the locks of the Swift half are held by the thread that forks.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+#include "Child/child.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+rl_recorder *rl_recording;
+
+// MARK: - In the child: crashes
+
+static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
+#define CRASH_COUNT (sizeof crashes / sizeof *crashes)
+
+/// Writes down where it happened, and lets it happen.
+static void on_crash(int number, siginfo_t *info, void *context) {
+    rl_recorder *r = rl_recording;
+    r->signal = number;
+    r->overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
+    r->crash_pc = rl_program_counter(context);
+    void *frames[RL_MAX_FRAMES];
+    int count = backtrace(frames, RL_MAX_FRAMES);
+    for (int i = 0; i < count; i++) r->frames[i] = (uintptr_t)frames[i];
+    r->frame_count = (uint32_t)count;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void rl_expect_crashes(void) {
+    if (!rl_recording) return;
+    // The handler needs a stack of its own: the other one may be full when it is called.
+    const size_t size = 64 * 1024;
+    stack_t stack = {.ss_sp = malloc(size), .ss_size = size};
+    if (!stack.ss_sp) abort();
+    sigaltstack(&stack, NULL);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (size_t i = 0; i < CRASH_COUNT; i++) sigaddset(&signals, crashes[i]);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+static void record_crashes(void) {
+    struct sigaction action = {0};
+    action.sa_sigaction = on_crash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < CRASH_COUNT; i++) sigaction(crashes[i], &action, NULL);
+}
+
+// MARK: - In the child: limits and work
+
+/// Allows so many bytes more than there are.
+static void limit_memory(uint64_t bytes) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) != 1) pages = 0;
+        fclose(file);
+    }
+    if (pages == 0) return;
+    rlim_t limit = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + bytes;
+    setrlimit(RLIMIT_DATA, &(struct rlimit){limit, limit});
+}
+
+static void *do_work(void *argument) {
+    const rl_errand *errand = argument;
+    rl_expect_crashes();
+    errand->work(errand->context);
+    fflush(NULL);
+    return NULL;
+}
+
+/// The one thread of the child has a history: `Mutex`, for one, knows it by the number that it
+/// has in the parent. So the work is done on a fresh one.
+_Noreturn static void be_child(const rl_errand *errand, int errors) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(errors, STDERR_FILENO);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    limit_memory(errand->memory);
+    rl_begin_in_child(errand->max_steps + 2);
+    record_crashes();
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, do_work, (void *)errand) != 0) _exit(RL_CHILD_FAILED);
+    pthread_join(thread, NULL);
+    _exit(RL_CHILD_DONE);
+}
+
+// MARK: - In the parent
+
+/// What comes out of a pipe.
+typedef struct {
+    int from;
+    char **bytes;
+    size_t *count;
+    size_t capacity;
+} stream;
+
+/// Returns false at the end.
+static bool read_some(stream *s) {
+    if (s->capacity - *s->count < 4096) {
+        size_t wanted = s->capacity ? 2 * s->capacity : 16 * 1024;
+        *s->bytes = rl_grown(*s->bytes, *s->count, wanted, 1);
+        s->capacity = wanted;
+    }
+    ssize_t got = read(s->from, *s->bytes + *s->count, s->capacity - *s->count);
+    if (got < 0) return errno == EINTR;
+    *s->count += (size_t)got;
+    return got > 0;
+}
+
+// MARK: - In the parent: what the child writes
+
+/// A loop that writes shall not fill the memory of the parent.
+static const size_t enough = 64 * 1024 * 1024;
+
+/// Reads what the child writes, to the end. Returns false if the child did not come to an end
+/// in time, or comes no further.
+static bool read_all(const rl_errand *errand, stream *streams, int count, int64_t until,
+                     rl_sight *seen, bool *stuck) {
+    const int64_t interval = 250;
+    int64_t next_look = rl_milliseconds() + interval, next_report = rl_milliseconds() + 1000;
+    uint64_t most_runs = 0;
+    int open = count;
+    while (open > 0) {
+        if (rl_milliseconds() >= next_look) {
+            if ((*stuck = rl_child_is_stuck(seen))) return false;
+            next_look = rl_milliseconds() + interval;
+        }
+        if (errand->progressed && rl_milliseconds() >= next_report) {
+            // Another exploration of the same child begins to count once more.
+            const uint64_t runs = seen->recorder->runs;
+            if (runs >= most_runs)
+                errand->progressed(errand->context, runs, seen->recorder->redundant);
+            if (runs > most_runs) most_runs = runs;
+            next_report += 1000;
+        }
+        struct pollfd waiting[2];
+        for (int i = 0; i < count; i++)
+            waiting[i] = (struct pollfd){.fd = streams[i].from, .events = POLLIN};
+        int64_t left = until - rl_milliseconds();
+        if (left <= 0) return false;
+        poll(waiting, (nfds_t)count, (int)(left > interval ? interval : left));
+        for (int i = 0; i < count; i++) {
+            if (!waiting[i].revents) continue;
+            if (*streams[i].count > enough) return false;
+            if (read_some(&streams[i])) continue;
+            close(streams[i].from);
+            streams[i].from = -1;  // `poll` passes over it
+            open--;
+        }
+    }
+    return true;
+}
+
+static rl_recorder *new_recorder(uint32_t max_steps, size_t *size) {
+    *size = sizeof(rl_recorder) + ((size_t)max_steps + 2) * sizeof(rl_step);
+    const int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *memory = mmap(NULL, *size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/// Others may have taken all processes that there are, or all memory: for a moment.
+static pid_t fork_in_time(void) {
+    const struct timespec moment = {0, 20 * 1000 * 1000};
+    const int attempts = 100;
+    for (int i = 1;; i++) {
+        pid_t child = fork();
+        if (child >= 0 || i == attempts || (errno != EAGAIN && errno != ENOMEM)) return child;
+        nanosleep(&moment, NULL);
+    }
+}
+
+static pid_t fork_child(const rl_errand *errand, rl_recorder *recorder, int errors) {
+    fflush(NULL);  // or the child would write it once more
+    errand->before(errand->context);
+    pid_t child = fork_in_time();
+    if (child == 0) rl_recording = recorder;
+    errand->after(errand->context);
+    if (child == 0) be_child(errand, errors);
+    return child;
+}
+
+static void wait_for(const rl_errand *errand, pid_t child, int results, int errors, int64_t until,
+                     rl_child *answer) {
+    stream streams[] = {
+        {.from = results, .bytes = &answer->results, .count = &answer->result_count},
+        {.from = errors, .bytes = &answer->errors, .count = &answer->error_count}};
+    rl_sight seen = {.child = child, .recorder = answer->recorder, .since = rl_milliseconds()};
+    bool ended = read_all(errand, streams, 2, until, &seen, &answer->is_stuck);
+    answer->time_is_up = !ended && !answer->is_stuck;
+    if (!ended) kill(child, SIGKILL);
+    for (int i = 0; i < 2; i++)
+        if (streams[i].from >= 0) close(streams[i].from);
+    while (waitpid(child, &answer->status, 0) < 0 && errno == EINTR) {}
+}
+
+static bool make_pipes(int results[2], int errors[2]) {
+    if (pipe2(results, O_CLOEXEC) != 0) return false;
+    if (pipe2(errors, O_CLOEXEC) == 0) return true;
+    close(results[0]);
+    close(results[1]);
+    return false;
+}
+
+bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
+    memset(answer, 0, sizeof *answer);
+    int results[2], errors[2];
+    answer->recorder = new_recorder(errand->max_steps, &answer->recorder_size);
+    if (!answer->recorder) return false;
+    if (!make_pipes(results, errors)) return false;
+    errand->results = results[1];
+    rl_hold_explorations();
+    pid_t child = fork_child(errand, answer->recorder, errors[1]);
+    // To stand in line takes nothing of the time that this exploration has: neither behind other
+    // explorations, nor behind those who look for places in the source.
+    int64_t began = rl_milliseconds();
+    int64_t until = began + errand->milliseconds;
+    close(results[1]);
+    close(errors[1]);
+    if (child > 0) wait_for(errand, child, results[0], errors[0], until, answer);
+    answer->milliseconds = rl_milliseconds() - began;
+    rl_release_explorations();
+    if (child > 0) return true;
+    close(results[0]);
+    close(errors[0]);
+    return false;
+}
+
+void rl_forget_child(rl_child *answer) {
+    discard(answer->results);
+    discard(answer->errors);
+    if (answer->recorder) munmap(answer->recorder, answer->recorder_size);
+}
+
+const char *rl_no_children(void) { return NULL; }
+
+#else
+
+// MARK: - Where there are no such children
+
+rl_recorder *rl_recording;
+
+void rl_expect_crashes(void) {}
+
+bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
+    (void)errand, (void)answer;
+    return false;
+}
+
+void rl_forget_child(rl_child *answer) { (void)answer; }
+
+const char *rl_no_children(void) {
+    return "the lab can isolate an exploration in a child process on Linux only: elsewhere a copy "
+           "of a process that has several threads may not go on";
+}
+
+#endif

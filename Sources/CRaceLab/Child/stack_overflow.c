@@ -1,0 +1,109 @@
+// Tells a stack overflow from any other crash, for child processes that are about to cause one.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "Child/child.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+#if defined(__APPLE__)
+#include <sys/ucontext.h>
+#else
+#include <ucontext.h>
+#endif
+
+static int overflow_status;
+static const char *overflow_message;
+
+uintptr_t rl_program_counter(const void *machine) {
+    const ucontext_t *context = machine;
+#if defined(__linux__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__linux__) && defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return 0;  // asked for on Linux only
+#endif
+}
+
+static uintptr_t stack_pointer(const ucontext_t *context) {
+#if defined(__linux__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+#elif defined(__linux__) && defined(__aarch64__)
+    return (uintptr_t)context->uc_mcontext.sp;
+#elif defined(__APPLE__) && defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext->__ss.__rsp;
+#elif defined(__APPLE__) && defined(__aarch64__)
+    return (uintptr_t)__darwin_arm_thread_state64_get_sp(context->uc_mcontext->__ss);
+#else
+#error "tell here where this machine keeps its stack pointer"
+#endif
+}
+
+/// The fault is an overflow if the address that could not be reached lies next to the stack
+/// pointer.
+bool rl_is_stack_overflow(const siginfo_t *info, const void *context) {
+    uintptr_t address = (uintptr_t)info->si_addr;
+    uintptr_t top = stack_pointer(context);
+    uintptr_t distance = address > top ? address - top : top - address;
+    return distance < 64 * 1024;
+}
+
+#if defined(__linux__)
+
+// The operating system is asked directly: ThreadSanitizer has functions of its own for these, which
+// wait for its locks, and the fault may have happened in the middle of it.
+
+_Noreturn static void report_overflow(void) {
+    syscall(SYS_write, STDERR_FILENO, overflow_message, strlen(overflow_message));
+    for (;;) syscall(SYS_exit_group, overflow_status);
+}
+
+static void take_signal_again(int number) {
+    syscall(SYS_tgkill, getpid(), syscall(SYS_gettid), number);
+}
+
+#else
+
+_Noreturn static void report_overflow(void) {
+    ssize_t written = write(STDERR_FILENO, overflow_message, strlen(overflow_message));
+    (void)written;
+    _exit(overflow_status);
+}
+
+static void take_signal_again(int number) { raise(number); }
+
+#endif
+
+/// Any other bad access takes the way it would have taken without this handler, which is there for
+/// one signal only.
+static void on_fault(int number, siginfo_t *info, void *context) {
+    if (rl_is_stack_overflow(info, context)) report_overflow();
+    take_signal_again(number);
+}
+
+void rl_report_stack_overflow(int status, const char *message) {
+    // The handler needs a stack of its own: the other one is full when it is called.
+    static char handler_stack[64 * 1024];
+    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    sigaltstack(&stack, NULL);
+    overflow_status = status;
+    overflow_message = strdup(message);
+    struct sigaction action = {0};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}

@@ -1,0 +1,81 @@
+// Of Dispatch, what more than one file listens to.
+
+#ifndef RACELAB_DISPATCH_H
+#define RACELAB_DISPATCH_H
+
+#include "engine.h"
+#include "Hooks/next_symbol.h"
+
+typedef void *dispatch_object;
+typedef void (*function)(void *context);
+
+#define FOREVER (~0ull)
+
+typedef struct {
+    function work;
+    void *context;
+} call;
+
+// hook_dispatch.c
+
+typedef enum { SERIAL, CONCURRENT, GLOBAL, MAIN } queue_kind;
+queue_kind rl_kind_of_queue(dispatch_object queue);
+
+/// Whether there is nothing to wait for any more.
+bool rl_has_passed(uint64_t time);
+
+/// The context is a block, which takes no arguments.
+void rl_call_block(void *context);
+
+/// Makes a call on a queue, as if the thread that makes it waited for the queue. `work` stands in line
+/// for it (`rl_stand_in_line`); NULL: the thread comes for itself.
+void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place);
+
+// hook_sending.c
+
+/// A piece of work for a queue.
+typedef struct item {
+    struct item *next;
+    dispatch_object queue;
+    call call;
+    bool is_block, barrier;
+    bool is_known;              // it is a work item that others may wait for, or cancel
+    bool is_waited_for;         // by the thread that has sent it (`rl_finished`)
+    dispatch_object group;      // to be left when it has been done, or NULL
+    uintptr_t pc;               // from where it was sent
+} item;
+
+/// Whether a call was made by the code under test, on a thread of the lab, and sends work that the
+/// lab can do. (If not, and the work would go on outside of the scenario, there is no verdict.)
+bool rl_is_sending(rl_place *place);
+
+item *rl_make_item(dispatch_object queue, call c, bool is_block, bool barrier, uintptr_t pc);
+void rl_send_item(item *i, rl_place place);
+void rl_discard_item(item *i);
+
+// hook_groups.c
+
+/// The block that a thread is about to call.
+typedef struct {
+    void *block;
+    uintptr_t pc;               // from where it was sent
+    bool is_known;              // see `item`
+} rl_work_in_hand;
+
+rl_work_in_hand rl_in_hand(void);
+/// Returns what was in hand before.
+rl_work_in_hand rl_take_in_hand(rl_work_in_hand work);
+/// This block is called now, if it is the one in hand.
+void rl_begin_work_item(void *block);
+
+/// Whether a block is a work item that the code under test has made, and not one of what calls an
+/// entry point for it.
+bool rl_passes_work_item(void *block, rl_place caller);
+
+/// What earlier runs have left undone is of no use to the next.
+void rl_forget_notifications(void);
+void rl_leave_group(dispatch_object group, rl_place place);
+/// Whether a block is a `DispatchWorkItem` that was made with the flag `.barrier`.
+bool rl_is_barrier(void *block);
+
+#endif

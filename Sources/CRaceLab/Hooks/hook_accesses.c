@@ -1,0 +1,343 @@
+// The entry points on which the lab listens. They are defined here, in the program itself, so
+// that the code under test finds these before those of the Swift runtime and of the C library.
+// Each does what the real one does, after having asked the engine for its turn.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+#include "Hooks/next_symbol.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__APPLE__)
+#include <os/lock.h>
+#endif
+
+// MARK: - The law of exclusivity: properties, captured variables, globals
+
+static _Thread_local uint64_t heard;
+uint64_t rl_heard(void) { return heard; }
+
+typedef void (*begin_access)(void *, void *, uintptr_t, void *);
+REAL(begin_access, real_begin_access, "swift_beginAccess")
+
+/// Called by debug code before every access to memory that more than one thread can reach.
+/// Bit 0 of `flags` is 0 for a read and 1 for a modification.
+void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
+    rl_place place = RL_CALLER;
+    if (!rl_active) {
+        heard++;
+        if (rl_is_observing) rl_touch(address);
+    } else if (rl_is_under_test(place.pc))
+        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
+    real_begin_access()(address, buffer, flags, pc);
+}
+
+typedef void (*once)(void *, void (*)(void *), void *);
+REAL(once, real_once, "swift_once")
+
+/// Globals are initialized once in a process, not once in a run: the lab looks away, or the
+/// first run would differ from all others.
+void swift_once(void *predicate, void (*function)(void *), void *context) {
+    rl_ignore();
+    real_once()(predicate, function, context);
+    rl_attend();
+}
+
+// MARK: - Mutex
+
+#if defined(__linux__)
+
+// `Mutex` swaps 0 for the thread's number in one atomic step. When that fails it calls one of
+// two functions, which tell a lock from a try. So the atomic step is always made to fail on a
+// lab thread, and these two do the work when it is their turn.
+#define SWIFT_SELF __attribute__((swift_context))
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY_LOCK_SLOW "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
+SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) __asm__(TRY_LOCK_SLOW);
+
+typedef SWIFT_FUNCTION void (*lock_slow)(uint32_t, SWIFT_SELF void *);
+typedef SWIFT_FUNCTION bool (*try_lock_slow)(SWIFT_SELF void *);
+REAL(lock_slow, real_lock_slow, LOCK_SLOW)
+REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
+
+// Releasing is another matter: the compiler puts it into a function of its own, which every
+// module has a copy of, and the linker keeps one of them: perhaps that of a module which makes
+// no calls for atomics. So the engine looks at the word instead of waiting to be told.
+static void release_mutex(void *handle) { atomic_store((_Atomic uint32_t *)handle, 0); }
+
+static bool take(void *handle) {
+    uint32_t unlocked = 0;
+    bool taken = atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked,
+                                                rl_thread_number());
+    if (taken) rl_will_release_silently(handle, release_mutex);
+    return taken;
+}
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+    if (rl_is_observing) rl_observer_locks(handle, release_mutex);
+    if (rl_active) {
+        rl_point(RL_LOCK, handle, rl_place_in_source(RL_CALLER));
+        if (take(handle)) return;
+    }
+    real_lock_slow()(number, handle);
+}
+
+SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
+    if (!rl_active) return real_try_lock_slow()(handle);
+    uint32_t step = rl_point(RL_TRY_LOCK, handle, rl_place_in_source(RL_CALLER));
+    return rl_got_it(step) && take(handle);
+}
+
+/// Notices how the thread that reads the state takes or releases the lock of a `Mutex`.
+static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    uint32_t number = rl_thread_number();
+    if (expected == 0 && desired == number) rl_observer_locks((void *)word, release_mutex);
+    if (expected == number && desired == 0) rl_observer_unlocks((void *)word);
+}
+
+/// Whether this is how `Mutex` takes or releases its lock; if so, `*seen` is what the caller
+/// is passed on was there.
+static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
+    uint32_t number = rl_thread_number();
+    if (expected == 0 && desired == number) {
+        *seen = number ^ 1;  // "taken": on to rl_mutex_lock or rl_mutex_try_lock
+        return true;
+    }
+    if (expected == number && desired == 0) {
+        *seen = expected;
+        atomic_compare_exchange_strong((_Atomic uint32_t *)word, seen, 0);
+        return true;
+    }
+    return false;
+}
+
+#elif defined(__APPLE__)
+
+// There `Mutex` is an `os_unfair_lock`, taken and released by function calls.
+typedef void (*unfair)(os_unfair_lock_t);
+typedef bool (*unfair_try)(os_unfair_lock_t);
+REAL(unfair, real_unfair_lock, "os_unfair_lock_lock")
+REAL(unfair_try, real_unfair_try_lock, "os_unfair_lock_trylock")
+REAL(unfair, real_unfair_unlock, "os_unfair_lock_unlock")
+
+void os_unfair_lock_lock(os_unfair_lock_t lock) {
+    if (rl_active) rl_point(RL_LOCK, lock, rl_place_in_source(RL_CALLER));
+    real_unfair_lock()(lock);
+}
+
+bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
+    if (!rl_active) return real_unfair_try_lock()(lock);
+    uint32_t step = rl_point(RL_TRY_LOCK, lock, rl_place_in_source(RL_CALLER));
+    return rl_got_it(step) && real_unfair_try_lock()(lock);
+}
+
+void os_unfair_lock_unlock(os_unfair_lock_t lock) {
+    real_unfair_unlock()(lock);
+    if (rl_active) rl_unlocked(lock);
+}
+
+static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    (void)word, (void)expected, (void)desired;
+}
+
+static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
+    (void)word, (void)expected, (void)desired, (void)seen;
+    return false;
+}
+
+#endif
+
+// MARK: - Atomics
+
+// Code compiled with `-sanitize=thread` calls these in place of atomic instructions, with the memory
+// ordering as the last argument. The lab runs one thread at a time, so values are sequentially
+// consistent whatever the ordering; what the operation orders is up to the ordering.
+
+static bool is_point(rl_place place) {
+    if (rl_is_observing) rl_observer_uses_atomic();
+    return rl_active && !rl_is_compilers_own(place.pc);
+}
+
+// Reads and writes at once. Writing what was there already changes nothing: that is how a thread
+// waits for a flag by exchanging it.
+#define SWAP(type, a, operation, new_value, order)                                \
+    ({                                                                            \
+        rl_place place = RL_CALLER;                                               \
+        bool point = is_point(place);                                             \
+        if (point) rl_point(RL_EXCHANGE, (const void *)(a), place);               \
+        type old = operation;                                                     \
+        if (point) rl_swapped((type)(new_value) != old, order);                   \
+        old;                                                                      \
+    })
+
+#define FETCH(bits, type, name, new_value)                                                       \
+    type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {           \
+        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value,       \
+                    order);                                                                      \
+    }
+
+#define ATOMICS(bits, type, RECOGNISE)                                                           \
+    type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, (const void *)a, place, order);     \
+        return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                            \
+    void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_WRITE, (const void *)a, place, order);    \
+        __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                            \
+    type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
+        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value, order);     \
+    }                                                                                            \
+    FETCH(bits, type, add, old + value)                                                          \
+    FETCH(bits, type, sub, old - value)                                                          \
+    FETCH(bits, type, and, old & value)                                                          \
+    FETCH(bits, type, or, old | value)                                                           \
+    FETCH(bits, type, xor, old ^ value)                                                          \
+    FETCH(bits, type, nand, ~(old & value))                                                      \
+    static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
+                               int otherwise, rl_place place) {                                  \
+        bool point = is_point(place);                                                            \
+        uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)a, place) : 0;               \
+        bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
+                                                __ATOMIC_SEQ_CST);                               \
+        if (point) rl_exchanged(step, done, order, otherwise);                                   \
+        return done;                                                                             \
+    }                                                                                            \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected,             \
+                                                    type desired, int order, int otherwise) {    \
+        RECOGNISE                                                                                \
+        exchange##bits(a, &expected, desired, order, otherwise, RL_CALLER);                      \
+        return expected;                                                                         \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected,          \
+                                                      type desired, int order, int otherwise) {  \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected,            \
+                                                    type desired, int order, int otherwise) {    \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
+    }
+
+#define RECOGNISE_MUTEX                                                                          \
+    uint32_t seen;                                                                               \
+    if (rl_is_observing) observe_mutex(a, expected, desired);                                    \
+    if (rl_active && is_mutex(a, expected, desired, &seen)) return seen;
+
+ATOMICS(8, uint8_t, )
+ATOMICS(16, uint16_t, )
+ATOMICS(32, uint32_t, RECOGNISE_MUTEX)
+ATOMICS(64, uint64_t, )
+#if defined(__SIZEOF_INT128__) && !defined(__x86_64__)
+ATOMICS(128, __uint128_t, )
+#endif
+
+void __tsan_atomic_thread_fence(int order) {
+    if (rl_active && rl_is_under_test(RL_CALLER.pc)) rl_fence(order);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order) { (void)order; }
+
+// MARK: - What else such code refers to, and the lab has no use for
+
+#define EMPTY1(name) void name(void *a) { (void)a; }
+#define EMPTY2(name) void name(void *a, size_t b) { (void)a, (void)b; }
+#define EMPTY3(name) void name(void *a, void *b, void *c) { (void)a, (void)b, (void)c; }
+#define SIZES(prefix) EMPTY1(prefix##1) EMPTY1(prefix##2) EMPTY1(prefix##4) EMPTY1(prefix##8) EMPTY1(prefix##16)
+#define UNALIGNED_SIZES(prefix) EMPTY1(prefix##2) EMPTY1(prefix##4) EMPTY1(prefix##8) EMPTY1(prefix##16)
+
+SIZES(__tsan_read)
+SIZES(__tsan_write)
+SIZES(__tsan_read_write)
+UNALIGNED_SIZES(__tsan_unaligned_read)
+UNALIGNED_SIZES(__tsan_unaligned_write)
+UNALIGNED_SIZES(__tsan_unaligned_read_write)
+EMPTY2(__tsan_read_range)
+EMPTY2(__tsan_write_range)
+EMPTY3(__tsan_external_read)
+EMPTY3(__tsan_external_write)
+EMPTY1(__tsan_func_entry)
+EMPTY1(__tsan_vptr_read)
+void __tsan_vptr_update(void **a, void *b) { (void)a, (void)b; }
+void __tsan_func_exit(void) {}
+void __tsan_ignore_thread_begin(void) {}
+void __tsan_ignore_thread_end(void) {}
+void __tsan_init(void) {}
+void *__tsan_memset(void *to, int value, size_t size) { return memset(to, value, size); }
+void *__tsan_memcpy(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
+void *__tsan_memmove(void *to, const void *from, size_t size) { return memmove(to, from, size); }
+
+// MARK: - Memory
+
+#if defined(__GLIBC__)
+extern void __libc_free(void *memory);
+extern void *__libc_malloc(size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+
+void *malloc(size_t size) {
+    void *memory = __libc_malloc(size);
+    if (rl_active) rl_allocated(memory, size);
+    return memory;
+}
+
+void *realloc(void *memory, size_t size) {
+    if (!rl_active) return __libc_realloc(memory, size);
+    rl_freed(memory);
+    return __libc_realloc(memory, size);
+}
+
+void free(void *memory) {
+    if (!memory || rl_keep(memory)) return;
+    rl_forget_object(memory);
+    __libc_free(memory);
+}
+#endif
+
+#elif defined(__linux__)
+
+// MARK: - Under ThreadSanitizer
+
+// The lab does not listen then, but it can put a mistake right. Where a `Mutex` is contended the
+// lock is taken inside of libswiftSynchronization, which ThreadSanitizer does not see: it takes
+// two threads that were ordered by the lock for a race. These tell it of the order.
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+extern void __tsan_acquire(void *address);
+extern void __tsan_release(void *address);
+
+#define SWIFT_SELF __attribute__((swift_context))
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+typedef SWIFT_FUNCTION void (*lock_slow)(uint32_t, SWIFT_SELF void *);
+typedef SWIFT_FUNCTION void (*unlock_slow)(SWIFT_SELF void *);
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
+SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) __asm__(UNLOCK_SLOW);
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+    ((lock_slow)dlsym(RTLD_NEXT, LOCK_SLOW))(number, handle);
+    __tsan_acquire(handle);
+}
+
+SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) {
+    __tsan_release(handle);
+    ((unlock_slow)dlsym(RTLD_NEXT, UNLOCK_SLOW))(handle);
+}
+
+#endif

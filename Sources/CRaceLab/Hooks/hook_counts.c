@@ -1,0 +1,214 @@
+// The functions of the Swift runtime that count references. See reference_counts.c for what it is good for.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+#include "Hooks/next_symbol.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef void *(*on_object)(void *object);
+
+// MARK: - Retain and release
+
+#if defined(__linux__) && defined(__x86_64__)
+
+// The runtime calls these through pointers, if a flag is set, also from inside of its own library.
+
+typedef void *(*on_object_n)(void *object, uint32_t n);
+typedef void (*release)(void *object);
+typedef void (*release_n)(void *object, uint32_t n);
+
+static struct {
+    bool is_known;
+    uint8_t *enabled;
+    on_object real_retain, real_try_retain;
+    on_object_n real_retain_n;
+    release real_release;
+    release_n real_release_n;
+} runtime;
+
+#define HIDDEN __attribute__((visibility("hidden"), used))
+
+HIDDEN void *rl_retain(void *object) {
+    rl_counts(object, 1);
+    return runtime.real_retain(object);
+}
+
+// On its way to the pointer the runtime masks out the bits that mark what is no object, such as the
+// text of a string literal, and which must not be retained. What was passed is still in %rbx.
+HIDDEN _Atomic int rl_immortals;
+extern void rl_retain_from_adapter(void) __attribute__((visibility("hidden")));
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".hidden rl_retain_from_adapter\n"
+    ".globl rl_retain_from_adapter\n"
+    ".type rl_retain_from_adapter, @function\n"
+    "rl_retain_from_adapter:\n"
+    "    testq %rbx, %rbx\n"
+    "    jle 1f\n"
+    "    cmpq $4096, %rdi\n"
+    "    jb 2f\n"
+    "    jmp rl_retain\n"
+    "1:  lock incl rl_immortals(%rip)\n"
+    "2:  movq %rbx, %rax\n"
+    "    ret\n"
+    ".size rl_retain_from_adapter, . - rl_retain_from_adapter\n");
+
+/// Whether the runtime is one of which that is true.
+static bool finds_immortals(void) {
+    on_object swift_retain = (on_object)dlsym(RTLD_DEFAULT, "swift_retain");
+    const int before = atomic_load(&rl_immortals);
+    swift_retain((void *)0x8000000000000008ull);
+    return atomic_load(&rl_immortals) > before;
+}
+
+static void *retain_n(void *object, uint32_t n) {
+    rl_counts(object, (int)n);
+    return runtime.real_retain_n(object, n);
+}
+
+static void *try_retain(void *object) {
+    void *result = runtime.real_try_retain(object);
+    rl_has_counted(result, 1);
+    return result;
+}
+
+static void release_one(void *object) {
+    if (!rl_active || !object) return runtime.real_release(object);
+    rl_counts(object, -1);
+    rl_release_in_progress this;
+    rl_begin_release(&this, object);
+    runtime.real_release(object);
+    rl_end_release(&this);
+}
+
+static void release_several(void *object, uint32_t n) {
+    if (!rl_active || !object) return runtime.real_release_n(object, n);
+    rl_counts(object, -(int)n);
+    rl_release_in_progress this;
+    rl_begin_release(&this, object);
+    runtime.real_release_n(object, n);
+    rl_end_release(&this);
+}
+
+static void *exchange_function(const char *symbol, void *replacement) {
+    void **pointer = dlsym(RTLD_DEFAULT, symbol);
+    void *before = *pointer;
+    *pointer = replacement;
+    return before;
+}
+
+static void find_runtime(void) {
+    static const char *const symbols[] = {"_swift_retain", "_swift_retain_n", "_swift_tryRetain",
+                                          "_swift_release", "_swift_release_n"};
+    runtime.is_known = true;
+    uint8_t *enabled = dlsym(
+        RTLD_DEFAULT, "_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly");
+    for (int i = 0; i < 5; i++)
+        if (!dlsym(RTLD_DEFAULT, symbols[i])) return;
+    if (!enabled) return;
+    runtime.real_retain = (on_object)exchange_function(symbols[0], (void *)rl_retain_from_adapter);
+    runtime.real_retain_n = (on_object_n)exchange_function(symbols[1], (void *)retain_n);
+    runtime.real_try_retain = (on_object)exchange_function(symbols[2], (void *)try_retain);
+    runtime.real_release = (release)exchange_function(symbols[3], (void *)release_one);
+    runtime.real_release_n = (release_n)exchange_function(symbols[4], (void *)release_several);
+    __atomic_store_n(enabled, true, __ATOMIC_SEQ_CST);
+    if (finds_immortals())
+        runtime.enabled = enabled;
+    else
+        __atomic_store_n(enabled, false, __ATOMIC_SEQ_CST);
+}
+
+bool rl_listen_to_counts(bool on) {
+    if (!runtime.is_known) find_runtime();
+    if (runtime.enabled) __atomic_store_n(runtime.enabled, on, __ATOMIC_SEQ_CST);
+    return runtime.enabled != NULL;
+}
+
+#else
+
+bool rl_listen_to_counts(bool on) {
+    (void)on;
+    return false;
+}
+
+#endif
+
+// MARK: - Weak and unowned references
+
+typedef void *(*on_weak_and_object)(void *reference, void *object);
+typedef void *(*on_weak)(void *reference);
+typedef void *(*on_two_weak)(void *to, void *from);
+
+#define FORMS_WEAK_REFERENCE(name)                        \
+    REAL(on_weak_and_object, real_##name, #name)          \
+    void *name(void *reference, void *object) {           \
+        rl_refers_weakly(reference, object);              \
+        return real_##name()(reference, object);          \
+    }
+
+#define LOADS_WEAK_REFERENCE(name)                        \
+    REAL(on_weak, real_##name, #name)                     \
+    void *name(void *reference) {                         \
+        rl_looks_for(reference);                          \
+        void *object = real_##name()(reference);          \
+        rl_has_counted(object, 1);                        \
+        return object;                                    \
+    }
+
+#define COPIES_WEAK_REFERENCE(name)                       \
+    REAL(on_two_weak, real_##name, #name)                 \
+    void *name(void *to, void *from) {                    \
+        rl_copies_weak_reference(to, from);               \
+        return real_##name()(to, from);                   \
+    }
+
+FORMS_WEAK_REFERENCE(swift_weakInit)
+FORMS_WEAK_REFERENCE(swift_weakAssign)
+LOADS_WEAK_REFERENCE(swift_weakLoadStrong)
+LOADS_WEAK_REFERENCE(swift_weakTakeStrong)
+COPIES_WEAK_REFERENCE(swift_weakCopyInit)
+COPIES_WEAK_REFERENCE(swift_weakCopyAssign)
+COPIES_WEAK_REFERENCE(swift_weakTakeInit)
+COPIES_WEAK_REFERENCE(swift_weakTakeAssign)
+
+REAL(on_object, real_unowned_retain_strong, "swift_unownedRetainStrong")
+
+void *swift_unownedRetainStrong(void *object) {
+    rl_looks_at_object(object);
+    rl_counts(object, 1);
+    return real_unowned_retain_strong()(object);
+}
+
+// MARK: - Uniqueness
+
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define IS_UNIQUE "$ss25isKnownUniquelyReferencedySbxzRlzClF"
+#define IS_UNIQUE_OPTIONAL "$ss25isKnownUniquelyReferencedySbxSgzRlzClF"
+
+typedef SWIFT_FUNCTION bool (*is_unique)(void **object, const void *type);
+REAL(is_unique, real_is_unique, IS_UNIQUE)
+REAL(is_unique, real_is_unique_optional, IS_UNIQUE_OPTIONAL)
+
+SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) __asm__(IS_UNIQUE);
+SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type)
+    __asm__(IS_UNIQUE_OPTIONAL);
+
+SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) {
+    rl_asks_for_uniqueness(*object);
+    return real_is_unique()(object, type);
+}
+
+SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type) {
+    rl_asks_for_uniqueness(*object);
+    return real_is_unique_optional()(object, type);
+}
+
+#endif

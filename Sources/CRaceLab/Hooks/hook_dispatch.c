@@ -1,0 +1,467 @@
+// The entry points of Dispatch: semaphores, and running work on a queue. Swift's Dispatch module
+// calls these functions by name, and a definition in the program is found before all others.
+//
+// Only where that is so, which is Linux; see hook_threads.c.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include "Hooks/dispatch.h"
+
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/// As much of a block as is needed to call it.
+typedef struct {
+    void *isa;
+    int flags, reserved;
+    void (*invoke)(void *block);
+} block;
+
+#define NOW 0ull
+
+// MARK: - Time
+
+// Time stands still for the threads of a scenario, or it would depend on the processor's mood
+// whether a moment has passed already.
+
+typedef uint64_t (*time_after)(uint64_t, int64_t);
+typedef uint64_t (*time_of_day)(const void *, int64_t);
+REAL(time_after, real_time, "dispatch_time")
+REAL(time_of_day, real_walltime, "dispatch_walltime")
+
+static uint64_t still_time(void) {
+    static uint64_t time;
+    if (!time) time = real_time()(NOW, 0);
+    return time;
+}
+
+static uint64_t still_walltime(void) {
+    static uint64_t time;
+    if (!time) time = real_walltime()(NULL, 0);
+    return time;
+}
+
+uint64_t dispatch_time(uint64_t when, int64_t delta) {
+    IS_LISTENED_TO(place);
+    return real_time()(is_listened_to && when == NOW ? still_time() : when, delta);
+}
+
+uint64_t dispatch_walltime(const void *when, int64_t delta) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to || when) return real_walltime()(when, delta);
+    return real_time()(still_walltime(), delta);
+}
+
+// Times of day are counted downwards from 0.
+bool rl_has_passed(uint64_t time) {
+    if (time == NOW) return true;
+    bool is_time_of_day = (int64_t)time < 0;
+    return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
+}
+
+// MARK: - Semaphores
+
+typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
+typedef intptr_t (*semaphore_signal)(dispatch_object);
+REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
+REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
+
+/// How many references to an object there are from outside of Dispatch, less one.
+static int32_t references(dispatch_object object) { return ((const int32_t *)object)[3]; }
+
+typedef dispatch_object (*semaphore_create)(intptr_t);
+REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
+
+dispatch_object dispatch_semaphore_create(intptr_t count) {
+    dispatch_object semaphore = real_semaphore_create()(count);
+    rl_made(semaphore);
+    if (semaphore && references(semaphore) == 0) rl_made_semaphore(semaphore, count);
+    return semaphore;
+}
+
+static void signal_once(void *semaphore) { real_signal()(semaphore); }
+
+/// During a run the count is kept by the engine alone: a semaphore that was left behind with less
+/// than it was made with, after a deadlock, could not be freed. It starts from what the real one
+/// has, which is found out by taking as much as there is and giving it back.
+static void make_counted(dispatch_object semaphore) {
+    if (rl_is_counted(semaphore)) return;
+    int64_t count = 0;
+    while (real_wait()(semaphore, NOW) == 0) count++;
+    for (int64_t i = 0; i < count; i++) real_signal()(semaphore);
+    rl_set_signaller(signal_once);
+    rl_count(semaphore, count);
+}
+
+/// What would signal may have been sent to a queue, and not be done yet.
+static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
+    while (rl_is_between_runs_here()) {
+        if (real_wait()(semaphore, NOW) == 0) return 0;
+        if (!rl_do_waiting_work()) break;
+    }
+    return real_wait()(semaphore, timeout);
+}
+
+intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return wait_between_runs(semaphore, timeout);
+    make_counted(semaphore);
+    uint32_t step = timeout == FOREVER    ? rl_point(RL_ACQUIRE, semaphore, place)
+                    : rl_has_passed(timeout) ? rl_point(RL_TRY_ACQUIRE, semaphore, place)
+                                          : rl_timed_point(RL_ACQUIRE, semaphore, place);
+    return rl_got_it(step) ? 0 : 1;
+}
+
+intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_signal()(semaphore);
+    make_counted(semaphore);
+    rl_point(RL_SIGNAL, semaphore, place);
+    return 0;
+}
+
+typedef void (*release_object)(dispatch_object);
+REAL(release_object, real_release, "dispatch_release")
+
+void dispatch_release(dispatch_object object) {
+    rl_place place = RL_CALLER;
+    if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
+    if (references(object) == 0) rl_frees_semaphore(object, place);
+    real_release()(object);
+}
+
+// MARK: - Serial and concurrent queues
+
+// A queue does not tell of which kind it is. So concurrent ones get a mark when they are made,
+// and the attributes from which they are made are remembered.
+
+typedef dispatch_object (*queue_create)(const char *, dispatch_object);
+typedef dispatch_object (*queue_create_with_target)(const char *, dispatch_object, dispatch_object);
+typedef dispatch_object (*global_queue)(intptr_t, uintptr_t);
+typedef void (*set_specific)(dispatch_object, const void *, void *, function);
+typedef void *(*get_specific)(dispatch_object, const void *);
+REAL(queue_create, real_create, "dispatch_queue_create")
+REAL(queue_create_with_target, real_create_with_target, "dispatch_queue_create_with_target")
+REAL(global_queue, real_global_queue, "dispatch_get_global_queue")
+REAL(set_specific, real_set_specific, "dispatch_queue_set_specific")
+REAL(get_specific, real_get_specific, "dispatch_queue_get_specific")
+
+/// An object that lives as long as the process, in a list of such objects.
+typedef struct member {
+    dispatch_object object;
+    struct member *next;
+} member;
+
+typedef _Atomic(member *) object_set;
+
+static object_set concurrent_attributes, global_queues;
+
+static bool contains(object_set *set, dispatch_object object) {
+    const member *m = atomic_load(set);
+    while (m && m->object != object) m = m->next;
+    return m != NULL;
+}
+
+static void insert(object_set *set, dispatch_object object) {
+    if (!object || contains(set, object)) return;
+    member *m = malloc(sizeof *m);
+    if (!m) abort();
+    *m = (member){object, atomic_load(set)};
+    while (!atomic_compare_exchange_weak(set, &m->next, m)) {}
+}
+
+static bool is_concurrent_attribute(dispatch_object attribute) {
+    if (!attribute) return false;
+    return attribute == dlsym(RTLD_DEFAULT, "_dispatch_queue_attr_concurrent") ||
+           contains(&concurrent_attributes, attribute);
+}
+
+static dispatch_object derived(dispatch_object attribute, dispatch_object from) {
+    if (is_concurrent_attribute(from)) insert(&concurrent_attributes, attribute);
+    return attribute;
+}
+
+#define DERIVE1(name)                                                                      \
+    dispatch_object name(dispatch_object from) {                                           \
+        typedef dispatch_object (*make)(dispatch_object);                                  \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from), from);                       \
+    }
+#define DERIVE2(name, type)                                                                \
+    dispatch_object name(dispatch_object from, type a) {                                   \
+        typedef dispatch_object (*make)(dispatch_object, type);                            \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a), from);                    \
+    }
+#define DERIVE3(name, type1, type2)                                                        \
+    dispatch_object name(dispatch_object from, type1 a, type2 b) {                         \
+        typedef dispatch_object (*make)(dispatch_object, type1, type2);                    \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a, b), from);                 \
+    }
+
+DERIVE1(dispatch_queue_attr_make_initially_inactive)
+DERIVE2(dispatch_queue_attr_make_with_autorelease_frequency, unsigned long)
+DERIVE3(dispatch_queue_attr_make_with_qos_class, unsigned, int)
+
+static const char mark_of_concurrent;
+
+static dispatch_object marked(dispatch_object queue, dispatch_object attribute) {
+    if (queue && is_concurrent_attribute(attribute))
+        real_set_specific()(queue, &mark_of_concurrent, (void *)&mark_of_concurrent, NULL);
+    return queue;
+}
+
+/// The lab does not know that two queues with one target keep each other out.
+static void note_target(dispatch_object target, rl_place place) {
+    if (!rl_is_of_lab() || !target || rl_kind_of_queue(target) == GLOBAL) return;
+    if (rl_is_in_library(place.pc, "libdispatch")) return;
+    rl_library_between(&place);
+    rl_meet_outside("gives a queue another one as its target", place);
+}
+
+typedef void (*set_target)(dispatch_object, dispatch_object);
+REAL(set_target, real_set_target, "dispatch_set_target_queue")
+
+void dispatch_set_target_queue(dispatch_object queue, dispatch_object target) {
+    note_target(target, RL_CALLER);
+    real_set_target()(queue, target);
+}
+
+dispatch_object dispatch_queue_create(const char *label, dispatch_object attribute) {
+    return marked(real_create()(label, attribute), attribute);
+}
+
+dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_object attribute,
+                                                  dispatch_object target) {
+    note_target(target, RL_CALLER);
+    return marked(real_create_with_target()(label, attribute, target), attribute);
+}
+
+dispatch_object dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
+    dispatch_object queue = real_global_queue()(identifier, flags);
+    insert(&global_queues, queue);
+    return queue;
+}
+
+queue_kind rl_kind_of_queue(dispatch_object queue) {
+    static dispatch_object main_queue;
+    if (!main_queue) main_queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
+    if (queue == main_queue) return MAIN;
+    if (contains(&global_queues, queue)) return GLOBAL;
+    return real_get_specific()(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
+}
+
+// MARK: - Running work on a queue, and waiting for it
+
+// A queue is a lock around the work: for one, or, if it is concurrent, for many readers and one
+// writer, which is a barrier. The work runs on the thread that waits for it, as it does in
+// Dispatch, and within a real call, so that `dispatchPrecondition` and `getSpecific` find what
+// they look for.
+
+typedef void (*sync_on)(dispatch_object queue, void *context, function work);
+typedef void (*sync_block_on)(dispatch_object queue, void *work);
+REAL(sync_on, real_sync_f, "dispatch_sync_f")
+REAL(sync_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
+REAL(sync_block_on, real_sync, "dispatch_sync")
+REAL(sync_block_on, real_barrier_sync, "dispatch_barrier_sync")
+
+/// Dispatch has to come to the end of its function even if the work does not.
+static void make_call(void *context) {
+    const call *c = context;
+    rl_landing landing;
+    rl_set_landing(&landing);
+    if (setjmp(landing.at) == 0) c->work(c->context);
+    rl_remove_landing(&landing);
+}
+
+/// A work item that has been canceled does nothing.
+void rl_call_block(void *context) {
+    rl_begin_work_item(context);
+    ((block *)context)->invoke(context);
+}
+
+/// Returns false if the thread has come later than it could have, and has to wait after all.
+static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
+    rl_come_for(work);
+    const uint32_t step = rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
+    rl_come_for(NULL);
+    return rl_got_it(step);
+}
+
+void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place) {
+    const queue_kind kind = rl_kind_of_queue(queue);
+    const bool shared = kind == CONCURRENT && !barrier;
+    if (kind != GLOBAL)
+        while (!take_queue(queue, shared, work, place)) rl_come_later(queue);
+    if (kind == MAIN)
+        c.work(c.context);  // by the thread that stands for the main thread
+    else
+        (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    rl_continue_giving_up();
+    if (kind != GLOBAL) rl_unlocked(queue);
+    if (work) rl_leave_line(queue, work);
+}
+
+/// Work for the main queue is done on the main thread, whichever thread waits for it.
+static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
+    item *i = rl_make_item(queue, c, false, false, place.pc);
+    i->is_waited_for = true;
+    i->is_known = rl_in_hand().is_known;
+    rl_count_unfinished(i, 1);
+    rl_made(i);
+    rl_send_item(i, place);
+    rl_point(RL_AWAIT, i, place);
+}
+
+/// Between two runs no other thread does what was sent to the queue before. Returns whether that was all.
+static bool is_done_between_runs(dispatch_object queue, call c) {
+    if (!rl_is_between_runs_here()) return false;
+    while (rl_do_waiting_work()) {}
+    if (rl_kind_of_queue(queue) != MAIN) return false;
+    const bool before = rl_stand_for_main_thread(true);
+    c.work(c.context);
+    rl_stand_for_main_thread(before);
+    return true;
+}
+
+/// Returns false if this is no matter for the lab.
+static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, bool is_listened_to,
+                             rl_place place) {
+    if (!is_listened_to) return is_done_between_runs(queue, c);
+    if (rl_kind_of_queue(queue) == MAIN && !rl_stands_for_main_thread())
+        wait_for_main_queue(queue, c, place);
+    else
+        rl_run_on_queue(queue, c, barrier, NULL, place);
+    return true;
+}
+
+static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barrier,
+                                   bool is_listened_to, rl_place place, rl_place caller) {
+    if (!rl_is_of_lab()) return false;
+    const rl_work_in_hand before =
+        rl_take_in_hand((rl_work_in_hand){block, place.pc, rl_passes_work_item(block, caller)});
+    const call c = {rl_call_block, block};
+    const bool has_run = has_run_on_queue(queue, c, barrier, is_listened_to, place);
+    rl_take_in_hand(before);
+    return has_run;
+}
+
+static void no_release(void *queue) { (void)queue; }
+
+/// For the thread that reads the state: as if the lab did not listen, but with a limit.
+static void observe_on_queue(dispatch_object queue, call c, bool barrier) {
+    if (rl_kind_of_queue(queue) == MAIN) {
+        const bool before = rl_stand_for_main_thread(true);
+        c.work(c.context);
+        rl_stand_for_main_thread(before);
+        return;
+    }
+    rl_observer_locks(queue, no_release);
+    (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    rl_continue_giving_up();
+    rl_observer_unlocks(queue);
+}
+
+void dispatch_sync(dispatch_object queue, void *work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){rl_call_block, work}, false);
+    IS_LISTENED_TO(place);
+    const bool barrier = is_listened_to && rl_is_barrier(work);
+    if (!has_run_block_on_queue(queue, work, barrier, is_listened_to, place, RL_CALLER))
+        real_sync()(queue, work);
+}
+
+void dispatch_barrier_sync(dispatch_object queue, void *work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){rl_call_block, work}, true);
+    IS_LISTENED_TO(place);
+    if (!has_run_block_on_queue(queue, work, true, is_listened_to, place, RL_CALLER))
+        real_barrier_sync()(queue, work);
+}
+
+void dispatch_sync_f(dispatch_object queue, void *context, function work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){work, context}, false);
+    IS_LISTENED_TO(place);
+    if (!has_run_on_queue(queue, (call){work, context}, false, is_listened_to, place))
+        real_sync_f()(queue, context, work);
+}
+
+void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
+    if (rl_is_observing) return observe_on_queue(queue, (call){work, context}, true);
+    IS_LISTENED_TO(place);
+    if (!has_run_on_queue(queue, (call){work, context}, true, is_listened_to, place))
+        real_barrier_sync_f()(queue, context, work);
+}
+
+// MARK: - Doing something many times
+
+typedef void (*apply_on)(size_t, dispatch_object, void *);
+typedef void (*apply_f_on)(size_t, dispatch_object, void *, void (*)(void *, size_t));
+REAL(apply_on, real_apply, "dispatch_apply")
+REAL(apply_f_on, real_apply_f, "dispatch_apply_f")
+
+/// A block that takes a number.
+static void call_block_with(void *context, size_t number) {
+    ((void (*)(void *, size_t))((block *)context)->invoke)(context, number);
+}
+
+typedef struct {
+    size_t count;
+    void (*work)(void *context, size_t number);
+    void *context;
+    rl_place place;
+} repetition;
+
+static void do_once(const void *team, size_t number) {
+    const repetition *r = team;
+    r->work(r->context, number);
+}
+
+static void do_in_turn(void *context) {
+    const repetition *r = context;
+    for (size_t number = 0; number < r->count; number++) do_once(r, number);
+}
+
+/// Each time on a thread of its own, since any two may be done at the same time and nothing orders
+/// them.
+static void do_at_once(void *context) {
+    const repetition *r = context;
+    if (r->count < 2) return do_in_turn(context);
+    // One place for all starts: see pthread_create.
+    rl_point(RL_START, (const void *)rl_start_thread, r->place);
+    rl_start_team(r, r->count, do_once);
+    rl_point(RL_JOIN, r, r->place);
+}
+
+/// Returns false if this is no matter for the lab.
+static bool has_repeated(dispatch_object queue, repetition r, bool is_listened_to) {
+    if (!is_listened_to) {
+        if (rl_is_between_runs_here()) do_in_turn(&r);
+        return rl_is_between_runs_here();
+    }
+    const queue_kind kind = queue ? rl_kind_of_queue(queue) : GLOBAL;
+    if (kind == GLOBAL)
+        do_at_once(&r);
+    else
+        has_run_on_queue(queue, (call){kind == CONCURRENT ? do_at_once : do_in_turn, &r}, false,
+                         true, r.place);
+    return true;
+}
+
+void dispatch_apply(size_t count, dispatch_object queue, void *work) {
+    IS_LISTENED_TO(place);
+    if (!has_repeated(queue, (repetition){count, call_block_with, work, place}, is_listened_to))
+        real_apply()(count, queue, work);
+}
+
+void dispatch_apply_f(size_t count, dispatch_object queue, void *context,
+                      void (*work)(void *context, size_t number)) {
+    IS_LISTENED_TO(place);
+    if (!has_repeated(queue, (repetition){count, work, context, place}, is_listened_to))
+        real_apply_f()(count, queue, context, work);
+}
+
+#endif

@@ -1,0 +1,189 @@
+// The entry points through which code reads and changes properties by key path. The accesses
+// themselves are made inside of the standard library, where the lab cannot listen; but which ones
+// there will be can be read off the key path before.
+//
+// How a key path looks in memory is described in the sources of the standard library
+// (stdlib/public/core/KeyPath.swift); a test of the lab compares what is read off here with what
+// direct accesses to the same properties touch.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+#include "Hooks/next_symbol.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <string.h>
+
+// MARK: - What a key path says
+
+enum { STORED_IN_STRUCT = 1, COMPUTED = 2, STORED_IN_CLASS = 3, OPTIONAL = 4 };
+enum { CHAIN = 0, WRAP = 1, FORCE = 2 };
+
+#define HAS_REFERENCE_PREFIX 0x40000000u
+#define SIZE_OF_COMPONENTS 0x00FFFFFFu
+#define ENDS_REFERENCE_PREFIX 0x80000000u
+#define IS_VARIABLE 0x00800000u
+#define OFFSET 0x007FFFFFu
+#define OFFSET_IS_BEHIND 0x007FFFFFu
+
+/// Where the walk along a key path has got to.
+typedef struct {
+    const char *component, *end;
+    const char *value;          // what the components so far lead to
+    bool modifies;              // from here on, if the whole does
+} walk;
+
+/// A property of an object that is accessed on the way.
+typedef struct {
+    const void *address;
+    rl_kind kind;
+} access;
+
+static uint32_t word(const char *at) {
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static const void *pointer(const char *at) {
+    const void *value;
+    memcpy(&value, at, sizeof value);
+    return value;
+}
+
+static const char *aligned(const char *at) {
+    return (const char *)(((uintptr_t)at + sizeof(void *) - 1) & ~(sizeof(void *) - 1));
+}
+
+static walk beginning(const void *root, const void *key_path) {
+    // The object's header, and the name for Objective-C.
+    const char *buffer = (const char *)key_path + 3 * sizeof(void *);
+    uint32_t header = word(buffer);
+    const char *components = buffer + sizeof(void *);
+    return (walk){.component = components, .end = components + (header & SIZE_OF_COMPONENTS),
+                  .value = root, .modifies = !(header & HAS_REFERENCE_PREFIX)};
+}
+
+/// Whether there is something in an optional of a type.
+static bool holds_something(const char *value, const void *wrapped_type) {
+    typedef unsigned (*tag)(const void *value, unsigned empty_cases, const void *type);
+    const void *const *witnesses = ((const void *const *const *)wrapped_type)[-1];
+    const int get_enum_tag_single_payload = 6;
+    return ((tag)witnesses[get_enum_tag_single_payload])(value, 1, wrapped_type) == 0;
+}
+
+/// Goes one component further. Returns false where the way ends, or leads on through code: what
+/// that accesses is a step anyway.
+static bool go_on(walk *w, access *found) {
+    found->address = NULL;
+    if (w->component + sizeof(uint32_t) > w->end) return false;
+    uint32_t header = word(w->component);
+    uint32_t kind = header >> 24 & 0x7F, offset = header & OFFSET;
+    const char *behind = w->component + sizeof header;
+    switch (kind) {
+        case STORED_IN_STRUCT:
+        case STORED_IN_CLASS:
+            if (offset == OFFSET_IS_BEHIND) {
+                offset = word(behind);
+                behind += sizeof offset;
+            }
+            if (kind == STORED_IN_CLASS) {
+                w->value = pointer(w->value);
+                if (!w->value) return false;
+            }
+            w->value += offset;
+            if (kind == STORED_IN_CLASS && (header & IS_VARIABLE)) {
+                found->address = w->value;
+                found->kind = w->modifies ? RL_MODIFY : RL_READ;
+            }
+            break;
+        case OPTIONAL:
+            // What comes last touches nothing, and it has no type.
+            if (offset == WRAP || behind >= w->end) return false;
+            if (!holds_something(w->value, pointer(aligned(behind)))) return false;
+            break;
+        default:
+            return false;
+    }
+    if (header & ENDS_REFERENCE_PREFIX) w->modifies = true;
+    // Behind a component stands its type, unless it is the last.
+    w->component = aligned(behind) + sizeof(void *);
+    return true;
+}
+
+/// The access with a number, counted from 0.
+static bool nth_access(const void *root, const void *key_path, int number, access *found) {
+    walk w = beginning(root, key_path);
+    while (go_on(&w, found)) {
+        if (!found->address) continue;
+        if (number-- == 0) return true;
+    }
+    return false;
+}
+
+/// Makes a step of every access that there will be. What the last one leads to may have changed
+/// when its turn comes; then that is a step, too.
+static void listen(const void *root, const void *key_path, bool modifies, rl_place place) {
+    access next, now;
+    for (int i = 0; nth_access(root, key_path, i, &next); i++) {
+        do {
+            now = next;
+            rl_point(modifies ? now.kind : RL_READ, now.address, place);
+        } while (nth_access(root, key_path, i, &next) && next.address != now.address);
+    }
+}
+
+#define LISTEN(root, key_path, modifies)                          \
+    do {                                                          \
+        rl_place place = RL_CALLER;                               \
+        if (rl_active && rl_is_under_test(place.pc))              \
+            listen(root, key_path, modifies, rl_place_in_source(place)); \
+    } while (0)
+
+// MARK: - The entry points
+
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define RESULT __attribute__((swift_indirect_result)) void *
+
+/// What a coroutine returns: how to go on, and what it lends.
+typedef struct {
+    void *proceed, *lent;
+} yielded;
+
+typedef SWIFT_FUNCTION void (*get)(RESULT, const void *, const void *);
+typedef SWIFT_FUNCTION void (*set)(const void *, const void *, const void *);
+typedef SWIFT_FUNCTION yielded (*lend)(void *, const void *, const void *);
+
+#define GET(name)                                                                          \
+    REAL(get, real_##name, #name)                                                          \
+    SWIFT_FUNCTION void name(RESULT result, const void *root, const void *key_path) {      \
+        LISTEN(root, key_path, false);                                                     \
+        real_##name()(result, root, key_path);                                             \
+    }
+
+#define SET(name)                                                                          \
+    REAL(set, real_##name, #name)                                                          \
+    SWIFT_FUNCTION void name(const void *root, const void *key_path, const void *value) {  \
+        LISTEN(root, key_path, true);                                                      \
+        real_##name()(root, key_path, value);                                              \
+    }
+
+#define LEND(name, modifies)                                                               \
+    REAL(lend, real_##name, #name)                                                         \
+    SWIFT_FUNCTION yielded name(void *buffer, const void *root, const void *key_path) {    \
+        LISTEN(root, key_path, modifies);                                                  \
+        return real_##name()(buffer, root, key_path);                                      \
+    }
+
+GET(swift_getAtKeyPath)
+GET(swift_getAtPartialKeyPath)
+SET(swift_setAtWritableKeyPath)
+SET(swift_setAtReferenceWritableKeyPath)
+LEND(swift_readAtKeyPath, false)
+LEND(swift_modifyAtWritableKeyPath, true)
+LEND(swift_modifyAtReferenceWritableKeyPath, true)
+
+#endif

@@ -1,0 +1,65 @@
+// The entry points that tell the main thread and the main queue from others. On the lab's threads the
+// main thread is the one that does what is sent to the main queue; the process's own has other things
+// to do, such as waiting for the exploration.
+//
+// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include "Hooks/dispatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_main(dispatch_object queue) { return rl_kind_of_queue(queue) == MAIN; }
+
+// MARK: - Foundation
+
+typedef bool (*ask)(void);
+REAL(ask, real_is_main_thread, "_CFIsMainThread")
+
+bool _CFIsMainThread(void) {
+    return rl_is_of_lab() ? rl_stands_for_main_thread() : real_is_main_thread()();
+}
+
+// MARK: - Dispatch, and through it the checks of Swift
+
+typedef void (*assert_queue)(dispatch_object);
+REAL(assert_queue, real_assert, "dispatch_assert_queue")
+REAL(assert_queue, real_assert_barrier, "dispatch_assert_queue_barrier")
+REAL(assert_queue, real_assert_not, "dispatch_assert_queue_not")
+
+void dispatch_assert_queue(dispatch_object queue) {
+    if (!rl_stands_for_main_thread() || !is_main(queue)) real_assert()(queue);
+}
+
+void dispatch_assert_queue_barrier(dispatch_object queue) {
+    if (!rl_stands_for_main_thread() || !is_main(queue)) real_assert_barrier()(queue);
+}
+
+void dispatch_assert_queue_not(dispatch_object queue) {
+    if (!rl_stands_for_main_thread() || !is_main(queue)) return real_assert_not()(queue);
+    fputs("BUG IN CLIENT OF LIBDISPATCH: Assertion failed: Block was not expected to execute on "
+          "queue [com.apple.main-thread]\n", stderr);
+    abort();
+}
+
+typedef void *(*get_specific)(const void *key);
+typedef void *(*get_specific_of)(dispatch_object queue, const void *key);
+REAL(get_specific, real_get_specific, "dispatch_get_specific")
+REAL(get_specific_of, real_get_specific_of, "dispatch_queue_get_specific")
+
+/// Work for another queue may be done on the main thread: then it is that queue which is asked.
+void *dispatch_get_specific(const void *key) {
+    void *found = real_get_specific()(key);
+    if (found || !rl_stands_for_main_thread()) return found;
+    return real_get_specific_of()(dlsym(RTLD_DEFAULT, "_dispatch_main_q"), key);
+}
+
+#endif

@@ -1,0 +1,99 @@
+// The entry points of what the lab does not control: sources, channels and workloops of Dispatch, and
+// the timers of run loops. Where the code under test makes one there is no verdict, since what it
+// does goes on beside the threads of the scenario.
+//
+// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include "Hooks/dispatch.h"
+
+#include <sys/types.h>
+#include <time.h>
+
+/// Independent of the caller: on a thread of the lab it is for the code under test, unless Dispatch does so for
+/// itself.
+static void meet(const char *what, rl_place place) {
+    if (!rl_is_of_lab() || rl_is_in_library(place.pc, "libdispatch")) return;
+    rl_library_between(&place);
+    rl_meet_outside(what, place);
+}
+
+// MARK: - Dispatch
+
+typedef dispatch_object (*source_create)(const void *, uintptr_t, uintptr_t, dispatch_object);
+REAL(source_create, real_source_create, "dispatch_source_create")
+
+dispatch_object dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask,
+                                       dispatch_object queue) {
+    meet("makes a dispatch source", RL_CALLER);
+    return real_source_create()(type, handle, mask, queue);
+}
+
+typedef dispatch_object (*io_create)(unsigned long, int, dispatch_object, void *);
+typedef dispatch_object (*io_create_with_path)(unsigned long, const char *, int, mode_t,
+                                               dispatch_object, void *);
+typedef void (*read_on)(int, size_t, dispatch_object, void *);
+typedef void (*write_on)(int, dispatch_object, dispatch_object, void *);
+REAL(io_create, real_io_create, "dispatch_io_create")
+REAL(io_create_with_path, real_io_create_with_path, "dispatch_io_create_with_path")
+REAL(read_on, real_read, "dispatch_read")
+REAL(write_on, real_write, "dispatch_write")
+
+static const char io[] = "reads or writes with Dispatch";
+
+dispatch_object dispatch_io_create(unsigned long type, int file, dispatch_object queue, void *done) {
+    meet(io, RL_CALLER);
+    return real_io_create()(type, file, queue, done);
+}
+
+dispatch_object dispatch_io_create_with_path(unsigned long type, const char *path, int flags,
+                                             mode_t mode, dispatch_object queue, void *done) {
+    meet(io, RL_CALLER);
+    return real_io_create_with_path()(type, path, flags, mode, queue, done);
+}
+
+void dispatch_read(int file, size_t length, dispatch_object queue, void *done) {
+    meet(io, RL_CALLER);
+    real_read()(file, length, queue, done);
+}
+
+void dispatch_write(int file, dispatch_object data, dispatch_object queue, void *done) {
+    meet(io, RL_CALLER);
+    real_write()(file, data, queue, done);
+}
+
+typedef dispatch_object (*workloop_create)(const char *);
+REAL(workloop_create, real_workloop, "dispatch_workloop_create")
+REAL(workloop_create, real_inactive_workloop, "dispatch_workloop_create_inactive")
+
+dispatch_object dispatch_workloop_create(const char *label) {
+    meet("makes a workloop", RL_CALLER);
+    return real_workloop()(label);
+}
+
+dispatch_object dispatch_workloop_create_inactive(const char *label) {
+    meet("makes a workloop", RL_CALLER);
+    return real_inactive_workloop()(label);
+}
+
+// MARK: - Run loops
+
+// Foundation sets such a timer when a `Timer` is added to a run loop, and when one runs.
+
+typedef int (*set_time)(int, int, const struct itimerspec *, struct itimerspec *);
+REAL(set_time, real_set_time, "timerfd_settime")
+
+int timerfd_settime(int file, int flags, const struct itimerspec *time, struct itimerspec *before) {
+    const rl_place place = RL_CALLER;
+    if (rl_is_of_lab() && rl_is_in_library(place.pc, "libFoundation")) meet("uses a timer", place);
+    return real_set_time()(file, flags, time, before);
+}
+
+#endif

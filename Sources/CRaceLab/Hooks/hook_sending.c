@@ -1,0 +1,368 @@
+// Sending work to a queue of Dispatch, with `async`.
+//
+// The work is done by a thread that the lab starts for the queue, and that waits for more until all
+// others have ended: one for a serial queue, as many as it takes for a concurrent one. Each piece of
+// work runs as if a thread waited for it (hook_dispatch.c), so that it keeps out others that do.
+//
+// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include "Hooks/dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+extern void dispatch_retain(dispatch_object object);
+extern void dispatch_release(dispatch_object object);
+
+typedef void (*async_on)(dispatch_object queue, void *work);
+typedef void (*async_f_on)(dispatch_object queue, void *context, function work);
+typedef void *(*block_copy)(const void *block);
+typedef void (*block_release)(const void *block);
+typedef void (*sync_on)(dispatch_object queue, void *context, function work);
+REAL(async_on, real_async, "dispatch_async")
+REAL(async_on, real_barrier_async, "dispatch_barrier_async")
+REAL(async_f_on, real_async_f, "dispatch_async_f")
+REAL(async_f_on, real_barrier_async_f, "dispatch_barrier_async_f")
+REAL(block_copy, real_block_copy, "_Block_copy")
+REAL(block_release, real_block_release, "_Block_release")
+REAL(sync_on, real_sync_f, "dispatch_sync_f")
+REAL(sync_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
+
+item *rl_make_item(dispatch_object queue, call c, bool is_block, bool barrier, uintptr_t pc) {
+    item *i = malloc(sizeof *i);
+    if (!i) abort();
+    if (is_block) {
+        c.context = real_block_copy()(c.context);
+        barrier |= rl_is_barrier(c.context);
+    }
+    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .pc = pc};
+    dispatch_retain(queue);
+    return i;
+}
+
+void rl_discard_item(item *i) {
+    if (i->is_block) real_block_release()(i->call.context);
+    if (i->group) dispatch_release(i->group);
+    dispatch_release(i->queue);
+    free(i);
+}
+
+/// What the work has captured is freed on the queue, too, and before the end of the work can be known.
+static void do_work(void *context) {
+    item *i = context;
+    rl_place place = RL_CALLER;
+    place.pc = i->pc;
+    const rl_work_in_hand before = rl_take_in_hand(
+        (rl_work_in_hand){i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
+    i->call.work(i->call.context);
+    rl_take_in_hand(before);
+    if (i->is_block) real_block_release()(i->call.context);
+    i->is_block = false;
+    if (i->group) rl_leave_group(i->group, place);
+    if (i->is_waited_for) rl_finished(i);
+}
+
+// MARK: - Between two runs
+
+// While a scenario is set up, and while a run is judged, the lab does what is sent to queues on the
+// thread that sends it: when that waits for something, or has come to its end.
+
+static item *first_waiting, *last_waiting;
+
+/// A queue for which work is being done, further down on the stack.
+typedef struct busy_queue {
+    dispatch_object queue;
+    const struct busy_queue *outer;
+} busy_queue;
+
+static const busy_queue *busy_queues;
+
+static bool is_busy(dispatch_object queue) {
+    for (const busy_queue *b = busy_queues; b; b = b->outer)
+        if (b->queue == queue) return rl_kind_of_queue(queue) != GLOBAL;
+    return false;
+}
+
+static void wait_for_end_of_set_up(item *i) {
+    if (last_waiting)
+        last_waiting->next = i;
+    else
+        first_waiting = i;
+    last_waiting = i;
+}
+
+static item *take_waiting_item(void) {
+    item *before = NULL, *i = first_waiting;
+    while (i && is_busy(i->queue)) {
+        before = i;
+        i = i->next;
+    }
+    if (!i) return NULL;
+    if (before)
+        before->next = i->next;
+    else
+        first_waiting = i->next;
+    if (last_waiting == i) last_waiting = before;
+    return i;
+}
+
+bool rl_do_waiting_work(void) {
+    item *i = take_waiting_item();
+    if (!i) return false;
+    const busy_queue here = {i->queue, busy_queues};
+    busy_queues = &here;
+    const bool is_main = rl_kind_of_queue(i->queue) == MAIN;
+    const bool was_main = rl_stand_for_main_thread(is_main);
+    if (is_main)
+        do_work(i);
+    else
+        (i->barrier ? real_barrier_sync_f() : real_sync_f())(i->queue, i, do_work);
+    rl_stand_for_main_thread(was_main);
+    busy_queues = here.outer;
+    rl_discard_item(i);
+    return true;
+}
+
+static item *first_delayed;
+
+void rl_forget_work_between_runs(void) {
+    first_waiting = last_waiting = first_delayed = NULL;
+    busy_queues = NULL;
+}
+
+static void forget_lanes(void);
+
+void rl_finish_work_between_runs(void) {
+    forget_lanes();
+    rl_forget_notifications();
+    while (rl_do_waiting_work()) {}
+}
+
+// MARK: - In a run
+
+/// What one thread does in one run for a queue: all of it for a serial queue, one piece after the other
+/// for a concurrent one.
+typedef struct {
+    dispatch_object queue;
+    item *first, *last;
+    bool is_started, is_free;
+    rl_moment end;              // of what it has done, if it is free
+} lane;
+
+static lane lanes[RL_MAX_THREADS];
+static int lane_count;
+
+/// What a run has left undone, because it was given up, is of no use to the next one.
+static void forget_lanes(void) {
+    for (int k = 0; k < lane_count; k++)
+        for (item *i = lanes[k].first, *next; i; i = next) {
+            next = i->next;
+            rl_discard_item(i);
+        }
+    lane_count = 0;
+}
+
+/// Of the threads that work for a concurrent queue, one of which the sender knows that it has nothing
+/// to do. Whether another one has come to its end is a matter of who goes first, and no step shows it;
+/// and if it did both pieces of work, that would order them where nothing else does.
+static bool can_take_more(const lane *l, bool is_serial) {
+    return is_serial || (l->is_free && rl_knows(l->end));
+}
+
+static lane *lane_of(dispatch_object queue, bool is_serial) {
+    for (int k = 0; k < lane_count; k++)
+        if (lanes[k].queue == queue && can_take_more(&lanes[k], is_serial)) return &lanes[k];
+    if (lane_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    lanes[lane_count] = (lane){.queue = queue};
+    return &lanes[lane_count++];
+}
+
+static item *take_item(lane *l) {
+    item *i = l->first;
+    l->first = i->next;
+    if (!l->first) l->last = NULL;
+    return i;
+}
+
+static void *work_on_lane(void *argument) {
+    lane *l = argument;
+    rl_stand_for_main_thread(rl_kind_of_queue(l->queue) == MAIN);
+    while (rl_await(l)) {
+        item *i = take_item(l);
+        rl_received(i);
+        rl_place place = RL_CALLER;
+        place.pc = i->pc;
+        rl_run_on_queue(l->queue, (call){do_work, i}, i->barrier, i, place);
+        rl_discard_item(i);
+        l->end = rl_end_of_work(l->queue);
+        l->is_free = true;
+    }
+    return NULL;
+}
+
+static void start_worker(lane *l) {
+    l->is_started = true;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    if (rl_start_thread(&thread, &attributes, work_on_lane, l) != 0) abort();
+    pthread_attr_destroy(&attributes);
+}
+
+static void add_item(lane *l, item *i) {
+    if (l->last)
+        l->last->next = i;
+    else
+        l->first = i;
+    l->last = i;
+    l->is_free = false;
+    rl_deliver(l);
+}
+
+void rl_send_item(item *i, rl_place place) {
+    if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
+    const queue_kind kind = rl_kind_of_queue(i->queue);
+    const bool is_serial = kind == SERIAL || kind == MAIN;
+    rl_point(RL_SEND, rl_line_of(i->queue), place);
+    if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
+    lane *l = lane_of(i->queue, is_serial);
+    rl_hand_down(i, place.pc);
+    add_item(l, i);
+    if (!l->is_started) start_worker(l);
+}
+
+// MARK: - With a delay
+
+// Time is no part of the model: what is sent with a delay is work that comes to the queue at any later
+// time. A thread of its own sends it there.
+
+typedef void (*after)(uint64_t when, dispatch_object queue, void *work);
+typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, function work);
+REAL(after, real_after, "dispatch_after")
+REAL(after_f, real_after_f, "dispatch_after_f")
+
+static void *send_now(void *argument) {
+    item *i = argument;
+    rl_place place = RL_CALLER;
+    place.pc = i->pc;
+    rl_send_item(i, place);
+    return NULL;
+}
+
+static void send_in_run(void *argument) { send_now(argument); }
+
+static void send_later(uint64_t when, item *i, rl_place place) {
+    if (when == FOREVER) return rl_discard_item(i);
+    if (rl_is_between_runs_here()) {
+        i->next = first_delayed;
+        first_delayed = i;
+        return;
+    }
+    // One place for all starts: see pthread_create.
+    rl_point(RL_START, (const void *)rl_start_thread, place);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    if (rl_start_thread(&thread, &attributes, send_now, i) != 0) abort();
+    pthread_attr_destroy(&attributes);
+}
+
+void rl_begin_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        i->next = NULL;
+        rl_add_thread_of_set_up(send_in_run, i);
+    }
+    first_delayed = NULL;
+}
+
+void rl_forget_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        rl_discard_item(i);
+    }
+    first_delayed = NULL;
+}
+
+// MARK: - The entry points
+
+void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
+    const rl_place caller = RL_CALLER;
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return real_after()(when, queue, work);
+    item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
+    send_later(when, i, place);
+}
+
+void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
+    rl_place place = RL_CALLER;
+    if (!rl_is_sending(&place)) return real_after_f()(when, queue, context, work);
+    send_later(when, rl_make_item(queue, (call){work, context}, false, false, place.pc), place);
+}
+
+bool rl_is_sending(rl_place *place) {
+    if (!rl_is_of_lab()) return false;
+    rl_place nearest = *place;
+    const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
+    // To look behind the libraries takes long, and is the same the next time.
+    static struct { uintptr_t caller, place; } direct[64];
+    const uintptr_t slot = (nearest.pc ^ place->pc >> 3) % 64;
+    if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc) return true;
+    const uintptr_t caller = nearest.pc;
+    // Dispatch does so for itself.
+    if (rl_is_in_library(caller, "libdispatch")) return false;
+    const char *library = rl_library_between(&nearest);
+    if (is_known && !library) {
+        direct[slot].caller = caller;
+        direct[slot].place = place->pc;
+        return true;
+    }
+    rl_meet_outside(!library                         ? "sends work to a queue while a global is made"
+                    : strstr(library, "_Concurrency") ? "starts or resumes a task, which runs outside of the scenario"
+                                                      : "has a library send work to a queue, as OperationQueue does",
+                    nearest);
+    return false;
+}
+
+/// Returns false if this is no matter for the lab.
+static bool has_sent(dispatch_object queue, call c, bool is_block, bool barrier, rl_place caller) {
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return false;
+    item *i = rl_make_item(queue, c, is_block, barrier, place.pc);
+    i->is_known = is_block && rl_passes_work_item(i->call.context, caller);
+    rl_send_item(i, place);
+    return true;
+}
+
+void dispatch_async(dispatch_object queue, void *work) {
+    if (!has_sent(queue, (call){rl_call_block, work}, true, false, RL_CALLER))
+        real_async()(queue, work);
+}
+
+void dispatch_barrier_async(dispatch_object queue, void *work) {
+    if (!has_sent(queue, (call){rl_call_block, work}, true, true, RL_CALLER))
+        real_barrier_async()(queue, work);
+}
+
+void dispatch_async_f(dispatch_object queue, void *context, function work) {
+    if (!has_sent(queue, (call){work, context}, false, false, RL_CALLER))
+        real_async_f()(queue, context, work);
+}
+
+void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
+    if (!has_sent(queue, (call){work, context}, false, true, RL_CALLER))
+        real_barrier_async_f()(queue, context, work);
+}
+
+#endif

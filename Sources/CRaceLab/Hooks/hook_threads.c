@@ -1,0 +1,288 @@
+// The entry points of the threads library: locks, conditions, starting and joining. NSLock,
+// NSRecursiveLock, NSCondition, NSConditionLock and Thread come here too, since Foundation calls
+// these functions by name, and a definition in the program is found before all others.
+//
+// Only where that is so, which is Linux: elsewhere a library is bound to the one it was linked to.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+#include "Hooks/next_symbol.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__GLIBC__)
+
+#include <errno.h>
+#include <time.h>
+
+typedef int (*on_mutex)(pthread_mutex_t *);
+typedef int (*on_mutex_until)(pthread_mutex_t *, const struct timespec *);
+REAL(on_mutex, real_lock, "pthread_mutex_lock")
+REAL(on_mutex, real_trylock, "pthread_mutex_trylock")
+REAL(on_mutex, real_unlock, "pthread_mutex_unlock")
+REAL(on_mutex_until, real_timedlock, "pthread_mutex_timedlock")
+
+// MARK: - Mutexes
+
+// The engine says when a thread may have a lock, and then it really takes it, so that a thread
+// which is no part of the scenario stays out.
+
+static void release_mutex(void *mutex) { real_unlock()(mutex); }
+
+static int really_lock(pthread_mutex_t *mutex) {
+    int result = real_trylock()(mutex);
+    if (result == EBUSY) result = real_lock()(mutex);
+    rl_holds(mutex, release_mutex);
+    return result;
+}
+
+/// A lock that its owner may ask for again gives its answer at once.
+static bool asks_again(pthread_mutex_t *mutex, int *answer) {
+    const int kind = mutex->__data.__kind & 3;
+    if (!rl_owns(mutex)) return false;
+    if (kind == PTHREAD_MUTEX_ERRORCHECK_NP) {
+        *answer = EDEADLK;
+        return true;
+    }
+    if (kind != PTHREAD_MUTEX_RECURSIVE_NP) return false;
+    *answer = real_lock()(mutex);
+    rl_took_again(mutex);
+    return true;
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_lock()(mutex);
+    int answer;
+    if (asks_again(mutex, &answer)) return answer;
+    rl_point(RL_LOCK, mutex, place);
+    return really_lock(mutex);
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_trylock()(mutex);
+    int answer;
+    if (asks_again(mutex, &answer)) return answer == EDEADLK ? EBUSY : answer;
+    uint32_t step = rl_point(RL_TRY_LOCK, mutex, place);
+    return rl_got_it(step) ? really_lock(mutex) : EBUSY;
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_timedlock()(mutex, until);
+    int answer;
+    if (asks_again(mutex, &answer)) return answer;
+    uint32_t step = rl_timed_point(RL_LOCK, mutex, place);
+    return rl_got_it(step) ? really_lock(mutex) : ETIMEDOUT;
+}
+
+/// Whether no thread holds a mutex, be it one that is no part of the scenario.
+static bool is_free(pthread_mutex_t *mutex) {
+    if (rl_is_held(mutex) || real_trylock()(mutex) != 0) return false;
+    real_unlock()(mutex);
+    return true;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    if (rl_is_observing) rl_observer_unlocks(mutex);
+    IS_LISTENED_TO(place);
+    if (is_listened_to && is_free(mutex)) {
+        rl_is_misused(RL_RELEASED_FREE_LOCK, place);
+        return EPERM;
+    }
+    if (is_listened_to && rl_is_held_elsewhere(mutex))
+        rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
+    int result = real_unlock()(mutex);
+    if (is_listened_to && result == 0) rl_unlocked(mutex);
+    return result;
+}
+
+// MARK: - Locks for readers and writers
+
+typedef int (*on_rwlock)(pthread_rwlock_t *);
+REAL(on_rwlock, real_rdlock, "pthread_rwlock_rdlock")
+REAL(on_rwlock, real_tryrdlock, "pthread_rwlock_tryrdlock")
+REAL(on_rwlock, real_wrlock, "pthread_rwlock_wrlock")
+REAL(on_rwlock, real_trywrlock, "pthread_rwlock_trywrlock")
+REAL(on_rwlock, real_rwunlock, "pthread_rwlock_unlock")
+
+static void release_rwlock(void *lock) { real_rwunlock()(lock); }
+
+static int really(on_rwlock take, pthread_rwlock_t *lock) {
+    int result = take(lock);
+    if (result == 0) rl_holds(lock, release_rwlock);
+    return result;
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_rdlock()(lock);
+    rl_point(RL_SHARED_LOCK, lock, place);
+    return really(real_rdlock(), lock);
+}
+
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_tryrdlock()(lock);
+    uint32_t step = rl_point(RL_TRY_SHARED_LOCK, lock, place);
+    return rl_got_it(step) ? really(real_rdlock(), lock) : EBUSY;
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_wrlock()(lock);
+    rl_point(RL_LOCK, lock, place);
+    return really(real_wrlock(), lock);
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_trywrlock()(lock);
+    uint32_t step = rl_point(RL_TRY_LOCK, lock, place);
+    return rl_got_it(step) ? really(real_wrlock(), lock) : EBUSY;
+}
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_unlocks(lock);
+    IS_LISTENED_TO(place);
+    if (is_listened_to && !rl_is_held(lock) && real_trywrlock()(lock) == 0) {
+        real_rwunlock()(lock);
+        rl_is_misused(RL_RELEASED_FREE_LOCK, place);
+        return EPERM;
+    }
+    if (is_listened_to && rl_is_held_elsewhere(lock))
+        rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
+    int result = real_rwunlock()(lock);
+    if (is_listened_to && result == 0) rl_unlocked(lock);
+    return result;
+}
+
+// MARK: - Conditions
+
+typedef int (*condition_init)(pthread_cond_t *, const pthread_condattr_t *);
+REAL(condition_init, real_condition_init, "pthread_cond_init")
+
+int pthread_cond_init(pthread_cond_t *condition, const pthread_condattr_t *attributes) {
+    rl_made(condition);
+    return real_condition_init()(condition, attributes);
+}
+
+typedef int (*on_condition)(pthread_cond_t *);
+typedef int (*wait)(pthread_cond_t *, pthread_mutex_t *);
+typedef int (*wait_until)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+REAL(wait, real_wait, "pthread_cond_wait")
+REAL(wait_until, real_timedwait, "pthread_cond_timedwait")
+REAL(on_condition, real_signal, "pthread_cond_signal")
+REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
+
+/// To wait is two steps: to release the lock and fall asleep in one; and, when another thread has
+/// signalled, to take the lock back.
+static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed,
+                    rl_place place) {
+    rl_point(RL_WAIT, condition, place);
+    rl_fell_asleep(condition);
+    if (is_free(mutex)) {
+        rl_is_misused(RL_WAITED_WITHOUT_LOCK, place);
+    } else {
+        real_unlock()(mutex);
+        rl_unlocked(mutex);
+    }
+    uint32_t step = timed ? rl_timed_point(RL_LOCK, mutex, place)
+                          : rl_point(RL_LOCK, mutex, place);
+    bool woken = rl_got_it(step);
+    really_lock(mutex);
+    return woken ? 0 : ETIMEDOUT;
+}
+
+/// What would signal may have been sent to a queue between two runs, and not be done yet. Returns
+/// whether some of it was.
+static bool has_done_work_instead(pthread_mutex_t *mutex) {
+    if (!rl_is_between_runs_here()) return false;
+    real_unlock()(mutex);
+    const bool has_done = rl_do_waiting_work();
+    real_lock()(mutex);
+    return has_done;
+}
+
+int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
+    if (!is_listened_to) return real_wait()(condition, mutex);
+    return sleep_on(condition, mutex, false, place);
+}
+
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                           const struct timespec *until) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to && has_done_work_instead(mutex)) return 0;
+    if (!is_listened_to) return real_timedwait()(condition, mutex, until);
+    return sleep_on(condition, mutex, true, place);
+}
+
+int pthread_cond_signal(pthread_cond_t *condition) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to) {
+        rl_point(RL_WAKE, condition, place);
+        rl_wake_sleepers(condition, false);
+    }
+    return real_signal()(condition);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *condition) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to) {
+        rl_point(RL_WAKE, condition, place);
+        rl_wake_sleepers(condition, true);
+    }
+    return real_broadcast()(condition);
+}
+
+// MARK: - Threads
+
+typedef int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int (*on_thread)(pthread_t);
+typedef int (*join)(pthread_t, void **);
+REAL(create, real_create, "pthread_create")
+REAL(on_thread, real_detach, "pthread_detach")
+REAL(join, real_join, "pthread_join")
+
+/// A thread that is started while a scenario is set up, or a run judged, runs beside the others.
+static void note_unseen_start(pthread_t thread, rl_place place) {
+    if (!rl_is_between_runs_here() || rl_is_in_library(place.pc, "libdispatch")) return;
+    // The lab itself starts one to read the state.
+    if (rl_is_labs_own(place.pc)) return;
+    if (rl_is_call_of_program(&place)) rl_meet_thread_of_set_up(thread, place);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) {
+        const int result = real_create()(thread, attributes, start, argument);
+        if (result == 0) note_unseen_start(*thread, place);
+        return result;
+    }
+    // One place for all starts: the order of arrival gives the threads their numbers.
+    rl_point(RL_START, (const void *)rl_start_thread, place);
+    return rl_start_thread(thread, attributes, start, argument);
+}
+
+int pthread_detach(pthread_t thread) {
+    if (rl_active) rl_detached(thread);
+    return real_detach()(thread);
+}
+
+int pthread_join(pthread_t thread, void **result) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to && rl_will_join(thread) >= 0)
+        rl_point(RL_JOIN, (const void *)thread, place);
+    if (rl_is_between_runs_here()) rl_forget_thread_of_set_up(thread);
+    return real_join()(thread, result);
+}
+
+#endif

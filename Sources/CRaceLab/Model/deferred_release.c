@@ -1,0 +1,60 @@
+// A release is no step: it belongs to the one before it. What another thread does right before it
+// could as well be done right after it, with one exception: an attempt to take the same lock, which
+// fails right before and succeeds right after. So a thread's releases are remembered until its next
+// step, and as long as nothing shows that they must have happened.
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <string.h>
+
+void rl_note_release(thread *t, lock *l, bool shared) {
+    // To fall asleep and to release the lock that goes with it are one.
+    if (t->asleep) return;
+    MAKE_ROOM(t->released, t->released_count, t->released_capacity, 16);
+    t->released[t->released_count++] =
+        (release){l, t->clock.at[t - lab.threads], shared};
+}
+
+/// What a thread had released before something that must have happened has happened, too.
+static void have_happened(thread *t, size_t count) {
+    t->released_count -= count;
+    memmove(t->released, t->released + count, t->released_count * sizeof *t->released);
+}
+
+void rl_is_released(const lock *l, bool for_reader) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        for (size_t k = t->released_count; k > 0; k--) {
+            const release *r = &t->released[k - 1];
+            if (r->lock != l || (r->shared && for_reader)) continue;
+            have_happened(t, k);
+            break;
+        }
+    }
+}
+
+void rl_everything_is_released(void) {
+    for (int i = 0; i < lab.thread_count; i++) lab.threads[i].released_count = 0;
+}
+
+bool rl_can_be_early(const thread *t, int8_t *holder) {
+    bool for_reader = t->kind == RL_TRY_SHARED_LOCK;
+    if (!t->started || t->finished || (t->kind != RL_TRY_LOCK && !for_reader)) return false;
+    if (!rl_is_available(t)) return false;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *other = &lab.threads[i];
+        if (other == t) continue;
+        for (size_t k = 0; k < other->released_count; k++) {
+            const release *r = &other->released[k];
+            if (r->lock != t->waits_for || (r->shared && for_reader)) continue;
+            if (t->clock.at[i] >= r->since) continue;
+            *holder = (int8_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+#endif

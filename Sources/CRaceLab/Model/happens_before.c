@@ -1,0 +1,200 @@
+// What is ordered and what is not: vector clocks, and the accesses that came in each other's way.
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+static void join(uint32_t *into, const uint32_t *other) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (other[i] > into[i]) into[i] = other[i];
+}
+
+void rl_join_clock(vector_clock *into, const vector_clock *other) {
+    join(into->at, other->at);
+    join(into->ordered, other->ordered);
+}
+
+void rl_advance(thread *t) {
+    const int index = (int)(t - lab.threads);
+    t->clock.ordered[index] = ++t->clock.at[index];
+}
+
+void rl_tick(int index) {
+    thread *t = &lab.threads[index];
+    t->told = t->clock.at[index];
+    t->told_in = lab.step_count;
+    rl_advance(t);
+}
+
+// MARK: - Memory orderings
+
+// Values are sequentially consistent: an atomic read finds what was written last. Whether it also
+// orders other accesses depends on the memory orderings, as in C++20.
+
+static bool acquires(int order) {
+    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(int order) {
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static int effective(int order) {
+    if (order != __ATOMIC_SEQ_CST) lab.summary.has_weak_orderings = true;
+    return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
+}
+
+void rl_read_atomic(thread *t, int order) {
+    const cell *c = rl_cell_at(t->address);
+    join(t->clock.at, c->released.at);
+    join(t->read, c->released.ordered);
+    if (acquires(effective(order))) join(t->clock.ordered, c->released.ordered);
+}
+
+void rl_write_atomic(thread *t, int order, bool is_read_modify_write) {
+    cell *c = rl_cell_at(t->address);
+    if (is_read_modify_write) {
+        rl_read_atomic(t, order);
+    } else {
+        join(t->clock.at, c->released.at);
+        memset(c->released.ordered, 0, sizeof c->released.ordered);
+    }
+    join(c->released.at, t->clock.at);
+    join(c->released.ordered, releases(effective(order)) ? t->clock.ordered : t->fenced);
+    rl_tick((int)(t - lab.threads));
+}
+
+void rl_fence(int order) {
+    if (me->fate != STAYS) rl_give_up();
+    thread *t = my_thread();
+    t->accesses++;
+    if (acquires(effective(order))) join(t->clock.ordered, t->read);
+    if (!releases(effective(order))) return;
+    memcpy(t->fenced, t->clock.ordered, sizeof t->fenced);
+    // What comes after the fence is not released by it.
+    rl_advance(t);
+}
+
+// MARK: - Accesses
+
+bool rl_knows(rl_moment moment) {
+    return my_thread()->clock.at[moment.thread] >= moment.clock;
+}
+
+static size_t cell_index(uintptr_t address) {
+    uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
+    return (size_t)(hash >> 20) & (lab.cell_capacity - 1);
+}
+
+static void make_room_for_cells(void) {
+    cell *old = lab.cells;
+    size_t old_capacity = lab.cell_capacity;
+    lab.cell_capacity = old_capacity ? 2 * old_capacity : 256;
+    lab.cells = calloc(lab.cell_capacity, sizeof(cell));
+    if (!lab.cells) abort();
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i].run != lab.run) continue;
+        size_t at = cell_index(old[i].address);
+        while (lab.cells[at].run == lab.run) at = (at + 1) & (lab.cell_capacity - 1);
+        lab.cells[at] = old[i];
+    }
+    if (old) discard(old);
+}
+
+cell *rl_cell_at(uintptr_t address) {
+    if (2 * lab.cell_count >= lab.cell_capacity) make_room_for_cells();
+    size_t at = cell_index(address);
+    while (lab.cells[at].run == lab.run && lab.cells[at].address != address)
+        at = (at + 1) & (lab.cell_capacity - 1);
+    cell *found = &lab.cells[at];
+    if (found->run != lab.run) {
+        memset(found, 0, sizeof *found);
+        found->run = lab.run;
+        found->address = address;
+        found->writer = NO_THREAD;
+        lab.cell_count++;
+    }
+    return found;
+}
+
+static void note_race(rl_race race) {
+    for (size_t i = 0; i < lab.race_count; i++) {
+        rl_race *known = &lab.races[i];
+        bool same = known->first_pc == race.first_pc && known->second_pc == race.second_pc &&
+                    known->first_thread == race.first_thread &&
+                    known->second_thread == race.second_thread;
+        if (same) {
+            known->overlap |= race.overlap;
+            known->is_known &= race.is_known;
+            return;
+        }
+    }
+    MAKE_ROOM(lab.races, lab.race_count, lab.race_capacity, 16);
+    lab.races[lab.race_count++] = race;
+}
+
+void rl_check_access(int index, thread *t, uint32_t step) {
+    cell *c = rl_cell_at(t->address);
+    rl_race race = {.address = t->address, .second_thread = (uint8_t)index,
+                    .second_kind = t->kind, .second_step = step, .second_pc = t->pc};
+    if (c->writer >= 0 && c->writer != index && c->write_clock > t->clock.ordered[c->writer]) {
+        race.is_known = c->write_clock <= t->clock.at[c->writer];
+        race.first_thread = (uint8_t)c->writer;
+        race.first_kind = c->write_kind;
+        race.first_step = c->write_step;
+        race.first_pc = c->write_pc;
+        // Where nothing orders two modifications, nothing keeps both threads from being in the
+        // middle of theirs at the same time; but not where one of them waits for a value.
+        race.overlap = t->kind == RL_MODIFY && !race.is_known;
+        note_race(race);
+    }
+    if (t->kind == RL_READ) {
+        c->read_clock[index] = t->clock.at[index];
+        c->read_step[index] = step;
+        c->read_pc[index] = t->pc;
+        return;
+    }
+    for (int other = 0; other < lab.thread_count; other++) {
+        if (other == index || c->read_clock[other] <= t->clock.ordered[other]) continue;
+        race.is_known = c->read_clock[other] <= t->clock.at[other];
+        race.first_thread = (uint8_t)other;
+        race.first_kind = RL_READ;
+        race.first_step = c->read_step[other];
+        race.first_pc = c->read_pc[other];
+        race.overlap = false;
+        note_race(race);
+    }
+    c->writer = (int8_t)index;
+    c->write_clock = t->clock.at[index];
+    c->write_step = step;
+    c->write_kind = t->kind;
+    c->write_pc = t->pc;
+}
+
+// MARK: - Handing something down from one thread to another
+
+void rl_hand_down(const void *thing, uintptr_t pc) {
+    cell *c = rl_cell_at((uintptr_t)thing);
+    c->handed_over_pc = pc;
+    if (!rl_on_lab_thread()) return;
+    rl_join_clock(&c->released, &my_thread()->clock);
+    rl_tick(me->thread);
+}
+
+void rl_pass_on(const void *thing, const void *group) {
+    rl_join_clock(&rl_cell_at((uintptr_t)thing)->released, &rl_lock_at((uintptr_t)group)->released);
+}
+
+void rl_received(const void *thing) {
+    if (!rl_on_lab_thread()) return;
+    thread *t = my_thread();
+    cell *c = rl_cell_at((uintptr_t)thing);
+    rl_join_clock(&t->clock, &c->released);
+    // The step is shown as the line that handed it down.
+    lab.steps[t->last_step].pc = c->handed_over_pc;
+}
+
+#endif

@@ -1,0 +1,561 @@
+// For what threads wait: locks of one owner and of several readers, semaphores, conditions, the
+// work of queues and the end of other threads.
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+// MARK: - All of them
+
+static size_t lock_index(uintptr_t address) {
+    uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
+    return (size_t)(hash >> 20) & (lab.lock_capacity - 1);
+}
+
+static lock_slot *lock_slot_of(uintptr_t address) {
+    size_t at = lock_index(address);
+    while (lab.lock_slots[at].run == lab.run && lab.lock_slots[at].address != address)
+        at = (at + 1) & (lab.lock_capacity - 1);
+    return &lab.lock_slots[at];
+}
+
+static void discard_lock(lock *l) {
+    if (l->line) discard(l->line);
+    discard(l);
+}
+
+static void make_room_for_locks(void) {
+    lock_slot *old = lab.lock_slots;
+    size_t old_capacity = lab.lock_capacity;
+    lab.lock_capacity = old_capacity ? 2 * old_capacity : 64;
+    lab.lock_slots = calloc(lab.lock_capacity, sizeof(lock_slot));
+    if (!lab.lock_slots) abort();
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (old[i].run == lab.run)
+            *lock_slot_of(old[i].address) = old[i];
+        else if (old[i].lock)
+            discard_lock(old[i].lock);
+    }
+    if (old) discard(old);
+}
+
+lock *rl_lock_at(uintptr_t address) {
+    if (2 * lab.lock_count >= lab.lock_capacity) make_room_for_locks();
+    lock_slot *slot = lock_slot_of(address);
+    if (slot->run == lab.run) return slot->lock;
+    if (!slot->lock) slot->lock = calloc(1, sizeof *slot->lock);
+    if (!slot->lock) abort();
+    *slot->lock = (lock){.line = slot->lock->line, .line_capacity = slot->lock->line_capacity};
+    slot->run = lab.run;
+    slot->address = slot->lock->address = address;
+    slot->lock->owner = NO_THREAD;
+    lab.lock_count++;
+    return slot->lock;
+}
+
+lock *rl_known_lock(uintptr_t address) {
+    if (lab.lock_capacity == 0) return NULL;
+    lock_slot *slot = lock_slot_of(address);
+    return slot->run == lab.run ? slot->lock : NULL;
+}
+
+// MARK: - Waiting and taking
+
+lock *rl_waits_for(rl_kind kind, uintptr_t address) {
+    switch (kind) {
+        case RL_LOCK:
+        case RL_TRY_LOCK:
+        case RL_SHARED_LOCK:
+        case RL_TRY_SHARED_LOCK:
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+        case RL_RECEIVE:
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
+            return rl_lock_at(address);
+        default:
+            return NULL;
+    }
+}
+
+/// A thread whose end `t` waits for and that has not ended, or NO_THREAD.
+static int next_to_join(const thread *t) {
+    if (t->joins != NO_THREAD) return lab.threads[t->joins].finished ? NO_THREAD : t->joins;
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].team == t->address && !lab.threads[i].finished) return i;
+    return NO_THREAD;
+}
+
+static void join(thread *t, thread *ended) {
+    rl_note_join((int)(ended - lab.threads));
+    rl_join_clock(&t->clock, &ended->clock);
+    ended->released_count = 0;
+}
+
+bool rl_is_available(const thread *t) {
+    const lock *l = t->waits_for;
+    switch (t->kind) {
+        case RL_LOCK:
+        case RL_TRY_LOCK:
+            if (lab.scenario->faults & RL_FAULT_LOCKS_ALWAYS_FREE) return true;
+            return l->owner == NO_THREAD && l->sharers == 0 && !rl_is_in_line(t);
+        case RL_SHARED_LOCK:
+        case RL_TRY_SHARED_LOCK:
+            return l->owner == NO_THREAD && !rl_is_in_line(t);
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+        case RL_RECEIVE:
+            return l->count > 0;
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
+            return l->count == 0;
+        case RL_JOIN:
+            return next_to_join(t) == NO_THREAD;
+        default:
+            return true;
+    }
+}
+
+uint8_t rl_free_for(uintptr_t address) {
+    const lock *l = rl_known_lock(address);
+    if (!l) return RL_FREE_FOR_ONE | RL_FREE_FOR_READERS | RL_EMPTY;
+    if (l->owner != NO_THREAD) return 0;
+    return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
+                     (l->count > 0 ? RL_COUNTED : l->count == 0 ? RL_EMPTY : 0));
+}
+
+static void take_for_oneself(int index, thread *t, lock *l) {
+    l->owner = (int8_t)index;
+    l->owner_pc = t->pc;
+    t->locks_held++;
+    rl_join_clock(&t->clock, &l->released);
+    rl_join_clock(&t->clock, &l->shared_released);
+    rl_is_released(l, false);
+}
+
+static void take_a_share(int index, thread *t, lock *l) {
+    if (l->shared_depth[index]++ > 0) return;
+    l->sharers |= set_of(index);
+    l->shared_pc[index] = t->pc;
+    t->locks_held++;
+    rl_join_clock(&t->clock, &l->released);
+    rl_is_released(l, true);
+}
+
+bool rl_take(int index, thread *t) {
+    lock *l = t->waits_for;
+    // A thread that has slept on a condition takes its lock back even if its time is up.
+    if (t->timed_out && !t->asleep) return false;
+    if (t->early || !rl_is_available(t)) return false;
+    switch (t->kind) {
+        case RL_LOCK:
+        case RL_TRY_LOCK:
+            take_for_oneself(index, t, l);
+            break;
+        case RL_SHARED_LOCK:
+        case RL_TRY_SHARED_LOCK:
+            take_a_share(index, t, l);
+            break;
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+            l->count--;
+            rl_join_clock(&t->clock, &l->released);
+            break;
+        case RL_RECEIVE:
+            l->count--;
+            break;
+        case RL_AWAIT:
+        case RL_TRY_AWAIT:
+            rl_join_clock(&t->clock, &l->released);
+            break;
+        case RL_JOIN:
+            if (t->joins != NO_THREAD) join(t, &lab.threads[t->joins]);
+            for (int i = 0; t->joins == NO_THREAD && i < lab.thread_count; i++)
+                if (lab.threads[i].team == t->address) join(t, &lab.threads[i]);
+            break;
+        default:
+            break;
+    }
+    return true;
+}
+
+// MARK: - Releasing
+
+static void forget_held(thread *t, void *lock) {
+    size_t kept = 0;
+    for (size_t i = 0; i < t->held_count; i++)
+        if (t->held[i].lock != lock) t->held[kept++] = t->held[i];
+    t->held_count = kept;
+}
+
+/// Of a lock that the thread has taken several times, forgets one time.
+static void forget_once(thread *t, void *lock) {
+    size_t at = t->held_count;
+    while (at > 0 && t->held[at - 1].lock != lock) at--;
+    if (at == 0) return;
+    t->held_count--;
+    memmove(&t->held[at - 1], &t->held[at], (t->held_count - at + 1) * sizeof *t->held);
+}
+
+static void no_longer_holds(thread *t, uintptr_t address) {
+    t->locks_held--;
+    rl_holds_fewer(t);
+    forget_held(t, (void *)address);
+}
+
+void rl_release_lock(thread *t, uintptr_t address) {
+    int index = (int)(t - lab.threads);
+    lock *l = rl_lock_at(address);
+    if (l->owner == index && l->depth > 0) {
+        l->depth--;
+        return;
+    }
+    lab.free_before = rl_free_for(address);
+    if (l->owner != NO_THREAD) {
+        // Some kinds of lock may be released by another thread than the one that took it.
+        no_longer_holds(&lab.threads[l->owner], address);
+        l->owner = NO_THREAD;
+        rl_note_release(t, l, false);
+        if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
+    } else if (has(l->sharers, index)) {
+        if (--l->shared_depth[index] > 0) {
+            forget_once(t, (void *)address);
+            return;
+        }
+        l->sharers &= ~set_of(index);
+        rl_join_clock(&l->shared_released, &t->clock);
+        rl_note_release(t, l, true);
+        no_longer_holds(t, address);
+    } else {
+        // It was taken before the threads began.
+        l->released = t->clock;
+    }
+    // No `rl_tick`: a release is no step.
+    rl_advance(t);
+    rl_did(index, RL_LOCK, address, true);
+}
+
+void rl_unlocked(const void *address) {
+    if (me->fate != STAYS) rl_give_up();
+    my_thread()->accesses++;
+    // In the order in which they were released.
+    rl_notice_unlocks(my_thread());
+    rl_release_lock(my_thread(), (uintptr_t)address);
+    rl_clean_stack();
+}
+
+bool rl_owns(const void *address) {
+    lock *l = rl_known_lock((uintptr_t)address);
+    return l && l->owner == me->thread;
+}
+
+void rl_took_again(const void *address) { rl_lock_at((uintptr_t)address)->depth++; }
+
+static void note_held(held_lock held) {
+    thread *t = my_thread();
+    MAKE_ROOM(t->held, t->held_count, t->held_capacity, 16);
+    held.since = lab.step_count;
+    t->held[t->held_count++] = held;
+}
+
+void rl_holds(void *lock, void (*release)(void *lock)) {
+    note_held((held_lock){.lock = lock, .release = release});
+}
+
+void rl_will_release_silently(void *word, void (*release)(void *word)) {
+    note_held((held_lock){.lock = word, .release = release, .silent = true});
+}
+
+/// Of the locks that were released silently, the one that was taken last: so it was released first.
+static held_lock *silently_released(thread *t) {
+    held_lock *last = NULL;
+    for (size_t i = 0; i < t->held_count; i++) {
+        held_lock *held = &t->held[i];
+        if (!held->silent || (last && last->since > held->since)) continue;
+        if (atomic_load((_Atomic uint32_t *)held->lock) == 0) last = held;
+    }
+    return last;
+}
+
+void rl_notice_unlocks(thread *t) {
+    held_lock *held;
+    while ((held = silently_released(t))) {
+        uintptr_t address = (uintptr_t)held->lock;
+        forget_held(t, held->lock);
+        rl_release_lock(t, address);
+    }
+}
+
+void rl_release_real_locks(thread *t) {
+    while (t->held_count > 0) {
+        held_lock held = t->held[--t->held_count];
+        held.release(held.lock);
+    }
+}
+
+// MARK: - Conditions
+
+void rl_fell_asleep(const void *condition) {
+    thread *t = my_thread();
+    t->asleep = true;
+    t->asleep_on = (uintptr_t)condition;
+    t->asleep_since = lab.step_count;
+}
+
+bool rl_is_signalled(const thread *t) {
+    for (size_t k = 0; k < lab.signal_count; k++) {
+        const signal_sent *s = &lab.signals[k];
+        if (s->condition == t->asleep_on && has(s->waiting, (int)(t - lab.threads))) return true;
+    }
+    return false;
+}
+
+static rl_thread_set sleepers_on(uintptr_t condition) {
+    rl_thread_set set = 0;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        if (!t->finished && t->asleep && t->asleep_on == condition) set |= set_of(i);
+    }
+    return set;
+}
+
+static void remove_signal(size_t index) {
+    lab.signal_count--;
+    memmove(&lab.signals[index], &lab.signals[index + 1],
+            (lab.signal_count - index) * sizeof *lab.signals);
+}
+
+/// A thread that no longer sleeps waits for no signal. One that could wake no other thread is lost.
+static void forget_signals_for(int index) {
+    for (size_t k = lab.signal_count; k > 0; k--) {
+        signal_sent *s = &lab.signals[k - 1];
+        if (!has(s->waiting, index)) continue;
+        s->waiting &= ~set_of(index);
+        if (!s->waiting) remove_signal(k - 1);
+    }
+}
+
+void rl_is_awake(thread *t) {
+    const bool uses_signal = !t->timed_out && !t->is_spurious;
+    t->asleep = t->is_spurious = false;
+    const int index = (int)(t - lab.threads);
+    for (size_t k = 0; uses_signal && k < lab.signal_count; k++) {
+        if (!has(lab.signals[k].waiting, index)) continue;
+        remove_signal(k);
+        break;
+    }
+    forget_signals_for(index);
+}
+
+static void wake(int index) {
+    rl_note_order(index);
+    thread *t = &lab.threads[index];
+    t->asleep = false;
+    forget_signals_for(index);
+    // It has what it waited for, and will wait for its lock like any other thread.
+    t->timed = false;
+    // To be woken is to have been told something: what it does next is no spinning, and it makes
+    // a difference when.
+    rl_forget_visits(t);
+    lab.sleeping &= ~set_of(index);
+}
+
+/// Sends a signal that wakes the first of those who sleep that goes on.
+static void signal_any(uintptr_t condition) {
+    const rl_thread_set asleep = sleepers_on(condition);
+    size_t sent = 0;
+    for (size_t k = 0; k < lab.signal_count; k++) sent += lab.signals[k].condition == condition;
+    if ((size_t)__builtin_popcount(asleep) <= sent) return;
+    MAKE_ROOM(lab.signals, lab.signal_count, lab.signal_capacity, 8);
+    lab.signals[lab.signal_count++] = (signal_sent){condition, asleep};
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (!has(asleep, i)) continue;
+        rl_note_order(i);
+        rl_forget_visits(&lab.threads[i]);
+        lab.sleeping &= ~set_of(i);
+    }
+    rl_forget_visits(my_thread());
+}
+
+void rl_wake_sleepers(const void *condition, bool everybody) {
+    if (!everybody && rl_gives(RL_LIBERTY_ANY_WAITER)) return signal_any((uintptr_t)condition);
+    thread *first = NULL;
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (t->finished || !t->asleep || t->asleep_on != (uintptr_t)condition) continue;
+        if (everybody) wake(i);
+        if (!first || t->asleep_since < first->asleep_since) first = t;
+    }
+    if (first && !everybody) wake((int)(first - lab.threads));
+    // A thread that has woken another is not where it was; a signal that is lost makes no difference.
+    if (first) rl_forget_visits(my_thread());
+}
+
+// MARK: - Semaphores
+
+static void (*signal_real_semaphore)(void *semaphore);
+
+void rl_set_signaller(void (*signal)(void *semaphore)) { signal_real_semaphore = signal; }
+
+bool rl_is_counted(const void *semaphore) { return rl_known_lock((uintptr_t)semaphore) != NULL; }
+
+void rl_count(const void *semaphore, int64_t count) {
+    lock *l = rl_lock_at((uintptr_t)semaphore);
+    l->count = l->count_at_first = count;
+    l->is_semaphore = true;
+}
+
+void rl_settle_semaphores(void) {
+    for (size_t i = 0; i < lab.lock_capacity; i++) {
+        const lock_slot *slot = &lab.lock_slots[i];
+        if (slot->run != lab.run || !slot->lock->is_semaphore) continue;
+        for (int64_t n = slot->lock->count_at_first; n < slot->lock->count; n++)
+            signal_real_semaphore((void *)slot->address);
+    }
+}
+
+// MARK: - Groups, and work that is waited for
+
+void rl_count_unfinished(const void *group, int64_t count) {
+    rl_lock_at((uintptr_t)group)->count = count;
+}
+
+int64_t rl_unfinished(const void *group) { return rl_lock_at((uintptr_t)group)->count; }
+
+void rl_finished(const void *work) {
+    lock *l = rl_lock_at((uintptr_t)work);
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    lab.free_before = rl_free_for(l->address);
+    l->count = 0;
+    l->released = t->clock;
+    // No `rl_tick`: like a release, it is no step.
+    t->clock.at[me->thread]++;
+    rl_did(me->thread, RL_LEAVE, l->address, true);
+}
+
+// MARK: - Queues
+
+/// Where the function was called that called the one with this frame. Debug code, and there is no
+/// other on these threads, keeps frame pointers.
+static rl_place caller_of_caller(void *frame) {
+    uintptr_t *caller = *(uintptr_t **)frame;
+    return (rl_place){caller[1], (uintptr_t)(caller + 2)};
+}
+
+void rl_send(const void *queue, const void *item) {
+    if (!me) return;
+    rl_place place = caller_of_caller(__builtin_frame_address(0));
+    if (rl_active)
+        rl_point(RL_SEND, queue, place);
+    else
+        rl_lock_at((uintptr_t)queue)->count++;
+    rl_hand_down(item, place.pc);
+}
+
+bool rl_await(const void *queue) {
+    rl_place place = RL_CALLER;
+    place.pc = 0;
+    return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
+}
+
+void rl_deliver(const void *place) {
+    rl_note_effect(RL_SEND, (uintptr_t)place, rl_free_for((uintptr_t)place));
+    rl_lock_at((uintptr_t)place)->count++;
+}
+
+rl_moment rl_end_of_work(const void *queue) {
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    // Of locks that were released after a step it can still show that this comes later.
+    bool shows = false, has_left = false;
+    for (size_t k = 0; k < t->released_count; k++) {
+        has_left = t->released[k].lock->address == (uintptr_t)queue;
+        shows |= !has_left;
+    }
+    const uint32_t now = t->clock.at[me->thread];
+    const bool told = t->told_in == lab.step_count && !shows;
+    return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
+}
+
+// Dispatch does what is sent to a queue in order, and a thread that waits for a queue comes after what was
+// sent to it before. "Before" is what locks, atomics and the like make come before: whether a thread
+// that waits came earlier or later than work that another one sends meanwhile is tried both ways.
+
+void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
+    lock *l = rl_lock_at((uintptr_t)queue);
+    rl_explore_all_choices();
+    MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
+    l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
+                                         .by = (int8_t)me->thread,
+                                         .since = my_thread()->clock.at[me->thread]};
+}
+
+void rl_leave_line(const void *queue, const void *work) {
+    lock *l = rl_lock_at((uintptr_t)queue);
+    uint32_t at = 0;
+    while (at < l->line_count && l->line[at].work != work) at++;
+    if (at == l->line_count) return;
+    l->line_count--;
+    memmove(&l->line[at], &l->line[at + 1], (l->line_count - at) * sizeof *l->line);
+}
+
+void rl_come_for(const void *work) { my_thread()->comes_for = work; }
+
+bool rl_is_in_line(const thread *t) {
+    const lock *l = t->waits_for;
+    const bool exclusive = t->kind == RL_LOCK;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        const in_line *before = &l->line[i];
+        if (before->work == t->comes_for) return false;
+        if (!exclusive && !before->exclusive) continue;
+        if (t->comes_for || t->clock.at[before->by] >= before->since) return true;
+        if (t->stands_behind.at[before->by] >= before->since) return true;
+    }
+    return false;
+}
+
+void rl_come_later(const void *queue) {
+    const lock *l = rl_lock_at((uintptr_t)queue);
+    thread *t = my_thread();
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        uint32_t *behind = &t->stands_behind.at[l->line[i].by];
+        if (l->line[i].since > *behind) *behind = l->line[i].since;
+    }
+    // It comes to the same point once more, and yet it is not where it was.
+    rl_forget_visits(t);
+}
+
+bool rl_could_come_later(const thread *t, int8_t *sender) {
+    const lock *l = t->waits_for;
+    if (!l || t->comes_for || (t->kind != RL_LOCK && t->kind != RL_SHARED_LOCK)) return false;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        if (t->kind != RL_LOCK && !l->line[i].exclusive) continue;
+        *sender = l->line[i].by;
+        return true;
+    }
+    return false;
+}
+
+// MARK: - Who is to blame
+
+int rl_holder(const thread *t, uintptr_t *pc) {
+    *pc = 0;
+    if (t->kind == RL_JOIN) return next_to_join(t);
+    const lock *l = t->waits_for;
+    bool is_lock = t->kind == RL_LOCK || t->kind == RL_SHARED_LOCK;
+    if (!is_lock || !l) return NO_THREAD;
+    if (l->owner != NO_THREAD) {
+        *pc = l->owner_pc;
+        return l->owner;
+    }
+    if (t->kind == RL_SHARED_LOCK || !l->sharers) return NO_THREAD;
+    int reader = __builtin_ctz(l->sharers);
+    *pc = l->shared_pc[reader];
+    return reader;
+}
+
+#endif

@@ -1,0 +1,65 @@
+// Locks and semaphores that are used in a way that their documentation forbids: the real program traps,
+// or anything may happen.
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <string.h>
+
+static void add(rl_misuse misuse) {
+    for (size_t i = 0; i < lab.misuse_count; i++)
+        if (memcmp(&lab.misuses[i], &misuse, sizeof misuse) == 0) return;
+    MAKE_ROOM(lab.misuses, lab.misuse_count, lab.misuse_capacity, 8);
+    lab.misuses[lab.misuse_count++] = misuse;
+}
+
+static rl_misuse misuse_of(rl_misuse_kind kind, rl_place place) {
+    rl_misuse misuse;
+    memset(&misuse, 0, sizeof misuse);
+    misuse.kind = (uint8_t)kind;
+    misuse.thread = (int8_t)(rl_on_lab_thread() ? me->thread : NO_THREAD);
+    misuse.pc = place.pc;
+    return misuse;
+}
+
+void rl_is_misused(rl_misuse_kind kind, rl_place place) {
+    my_thread()->accesses++;
+    add(misuse_of(kind, place));
+}
+
+const rl_misuse *rl_misuses(size_t *count) {
+    *count = lab.misuse_count;
+    return lab.misuses;
+}
+
+bool rl_is_held(const void *address) {
+    const lock *l = rl_known_lock((uintptr_t)address);
+    return l && (l->owner != NO_THREAD || l->sharers);
+}
+
+bool rl_is_held_elsewhere(const void *address) {
+    const lock *l = rl_known_lock((uintptr_t)address);
+    return l && l->owner != NO_THREAD && l->owner != me->thread;
+}
+
+void rl_made_semaphore(const void *semaphore, int64_t count) {
+    if (!me) return;
+    cell *c = rl_cell_at((uintptr_t)semaphore);
+    c->is_semaphore = true;
+    c->made_with = count;
+}
+
+void rl_frees_semaphore(const void *semaphore, rl_place place) {
+    if (!me || me->fate != STAYS) return;
+    const lock *l = rl_known_lock((uintptr_t)semaphore);
+    if (!l || !l->is_semaphore) return;
+    const cell *c = rl_cell_at((uintptr_t)semaphore);
+    if (!c->is_semaphore || l->count >= c->made_with) return;
+    rl_misuse misuse = misuse_of(RL_FREED_IN_USE, place);
+    misuse.count = l->count;
+    misuse.made_with = c->made_with;
+    add(misuse);
+}
+
+#endif

@@ -1,0 +1,292 @@
+// Steps that depend on one another through reference counts alone. Whether a weak reference still
+// finds its object, which thread runs a `deinit`, whether an object is known to be uniquely
+// referenced: all of that is decided by retains and releases, which are no steps of their own.
+//
+// An object counts as *observed* if a thread looks for it through a weak reference, asks whether it is
+// unique, or if its end makes steps. That is of interest only if it could end while the threads run:
+// if something that holds it all the time keeps it alive, the order of the others decides nothing.
+// Then a step that takes references away depends on others that do, and on those that look.
+//
+// Which objects these are is known when a run is over. What sleeps during a run goes by what has been
+// learned before: the classes of observed objects, and the places in the code whose steps change their
+// counts. When a run adds to that, the exploration begins anew.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+// MARK: - In this run
+
+/// What is known of the reference count of an object.
+typedef struct {
+    uintptr_t object, type;
+    bool is_observed, asks_for_uniqueness, is_counted;
+    int64_t at_first;           // how many references there were before the first change
+    int32_t change[RL_MAX_THREADS], least[RL_MAX_THREADS];  // by each thread, and at its lowest
+} observed;
+
+/// What a step has done to the reference count of an object.
+typedef struct {
+    size_t of;                  // which object
+    uint32_t step;
+    int32_t change, after;      // and what the thread has changed so far
+    bool looks;
+} counting;
+
+static observed *objects;
+static size_t object_count, object_capacity;
+static counting *countings;
+static size_t counting_count, counting_capacity;
+
+// MARK: - In all runs
+
+/// Steps at this place in the code change the count of an object of this type, or only look at it.
+typedef struct {
+    uintptr_t pc, type;
+    bool changes;
+} place;
+
+static uintptr_t *types;
+static size_t type_count, type_capacity;
+static place *places;
+static size_t place_count, place_capacity;
+
+/// Retains and releases cannot be noticed here: any two steps may depend on one another.
+static bool is_everywhere;
+
+void rl_begin_counts_of_run(void) { object_count = counting_count = 0; }
+
+void rl_forget_counts(void) {
+    type_count = place_count = 0;
+    is_everywhere = false;
+}
+
+static bool is_of_interest(uintptr_t type) {
+    for (size_t i = 0; i < type_count; i++)
+        if (types[i] == type) return true;
+    return false;
+}
+
+bool rl_counts_at(uintptr_t pc) {
+    if (is_everywhere) return true;
+    for (size_t i = 0; i < place_count; i++)
+        if (places[i].pc == pc) return true;
+    return false;
+}
+
+static bool does_at(uintptr_t pc, uintptr_t type, bool changes) {
+    for (size_t i = 0; i < place_count; i++)
+        if (places[i].pc == pc && places[i].type == type && places[i].changes == changes) return true;
+    return false;
+}
+
+bool rl_depends_on_count(uintptr_t pc, uint8_t kind, uintptr_t counted) {
+    if (is_everywhere) return true;
+    const uintptr_t type = objects[rl_cell_at(counted)->counted - 1].type;
+    return does_at(pc, type, true) || (kind == RL_COUNT && does_at(pc, type, false));
+}
+
+// MARK: - What threads do
+
+static bool is_listening(void) {
+    // In a replay, too: what this leaves on the stack must be the same there.
+    return rl_active && lab.scenario->reduce && me->fate == STAYS && my_thread()->last_step >= 0;
+}
+
+static size_t number_of(uintptr_t object) {
+    cell *c = rl_cell_at(object);
+    if (c->counted > 0) return c->counted - 1;
+    MAKE_ROOM(objects, object_count, object_capacity, 64);
+    objects[object_count] = (observed){.object = object, .type = *(const uintptr_t *)object};
+    c->counted = ++object_count;
+    return object_count - 1;
+}
+
+static int64_t references_to(uintptr_t object) {
+    static size_t (*count)(const void *);
+    if (!count) count = (size_t (*)(const void *))dlsym(RTLD_DEFAULT, "swift_retainCount");
+    return count ? (int64_t)count((const void *)object) : 0;
+}
+
+/// Those that sleep at a place that depends on it wake up.
+static void wake_because_of(uintptr_t object, uint8_t kind) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (has(lab.sleeping, i) && rl_depends_on_count(lab.threads[i].pc, kind, object))
+            lab.sleeping &= ~set_of(i);
+}
+
+static void write_down(size_t of, int32_t change, bool looks) {
+    const uint32_t step = (uint32_t)my_thread()->last_step;
+    if (change < 0 || objects[of].asks_for_uniqueness || looks)
+        wake_because_of(objects[of].object, looks ? RL_LOOK : RL_COUNT);
+    for (size_t i = counting_count; !looks && i > 0 && countings[i - 1].step == step; i--) {
+        if (countings[i - 1].of != of || countings[i - 1].looks) continue;
+        countings[i - 1].change += change;
+        countings[i - 1].after += change;
+        return;
+    }
+    MAKE_ROOM(countings, counting_count, counting_capacity, 256);
+    countings[counting_count++] =
+        (counting){of, step, change, objects[of].change[me->thread], looks};
+}
+
+/// `before`: references there were before the change.
+static void note_change(uintptr_t object, int32_t change, int64_t before) {
+    const size_t of = number_of(object);
+    observed *o = &objects[of];
+    if (!o->is_counted) o->at_first = before;
+    o->is_counted = true;
+    const int by = me->thread;
+    o->change[by] += change;
+    if (o->change[by] < o->least[by]) o->least[by] = o->change[by];
+    write_down(of, change, false);
+}
+
+/// What is no object, such as the text of a string literal, has its highest bit set.
+static bool is_followed(const void *object) {
+    return type_count > 0 && (intptr_t)object > 0 && is_of_interest(*(const uintptr_t *)object);
+}
+
+void rl_counts(const void *object, int change) {
+    if (!is_listening()) return;
+    if (is_followed(object))
+        note_change((uintptr_t)object, change, references_to((uintptr_t)object));
+    rl_clean_stack();
+}
+
+void rl_has_counted(const void *object, int change) {
+    if (!is_listening()) return;
+    if (is_followed(object))
+        note_change((uintptr_t)object, change, references_to((uintptr_t)object) - change);
+    rl_clean_stack();
+}
+
+void rl_is_observed(const void *object) {
+    if (!me || (intptr_t)object <= 0 || !lab.scenario->reduce) return;
+    const size_t of = number_of((uintptr_t)object);
+    objects[of].is_observed = true;
+}
+
+static void look_at(size_t of) {
+    objects[of].is_observed = true;
+    if (is_listening()) write_down(of, 0, true);
+}
+
+void rl_asks_for_uniqueness(const void *object) {
+    if (!me || !object || !lab.scenario->reduce) return;
+    const size_t of = number_of((uintptr_t)object);
+    objects[of].asks_for_uniqueness = true;
+    look_at(of);
+    rl_clean_stack();
+}
+
+void rl_looks_at_object(const void *object) {
+    if (!me || !object || !lab.scenario->reduce) return;
+    look_at(number_of((uintptr_t)object));
+    rl_clean_stack();
+}
+
+// Where a weak reference leads is noted, because once the object is gone the reference does not tell.
+
+void rl_refers_weakly(const void *reference, const void *object) {
+    if (!me || !lab.scenario->reduce) return;
+    const size_t referent = object ? number_of((uintptr_t)object) + 1 : 0;
+    rl_cell_at((uintptr_t)reference)->referent = referent;
+}
+
+void rl_copies_weak_reference(const void *to, const void *from) {
+    if (!me || !lab.scenario->reduce) return;
+    const size_t referent = rl_cell_at((uintptr_t)from)->referent;
+    rl_cell_at((uintptr_t)to)->referent = referent;
+}
+
+void rl_looks_for(const void *reference) {
+    if (!me || !lab.scenario->reduce) return;
+    const size_t referent = rl_cell_at((uintptr_t)reference)->referent;
+    if (referent > 0) look_at(referent - 1);
+    rl_clean_stack();
+}
+
+void rl_begin_release(rl_release_in_progress *this, const void *object) {
+    thread *t = my_thread();
+    *this = (rl_release_in_progress){object, t->releases};
+    t->releases = this;
+}
+
+void rl_end_release(const rl_release_in_progress *this) {
+    if (me->fate == STAYS) my_thread()->releases = this->outer;
+}
+
+void rl_forget_counts_from(uint32_t step) {
+    while (counting_count > 0 && countings[counting_count - 1].step >= step) counting_count--;
+}
+
+// MARK: - After a run
+
+/// Whether, in some order of what the threads have done, no reference could be left when one of them
+/// has changed the count by `after`.
+static bool could_end(const observed *o, int by, int32_t after) {
+    int64_t least = o->at_first + after;
+    for (int i = 0; i < lab.thread_count; i++)
+        if (i != by) least += o->least[i];
+    return o->is_counted && least <= 0;
+}
+
+static bool decides(const observed *o) {
+    return o->is_observed && (o->asks_for_uniqueness || could_end(o, 0, o->least[0]));
+}
+
+static bool learn_types(void) {
+    bool has_learned = false;
+    for (size_t i = 0; i < object_count; i++) {
+        if (!objects[i].is_observed || is_of_interest(objects[i].type)) continue;
+        MAKE_ROOM(types, type_count, type_capacity, 16);
+        types[type_count++] = objects[i].type;
+        has_learned = true;
+    }
+    if (has_learned && !lab.listens_to_counts) is_everywhere = true;
+    return has_learned;
+}
+
+/// A step that can never take the last reference away may as well come earlier or later.
+static bool depends(const counting *c) {
+    const observed *o = &objects[c->of];
+    if (c->looks || o->asks_for_uniqueness) return c->looks || c->change != 0;
+    return c->change < 0 && could_end(o, lab.steps[c->step].thread, c->after);
+}
+
+static bool learn_places(void) {
+    bool has_learned = false;
+    for (size_t i = 0; i < counting_count; i++) {
+        const counting *c = &countings[i];
+        const uintptr_t pc = lab.steps[c->step].pc, type = objects[c->of].type;
+        if (!decides(&objects[c->of]) || !depends(c) || does_at(pc, type, !c->looks)) continue;
+        MAKE_ROOM(places, place_count, place_capacity, 16);
+        places[place_count++] = (place){pc, type, !c->looks};
+        has_learned = true;
+    }
+    return has_learned;
+}
+
+bool rl_learn_counts(void) {
+    if (learn_types()) return true;
+    if (is_everywhere || type_count == 0) return false;
+    if (learn_places()) return true;
+    for (size_t i = 0; i < counting_count; i++) {
+        const counting *c = &countings[i];
+        if (decides(&objects[c->of]) && depends(c))
+            rl_note_late_effect(c->step, c->looks ? RL_LOOK : RL_COUNT, objects[c->of].object);
+    }
+    rl_add_late_effects();
+    return false;
+}
+
+#endif

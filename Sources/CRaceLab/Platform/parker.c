@@ -1,0 +1,47 @@
+// Parkers: where a thread waits for its turn. They use nothing that the lab hooks.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#if defined(__linux__)
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void rl_parker_make(parker *p) { atomic_store(&p->open, 0); }
+
+void rl_unpark(parker *p) {
+    atomic_store(&p->open, 1);
+    syscall(SYS_futex, &p->open, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+bool rl_park(parker *p, const struct timespec *at_most) {
+    while (!atomic_exchange(&p->open, 0)) {
+        long result = syscall(SYS_futex, &p->open, FUTEX_WAIT_PRIVATE, 0, at_most, NULL, 0);
+        if (result == -1 && errno == ETIMEDOUT) return atomic_exchange(&p->open, 0);
+    }
+    return true;
+}
+
+#else
+
+void rl_parker_make(parker *p) { p->semaphore = dispatch_semaphore_create(0); }
+void rl_unpark(parker *p) { dispatch_semaphore_signal(p->semaphore); }
+
+bool rl_park(parker *p, const struct timespec *at_most) {
+    dispatch_time_t until =
+        at_most ? dispatch_time(DISPATCH_TIME_NOW, at_most->tv_sec * 1000000000ll + at_most->tv_nsec)
+                : DISPATCH_TIME_FOREVER;
+    return dispatch_semaphore_wait(p->semaphore, until) == 0;
+}
+
+#endif
+
+#endif

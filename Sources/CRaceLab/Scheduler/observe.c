@@ -1,0 +1,158 @@
+// What a table shows in addition to the steps: the state that the scenario reads between them, and which
+// objects there are.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+#include "Hooks/next_symbol.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+// MARK: - Reading the state
+
+#define MAX_TAKEN 16
+#define MAX_ATOMICS 10000
+
+_Thread_local bool rl_is_observing;
+
+static struct {
+    void (*read)(void *context);
+    void *context;
+    bool is_complete;
+    uintptr_t *touched;
+    size_t touched_count, touched_capacity;
+    held_lock taken[MAX_TAKEN];
+    int taken_count, atomic_count;
+    parker done;
+    bool is_made;
+} observation;
+
+bool rl_observe(void (*read)(void *context), void *context) {
+    if (!observation.is_made) rl_parker_make(&observation.done);
+    observation.is_made = true;
+    observation.read = read;
+    observation.context = context;
+    observation.is_complete = false;
+    observation.touched_count = 0;
+    observation.taken_count = observation.atomic_count = 0;
+    worker *caller = lab.running;
+    rl_ignore();
+    rl_assign(OBSERVER);
+    rl_park(&observation.done, NULL);
+    rl_attend();
+    lab.running = caller;
+    return observation.is_complete;
+}
+
+size_t rl_touched(const uintptr_t **addresses) {
+    *addresses = observation.touched;
+    return observation.touched_count;
+}
+
+void rl_make_observation(void) {
+    rl_is_observing = true;
+    observation.read(observation.context);
+    rl_is_observing = false;
+    observation.is_complete = true;
+}
+
+void rl_end_observation(void) {
+    rl_is_observing = false;
+    for (int i = observation.taken_count; i-- > 0;)
+        observation.taken[i].release(observation.taken[i].lock);
+    rl_unpark(&observation.done);
+}
+
+void rl_touch(const void *address) {
+    if (observation.touched_count == observation.touched_capacity) {
+        size_t wanted = observation.touched_capacity ? 2 * observation.touched_capacity : 64;
+        observation.touched = rl_grown(observation.touched, observation.touched_count, wanted,
+                                       sizeof *observation.touched);
+        observation.touched_capacity = wanted;
+    }
+    observation.touched[observation.touched_count++] = (uintptr_t)address;
+}
+
+void rl_observer_locks(void *address, void (*release)(void *lock)) {
+    rl_touch(address);
+    // It would wait for a thread that stands still. This thread comes to its end instead.
+    if (rl_is_held(address) || observation.taken_count == MAX_TAKEN) {
+        me->fate = OBSERVES_NO_MORE;
+        rl_give_up();
+    }
+    for (int i = 0; i < observation.taken_count; i++)
+        if (observation.taken[i].lock == address) return;
+    observation.taken[observation.taken_count++] = (held_lock){.lock = address, .release = release};
+}
+
+void rl_observer_uses_atomic(void) {
+    // It waits for a lock made of an atomic, whose owner stands still.
+    if (++observation.atomic_count < MAX_ATOMICS) return;
+    me->fate = OBSERVES_NO_MORE;
+    rl_give_up();
+}
+
+void rl_observer_unlocks(const void *address) {
+    int i = observation.taken_count;
+    while (i > 0 && observation.taken[i - 1].lock != address) i--;
+    if (i == 0) return;
+    observation.taken_count--;
+    for (; i <= observation.taken_count; i++) observation.taken[i - 1] = observation.taken[i];
+}
+
+// MARK: - Objects
+
+static rl_object *objects;
+static size_t object_count, object_capacity;
+static bool is_noting;
+
+void rl_note_objects(bool whether) {
+    is_noting = whether;
+    object_count = 0;
+}
+
+size_t rl_noted_objects(const rl_object **noted) {
+    // What judges the run makes objects, too, and must not move these.
+    is_noting = false;
+    *noted = objects;
+    return object_count;
+}
+
+static void note_object(const void *object, size_t size, const void *type, rl_place place) {
+    rl_ignore();
+    if (object_count == object_capacity) {
+        size_t wanted = object_capacity ? 2 * object_capacity : 256;
+        objects = rl_grown(objects, object_count, wanted, sizeof *objects);
+        object_capacity = wanted;
+    }
+    objects[object_count++] = (rl_object){.address = (uintptr_t)object, .size = size,
+                                          .type = type, .pc = rl_place_of_making(place).pc};
+    rl_attend();
+}
+
+void rl_forget_object(const void *memory) {
+    if (!is_noting || !me) return;
+    for (size_t i = object_count; i-- > 0;)
+        if (objects[i].address == (uintptr_t)memory) objects[i].size = 0;
+}
+
+/// The metadata of a class begins with a number that stands for classes, or, on Apple's systems, with
+/// a pointer. What closures capture is on the heap, too, and has other numbers.
+static bool is_class(const void *type) {
+    uintptr_t kind = *(const uintptr_t *)type;
+    return kind == 0 || kind > 0x7FF;
+}
+
+typedef void *(*allocate)(const void *type, size_t size, size_t alignment_mask);
+REAL(allocate, real_allocate, "swift_allocObject")
+
+void *swift_allocObject(const void *type, size_t size, size_t alignment_mask) {
+    void *object = real_allocate()(type, size, alignment_mask);
+    if (is_noting && me && !rl_is_observing && is_class(type))
+        note_object(object, size, type, RL_CALLER);
+    return object;
+}
+
+#endif

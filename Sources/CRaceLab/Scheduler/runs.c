@@ -1,0 +1,384 @@
+// From the beginning of a run to its end, and on to the next.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+#include "Child/child.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <execinfo.h>
+#include <sched.h>
+#include <string.h>
+
+int64_t rl_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
+static void free_what_was_kept(void) {
+    for (size_t i = 0; i < lab.kept_count; i++) discard(lab.kept[i]);
+    lab.kept_count = 0;
+}
+
+void rl_make_thread(int index) {
+    thread *t = &lab.threads[index];
+    t->started = t->finished = t->unreported = t->asleep = t->is_spurious = t->idle = false;
+    t->timed = t->timed_out = t->is_added = t->is_detached = false;
+    t->on = t->starter = NULL;
+    t->waits_for = NULL;
+    t->comes_for = NULL;
+    t->joins = NO_THREAD;
+    t->team = 0;
+    t->own_body = NULL;
+    t->last_step = -1;
+    t->accesses = 0;
+    rl_forget_visits(t);
+    t->block_count = 0;
+    t->has_looked = false;
+    t->told_in = UINT32_MAX;
+    t->locks_held = 0;
+    t->held_count = t->released_count = 0;
+    t->early = false;
+    t->releases = NULL;
+    t->missed = NULL;
+    memset(&t->clock, 0, sizeof t->clock);
+    memset(&t->stands_behind, 0, sizeof t->stands_behind);
+    memset(t->read, 0, sizeof t->read);
+    memset(t->fenced, 0, sizeof t->fenced);
+    rl_advance(t);
+}
+
+uint64_t rl_run_number(void) { return lab.run; }
+
+/// Threads that were started meanwhile and not joined.
+typedef struct {
+    pthread_t pthread;
+    rl_place place;
+} loose_thread;
+
+static loose_thread *loose_threads;
+static size_t loose_thread_count, loose_thread_capacity;
+
+void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place) {
+    MAKE_ROOM(loose_threads, loose_thread_count, loose_thread_capacity, 4);
+    loose_threads[loose_thread_count++] = (loose_thread){pthread, place};
+}
+
+void rl_forget_thread_of_set_up(pthread_t pthread) {
+    for (size_t i = 0; i < loose_thread_count; i++)
+        if (pthread_equal(loose_threads[i].pthread, pthread))
+            loose_threads[i--] = loose_threads[--loose_thread_count];
+}
+
+static void finish_work(void) {
+#if defined(__linux__)
+    rl_finish_work_between_runs();
+#endif
+    if (loose_thread_count > 0)
+        rl_meet_outside("starts a thread outside of the threads of the scenario",
+                        loose_threads[0].place);
+    loose_thread_count = 0;
+}
+
+/// Whether what was set up, or judged, goes on outside of the scenario.
+static bool went_outside(void) {
+    if (!lab.outside) return false;
+    lab.summary.status = RL_OUTSIDE;
+    lab.summary.outside = lab.outside;
+    lab.summary.outside_pc = lab.outside_pc;
+    return true;
+}
+
+static void begin_delayed_work(void) {
+    for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
+#if defined(__linux__)
+    rl_begin_delayed_work();
+#endif
+}
+
+void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
+    if (lab.thread_count == 0) return;  // there will be no run
+    if (lab.thread_count == RL_MAX_THREADS)
+        return rl_meet_outside("has more work done later than there is room for", RL_CALLER);
+    rl_make_thread(lab.thread_count);
+    lab.threads[lab.thread_count].own_body = body;
+    lab.threads[lab.thread_count++].argument = argument;
+}
+
+static bool begin_run(void) {
+    rl_record_phase(RL_SETTING_UP, NO_THREAD);
+    rl_record_steps(0);
+    if (rl_recording) {
+        rl_recording->runs = lab.summary.runs;
+        rl_recording->redundant = lab.summary.redundant;
+    }
+    lab.run++;
+    lab.step_count = 0;
+    lab.sleeping = 0;
+    rl_begin_reduced_run();
+    lab.preemptions = 0;
+    lab.last = NO_THREAD;
+    lab.redundant = false;
+    lab.branch_limit = UINT32_MAX;
+    lab.status = RL_COMPLETE;
+    lab.race_count = 0;
+    lab.outside = NULL;
+    lab.made_count = 0;
+    lab.misuse_count = 0;
+    rl_begin_counts_of_run();
+    lab.looks_again = false;
+    lab.signal_count = 0;
+    lab.cell_count = 0;
+    lab.lock_count = 0;
+    lab.started_count = 0;
+#if defined(__linux__)
+    rl_forget_work_between_runs();
+#endif
+    rl_note_objects(lab.scenario->stepped != NULL);
+    lab.thread_count = lab.scenario->set_up(lab.scenario->context);
+    finish_work();
+    if (me->fate != STAYS) rl_give_up();
+    if (went_outside()) return false;
+    begin_delayed_work();
+    if (went_outside()) return false;
+    lab.first_count = lab.thread_count;
+    // Only while its threads run: judging takes longer with it. In a replay, too: see reference_counts.c.
+    if (lab.scenario->reduce) lab.listens_to_counts = rl_listen_to_counts(true);
+    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
+    return lab.thread_count > 0;
+}
+
+static bool is_about_to_lock(const thread *t) {
+    return t->waits_for && (t->kind == RL_LOCK || t->kind == RL_SHARED_LOCK);
+}
+
+void rl_fill_in(rl_run *run) {
+    run->status = lab.status;
+    run->thread_count = (uint32_t)lab.thread_count;
+    run->step_count = lab.step_count;
+    run->steps = lab.steps;
+    run->forced_switches = lab.preemptions;
+    run->switches = 0;
+    for (uint32_t k = 1; k < lab.step_count; k++)
+        run->switches += lab.steps[k].thread != lab.steps[k - 1].thread;
+    run->race_count = (uint32_t)lab.race_count;
+    run->races = lab.races;
+    run->misfit_step = lab.misfit_step;
+    run->misfit_thread = lab.misfit_thread;
+    run->misfit_early = lab.misfit_early;
+    run->blocked_thread = NO_THREAD;
+    run->object_count = rl_noted_objects(&run->objects);
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        run->accesses[i] = t->accesses;
+        rl_waiting *w = &run->waiting[i];
+        *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning,
+                          .busy = rl_is_busy(t), .holder = NO_THREAD,
+                          .kind = t->asleep && !rl_is_signalled(t) ? RL_WAIT : t->kind, .address = t->address,
+                          .pc = t->pc,
+                          .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
+        if (!t->finished && w->kind != RL_WAIT) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
+    }
+}
+
+/// Judges the run that has just ended. Returns whether to go on.
+static bool end_run(void) {
+    if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
+    if (lab.status == RL_COMPLETE) rl_settle_semaphores();
+    bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
+                    lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY ||
+                    lab.status == RL_OUTSIDE;
+    bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
+    bool go_on = true;
+    if (lab.scenario->reduce) rl_listen_to_counts(false);
+    if (!ends_all && rl_reduces() && rl_learn_counts()) {
+        lab.summary.starts_again = true;
+#if defined(__linux__)
+        rl_forget_delayed_work();
+#endif
+        free_what_was_kept();
+        return false;
+    }
+    if (!ends_all && !only_this) rl_add_branches();
+    if (lab.redundant) {
+        lab.summary.redundant++;
+    } else {
+        if (lab.status != RL_NOT_THE_SAME && lab.status != RL_MISFIT) lab.summary.runs++;
+        rl_run run = {0};
+        rl_fill_in(&run);
+        rl_record_phase(RL_JUDGING, NO_THREAD);
+        go_on = lab.scenario->finished(lab.scenario->context, &run);
+        finish_work();
+#if defined(__linux__)
+        rl_forget_delayed_work();
+#endif
+        if (me->fate != STAYS) rl_give_up();
+    }
+    free_what_was_kept();
+    if (ends_all) lab.summary.status = lab.status;
+    if (went_outside()) return false;
+    return !ends_all && go_on && !only_this;
+}
+
+/// Threads are started in their order, but for the one that makes the first step: if it comes last,
+/// it can go on at once, without a hand-over.
+int rl_next_to_start(void) {
+    int goes_first =
+        lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
+    if (goes_first >= lab.first_count) goes_first = 0;
+    int nth = lab.started_count++;
+    if (nth == lab.first_count - 1) return goes_first;
+    return nth < goes_first ? nth : nth + 1;
+}
+
+static rl_bound bound_reached(void) {
+    const rl_scenario *s = lab.scenario;
+    const uint64_t executed = lab.summary.runs + lab.summary.redundant;
+    if (lab.summary.runs >= s->max_runs) return RL_BOUND_RUNS;
+    if (s->max_executed && executed >= s->max_executed) return RL_BOUND_EXECUTED;
+    if (s->max_milliseconds && rl_milliseconds() - lab.began >= s->max_milliseconds)
+        return RL_BOUND_TIME;
+    return RL_NO_BOUND;
+}
+
+static void report_progress(void) {
+    if (!lab.scenario->progressed) return;
+    const int64_t now = rl_milliseconds();
+    if (now - lab.reported < 1000) return;
+    lab.reported = now;
+    lab.scenario->progressed(lab.scenario->context, lab.summary.runs, lab.summary.redundant);
+}
+
+int rl_next_run(void) {
+    if (!lab.begun) {
+        lab.begun = true;
+        lab.current = rl_given_schedule();
+    } else {
+        bool go_on = end_run();
+        if (lab.current) discard(lab.current);
+        lab.current = go_on ? rl_next_branch() : NULL;
+        report_progress();
+        if (lab.current && (lab.summary.bound = bound_reached()) != RL_NO_BOUND) {
+            discard(lab.current);
+            lab.current = NULL;
+        }
+        if (!lab.current) return NO_THREAD;
+    }
+    if (!begin_run()) return NO_THREAD;
+    return rl_next_to_start();
+}
+
+// MARK: - All of them
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static bool made;
+
+void rl_hold_explorations(void) { pthread_mutex_lock(&one_at_a_time); }
+void rl_release_explorations(void) { pthread_mutex_unlock(&one_at_a_time); }
+
+void rl_begin_in_child(uint32_t room) {
+    pthread_mutex_init(&one_at_a_time, NULL);
+    made = false;
+    lab.idle = lab.running = NULL;
+    lab.kept_count = 0;
+    rl_forget_workers();
+    lab.steps = rl_recording->steps;
+    lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);
+    lab.step_capacity = room;
+}
+
+#if defined(__linux__)
+
+/// The thread that only watches stays where the others are: to wake it up elsewhere, and to be woken
+/// from there, takes longer than many an exploration.
+static void stay_on_this_processor(cpu_set_t *before) {
+    sched_getaffinity(0, sizeof *before, before);
+    lab.processor = sched_getcpu();
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(lab.processor, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+#endif
+
+rl_summary rl_explore(const rl_scenario *scenario) {
+    rl_hold_explorations();
+    if (!made) {
+        made = true;
+        rl_parker_make(&lab.done);
+        rl_parker_make(&lab.gone);
+        // The first call loads what it needs; in a signal handler that would be too late.
+        void *frame;
+        backtrace(&frame, 1);
+    }
+    lab.scenario = scenario;
+    memset(&lab.summary, 0, sizeof lab.summary);
+    lab.thread_count = 0;
+    lab.current = NULL;
+    lab.begun = false;
+    lab.began = lab.reported = rl_milliseconds();
+    if (!scenario->continues) rl_forget_counts();
+#if defined(__linux__)
+    cpu_set_t before;
+    stay_on_this_processor(&before);
+#endif
+    rl_assign(ENGINE);
+    rl_watch();
+    rl_forget_branches();
+#if defined(__linux__)
+    sched_setaffinity(0, sizeof before, &before);
+#endif
+    rl_summary summary = lab.summary;
+    rl_release_explorations();
+    return summary;
+}
+
+const char *rl_unavailable(void) {
+    // It would wait for itself.
+    return me ? "one exploration within another is not possible: explore and replay are to be "
+                "called outside of a scenario"
+              : NULL;
+}
+
+#else
+
+// MARK: - Under ThreadSanitizer
+
+_Thread_local int rl_active;
+
+rl_summary rl_explore(const rl_scenario *scenario) {
+    (void)scenario;
+    return (rl_summary){0};
+}
+
+void rl_listen(void) {}
+void rl_deafen(void) {}
+void rl_ignore(void) {}
+void rl_attend(void) {}
+uint32_t rl_note(const void *place) { (void)place; return UINT32_MAX; }
+void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
+bool rl_await(const void *queue) { (void)queue; return false; }
+void rl_received(const void *item) { (void)item; }
+bool rl_on_lab_thread(void) { return false; }
+bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) { return (void)choices, (void)forced, false; }
+void rl_begin_own_work(void) {}
+void rl_end_own_work(void) {}
+void rl_wait_for_looks(int count) { (void)count; }
+bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
+bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
+size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
+const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
+uint64_t rl_heard(void) { return 0; }
+bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
+
+const char *rl_unavailable(void) {
+    return "this build runs under ThreadSanitizer, which listens where the lab would: "
+           "build without --sanitize=thread";
+}
+
+#endif

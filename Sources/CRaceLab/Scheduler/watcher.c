@@ -1,0 +1,219 @@
+// Looks from outside whether the running thread still gets on.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <dirent.h>
+#include <execinfo.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+#if defined(__APPLE__)
+#include <mach/mach.h>
+#endif
+
+#if defined(__linux__)
+
+/// Reads a small file of /proc. Returns false if it is not there.
+static bool read_file_of_thread(unsigned number, const char *name, char *text, size_t size) {
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%u/%s", number, name);
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    size_t count = fread(text, 1, size - 1, file);
+    text[count] = 0;
+    fclose(file);
+    return true;
+}
+
+/// What the operating system says of a thread.
+typedef struct {
+    char state;                 // R: it runs, or is about to; S: it sleeps
+    uint64_t waited;            // for a processor, in nanoseconds
+    uint64_t turns;             // it has had on a processor
+} thread_times;
+
+static thread_times times_of(unsigned number) {
+    thread_times times = {0};
+    char text[512];
+    if (read_file_of_thread(number, "stat", text, sizeof text)) {
+        // The name comes before, in parentheses, and may contain any.
+        const char *name_end = strrchr(text, ')');
+        if (name_end && name_end[1]) times.state = name_end[2];
+    }
+    unsigned long long waited = 0;
+    if (read_file_of_thread(number, "schedstat", text, sizeof text))
+        sscanf(text, "%*u %llu", &waited);
+    times.waited = waited;
+    char status[4096];
+    if (read_file_of_thread(number, "status", status, sizeof status)) {
+        const char *switches = strstr(status, "\nvoluntary_ctxt_switches:");
+        const char *others = strstr(status, "\nnonvoluntary_ctxt_switches:");
+        if (switches) times.turns += strtoull(strchr(switches, ':') + 1, NULL, 10);
+        if (others) times.turns += strtoull(strchr(others, ':') + 1, NULL, 10);
+    }
+    return times;
+}
+
+/// Whether another thread of the process is about to do something: it may be what is waited for.
+static bool another_thread_runs(unsigned number) {
+    DIR *threads = opendir("/proc/self/task");
+    if (!threads) return false;
+    bool runs = false;
+    const unsigned watcher = (unsigned)syscall(SYS_gettid);
+    for (struct dirent *entry; !runs && (entry = readdir(threads));) {
+        unsigned other = (unsigned)atoi(entry->d_name);
+        if (other == 0 || other == number || other == watcher) continue;
+        runs = times_of(other).state == 'R';
+    }
+    closedir(threads);
+    return runs;
+}
+
+#elif defined(__APPLE__)
+
+typedef struct {
+    char state;
+    uint64_t waited, turns;
+} thread_times;
+
+static thread_times times_of(pthread_t pthread) {
+    thread_basic_info_data_t info;
+    mach_msg_type_number_t count = THREAD_BASIC_INFO_COUNT;
+    kern_return_t result = thread_info(pthread_mach_thread_np(pthread), THREAD_BASIC_INFO,
+                                       (thread_info_t)&info, &count);
+    if (result != KERN_SUCCESS) return (thread_times){0};
+    uint64_t ran = (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
+    return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', 0, ran};
+}
+
+#endif
+
+static uintptr_t seen_frames[RL_MAX_FRAMES];
+static _Atomic int seen_frame_count;
+
+static void look_around(int number) {
+    (void)number;
+    void *frames[RL_MAX_FRAMES];
+    int count = backtrace(frames, RL_MAX_FRAMES);
+    for (int i = 0; i < count; i++) seen_frames[i] = (uintptr_t)frames[i];
+    atomic_store(&seen_frame_count, count);
+}
+
+/// Asks a thread where it is.
+static uint32_t frames_of(worker *w) {
+    struct sigaction action = {0}, before;
+    action.sa_handler = look_around;
+    action.sa_flags = SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGURG, &action, &before);
+    atomic_store(&seen_frame_count, -1);
+    pthread_kill(w->pthread, SIGURG);
+    const struct timespec moment = {0, 1000000};
+    for (int i = 0; i < 1000 && atomic_load(&seen_frame_count) < 0; i++) nanosleep(&moment, NULL);
+    sigaction(SIGURG, &before, NULL);
+    int count = atomic_load(&seen_frame_count);
+    return count < 0 ? 0 : (uint32_t)count;
+}
+
+/// Ends an exploration whose running thread will not hand over any more.
+static void stop(rl_status status) {
+    worker *lost = lab.running;
+    lab.status = lab.summary.status = status;
+    lab.summary.runs++;
+    rl_run run = {0};
+    rl_fill_in(&run);
+    run.blocked_thread = lost->thread;
+    run.frame_count = frames_of(lost);
+    memcpy(run.frames, seen_frames, sizeof run.frames);
+    lost->fate = IS_LOST;
+    rl_dismiss_the_rest();
+#if defined(__linux__)
+    // If it runs on forever, it does so only when no other thread wants the processor.
+    struct sched_param parameter = {0};
+    sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
+#endif
+    rl_listen_to_counts(false);
+    lab.scenario->finished(lab.scenario->context, &run);
+    // What was kept may still be in use by the thread that is lost.
+    lab.kept_count = 0;
+    if (lab.current) discard(lab.current);
+    lab.current = NULL;
+}
+
+/// What has been seen of the running thread since it last came further.
+typedef struct {
+    uint64_t progress;
+    thread_times times;
+    int looks_asleep;           // in a row, without a turn on a processor in between
+    int64_t silent;             // for so long, in nanoseconds, not counting waits for a processor
+} sight;
+
+static void look_again(sight *s, int64_t since_last_look) {
+    uint64_t progress = atomic_load(&lab.progress);
+#if defined(__linux__)
+    thread_times now = times_of(lab.running->number);
+#else
+    thread_times now = times_of(lab.running->pthread);
+#endif
+    bool is_same = progress == s->progress && atomic_load(&lab.own_work) == 0;
+    bool is_asleep = now.state == 'S' && now.turns == s->times.turns;
+    int64_t waited = is_same ? (int64_t)(now.waited - s->times.waited) : 0;
+    int64_t silent = since_last_look - waited;
+    s->looks_asleep = is_same && is_asleep ? s->looks_asleep + 1 : 0;
+    s->silent = is_same ? s->silent + (silent > 0 ? silent : 0) : 0;
+    s->progress = progress;
+    s->times = now;
+}
+
+static _Atomic int awaited_looks;
+static parker has_looked;
+
+void rl_wait_for_looks(int count) {
+    rl_parker_make(&has_looked);
+    atomic_store(&awaited_looks, count);
+    rl_park(&has_looked, NULL);
+}
+
+static void count_look(void) {
+    if (atomic_load(&awaited_looks) > 0 && atomic_fetch_sub(&awaited_looks, 1) == 1)
+        rl_unpark(&has_looked);
+}
+
+/// Looks at the running thread now and then. One that sleeps elsewhere than at its parker, without
+/// having been scheduled for a second, waits for something that will not come: all the others
+/// that could bring it are parked. Where another thread of the process is about to run,
+/// which may bring it, it takes five. One that runs for twenty seconds goes on forever. Time in which
+/// it would run if it had a processor does not count, nor does time in which this thread had none.
+void rl_watch(void) {
+    const struct timespec interval = {0, 50 * 1000 * 1000};
+    const int64_t silent_long_enough = 20ll * 1000 * 1000 * 1000;
+    sight s = {0};
+    while (!rl_park(&lab.done, &interval)) {
+        look_again(&s, interval.tv_nsec);
+        count_look();
+        if (s.looks_asleep >= 100) return stop(RL_BLOCKED);
+#if defined(__linux__)
+        if (s.looks_asleep >= 20 && !another_thread_runs(lab.running->number))
+            return stop(RL_BLOCKED);
+#else
+        if (s.looks_asleep >= 20) return stop(RL_BLOCKED);
+#endif
+        if (s.silent >= silent_long_enough) return stop(RL_SILENT);
+    }
+}
+
+#endif

@@ -1,0 +1,369 @@
+// The threads of the operating system: those on which the lab runs the bodies of a scenario, one
+// after the other, and those that the code under test starts.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+#include "Child/child.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+// MARK: - Handing over
+
+static void *work(void *argument);
+
+static worker *new_worker(void) {
+    worker *w = calloc(1, sizeof *w);
+    if (!w) abort();
+    rl_parker_make(&w->turn);
+    w->processor = -1;
+    w->thread = NO_THREAD;
+    return w;
+}
+
+static worker *idle_worker(void) {
+    worker *w = lab.idle;
+    if (w) {
+        lab.idle = w->next_idle;
+        return w;
+    }
+    w = new_worker();
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    rl_ignore();  // no thread of the scenario
+    int result = pthread_create(&w->pthread, &attributes, work, w);
+    rl_attend();
+    if (result != 0) {
+        fputs("RaceLab: the operating system refuses to start another thread\n", stderr);
+        abort();
+    }
+    pthread_attr_destroy(&attributes);
+    return w;
+}
+
+void rl_hand_over(worker *w) {
+    lab.running = w;
+    rl_unpark(&w->turn);
+}
+
+void rl_assign(int what) {
+    worker *w = idle_worker();
+    w->assigned = what;
+    if (what >= 0) lab.threads[what].on = w;
+    rl_hand_over(w);
+}
+
+static void bind_to_processor(worker *w) {
+#if defined(__linux__)
+    if (w->processor == lab.processor) return;
+    w->processor = lab.processor;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(lab.processor, &set);
+    sched_setaffinity(0, sizeof set, &set);
+#else
+    (void)w;
+#endif
+}
+
+static void begin_work(worker *w) {
+    me = w;
+    me->landing = &me->base;
+    rl_expect_crashes();
+    // The watcher may want to ask it where it is, and threads of Dispatch, from which it may
+    // have this, listen to no signals.
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGURG);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+#if defined(__linux__)
+    me->number = (uint32_t)syscall(SYS_gettid);
+#endif
+}
+
+// MARK: - Giving up
+
+/// Leaves a body that will never end. Its stack is given up with the worker; what the body held
+/// on the heap is lost, which is the price of getting out of a deadlock.
+_Noreturn void rl_give_up(void) {
+    rl_hear_no_more();
+    // A thread that was lost may come back in the middle of another exploration, where its
+    // number stands for another thread.
+    if (me->thread >= 0 && me->fate != IS_LOST) rl_release_real_locks(my_thread());
+    longjmp(me->landing->at, 1);
+}
+
+void rl_set_landing(rl_landing *landing) {
+    landing->outer = me->landing;
+    me->landing = landing;
+}
+
+void rl_remove_landing(rl_landing *landing) { me->landing = landing->outer; }
+
+void rl_continue_giving_up(void) {
+    if (me->fate != STAYS) rl_give_up();
+}
+
+/// The last thing that a worker does whose body was given up.
+static void meet_fate(void) {
+    if (me->fate == ENDS_RUN) rl_assign(ENGINE);
+    if (me->fate == IS_DISMISSED) rl_unpark(&lab.gone);
+    if (me->fate == OBSERVES_NO_MORE) rl_end_observation();
+}
+
+void rl_dismiss_the_rest(void) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (!t->started || t->finished || !t->on || t->on->fate != STAYS) continue;
+        t->on->fate = IS_DISMISSED;
+        rl_unpark(&t->on->turn);
+        // What it held must be free before another thread goes on.
+        rl_park(&lab.gone, NULL);
+    }
+}
+
+// MARK: - The threads of a scenario
+
+/// What earlier bodies left on the stack would otherwise show through where this one has not
+/// written yet, and a thread that spins would look changed in one run and the same in another.
+__attribute__((noinline)) static void clean_stack(void) {
+    volatile char room[16 * 1024];
+    memset((char *)room, 0, sizeof room);
+    __asm__ volatile("" ::"r"(room) : "memory");
+}
+
+static void run_body(int index) {
+    thread *t = &lab.threads[index];
+    t->on = me;
+    me->thread = index;
+    rl_record_phase(RL_IN_THREAD, index);
+    me->stack_base = (uintptr_t)__builtin_frame_address(0);
+    clean_stack();
+    if (t->own_body) {
+        rl_listen();
+        t->own_body(t->argument);
+        rl_deafen();
+    } else {
+        lab.scenario->body(lab.scenario->context, index);
+    }
+    me->thread = NO_THREAD;
+    if (me->fate != STAYS) rl_give_up();
+    rl_notice_unlocks(t);
+    rl_report_last_step(t);
+    t->started = t->finished = true;
+}
+
+static void become_idle(void) {
+    me->next_idle = lab.idle;
+    lab.idle = me;
+}
+
+/// What comes after the end of a body. Returns what this worker is to do now.
+static int after_body(void) {
+    if (lab.started_count < lab.first_count) return rl_next_to_start();
+    int next = rl_decide();
+    if (next == NO_THREAD) return ENGINE;
+    become_idle();
+    rl_hand_over(lab.threads[next].on);
+    return NO_THREAD;
+}
+
+static void *work(void *argument) {
+    begin_work(argument);
+    me->stack_base = (uintptr_t)__builtin_frame_address(0);
+    if (setjmp(me->base.at)) {
+        meet_fate();
+        return NULL;
+    }
+    for (;;) {
+        rl_park(&me->turn, NULL);
+        bind_to_processor(me);
+        int task = me->assigned;
+        while (task != NO_THREAD) {
+            atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
+            if (task == ENGINE) {
+                task = rl_next_run();
+                if (task != NO_THREAD) continue;
+                become_idle();
+                rl_unpark(&lab.done);
+            } else if (task == OBSERVER) {
+                rl_make_observation();
+                task = NO_THREAD;
+                become_idle();
+                rl_end_observation();
+            } else {
+                run_body(task);
+                task = after_body();
+            }
+        }
+    }
+}
+
+// MARK: - Threads that the code under test starts
+
+// Each is a real new thread, with attributes and thread-local variables of its own. It comes to
+// its end when its thread-local variables have been destroyed, for that too may run code under
+// test: when the destructor of this key is called for the last time.
+static pthread_key_t goodbye;
+static worker *spare;
+
+void rl_forget_workers(void) { spare = NULL; }
+
+static void end_of_added_thread(void *argument);
+
+static void make_goodbye(void) { pthread_key_create(&goodbye, end_of_added_thread); }
+
+static void end_of_added_thread(void *argument) {
+    const int rounds = 3;  // the C library makes four
+    if (++me->rounds_of_goodbye < rounds) {
+        pthread_setspecific(goodbye, argument);
+        return;
+    }
+    if (me->fate != STAYS) return meet_fate();
+    rl_hear_no_more();
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    rl_report_last_step(t);
+    t->started = t->finished = true;
+    worker *self = me, *next = t->starter;
+    int index = next ? NO_THREAD : rl_decide();
+    me = NULL;
+    self->is_main = false;
+    self->next_idle = spare;
+    spare = self;
+    if (next) return rl_hand_over(next);
+    if (index == NO_THREAD) return rl_assign(ENGINE);
+    rl_hand_over(lab.threads[index].on);
+}
+
+static void *run_added_thread(void *argument) {
+    begin_work(argument);
+    if (setjmp(me->base.at)) {
+        if (!lab.threads[me->thread].is_detached) pthread_detach(pthread_self());
+        return NULL;
+    }
+    pthread_setspecific(goodbye, me);
+    rl_park(&me->turn, NULL);
+    bind_to_processor(me);
+    me->stack_base = (uintptr_t)__builtin_frame_address(0);
+    clean_stack();
+    rl_record_phase(RL_IN_THREAD, me->thread);
+    rl_listen();
+    return me->start(me->argument);
+}
+
+static worker *worker_for_added_thread(void) {
+    worker *w = spare;
+    if (!w) return new_worker();
+    spare = w->next_idle;
+    w->processor = -1;
+    w->rounds_of_goodbye = 0;
+    return w;
+}
+
+static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
+    int index = lab.thread_count++;
+    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
+    rl_make_thread(index);
+    thread *t = &lab.threads[index];
+    t->pthread = w->pthread = pthread;
+    t->is_added = true;
+    t->is_detached = is_detached;
+    t->on = w;
+    t->starter = me;
+    rl_join_clock(&t->clock, &my_thread()->clock);
+    rl_tick(me->thread);
+    rl_note_order(index);
+    // Work that is sent may start a thread, too: the order of arrival gives the threads their numbers.
+    rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
+    return index;
+}
+
+_Noreturn void rl_end_run_with_too_many_threads(void) { rl_end_run_with(RL_TOO_MANY); }
+
+int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
+                    void *(*start)(void *), void *argument) {
+    if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_goodbye);
+    int state = PTHREAD_CREATE_JOINABLE;
+    if (attributes) pthread_attr_getdetachstate(attributes, &state);
+    worker *w = worker_for_added_thread();
+    w->start = start;
+    w->argument = argument;
+    rl_ignore();
+    int result = pthread_create(pthread, attributes, run_added_thread, w);
+    rl_attend();
+    if (result != 0) return result;
+    w->thread = add_thread(w, *pthread, state == PTHREAD_CREATE_DETACHED);
+    rl_hand_over(w);
+    rl_park(&me->turn, NULL);
+    rl_continue_giving_up();
+    return 0;
+}
+
+/// One thread of a team.
+typedef struct {
+    const void *team;
+    size_t number;
+    void (*start)(const void *team, size_t number);
+} member;
+
+static void *run_member(void *argument) {
+    member m = *(member *)argument;
+    free(argument);
+    m.start(m.team, m.number);
+    return NULL;
+}
+
+void rl_start_team(const void *team, size_t count, void (*start)(const void *team, size_t number)) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    for (size_t number = 0; number < count; number++) {
+        member *m = malloc(sizeof *m);
+        if (!m) abort();
+        *m = (member){team, number, start};
+        pthread_t pthread;
+        if (rl_start_thread(&pthread, &attributes, run_member, m) != 0) abort();
+        lab.threads[lab.thread_count - 1].team = (uintptr_t)team;
+    }
+    pthread_attr_destroy(&attributes);
+    my_thread()->joins = NO_THREAD;
+}
+
+static int added_thread(pthread_t pthread) {
+    for (int i = lab.thread_count - 1; i >= 0; i--) {
+        thread *t = &lab.threads[i];
+        if (t->is_added && pthread_equal(t->pthread, pthread)) return i;
+    }
+    return NO_THREAD;
+}
+
+int rl_will_join(pthread_t pthread) {
+    int index = added_thread(pthread);
+    my_thread()->joins = (int8_t)index;
+    return index;
+}
+
+void rl_detached(pthread_t pthread) {
+    int index = added_thread(pthread);
+    if (index != NO_THREAD) lab.threads[index].is_detached = true;
+}
+
+#endif

@@ -1,0 +1,684 @@
+// Explores one interleaving of each kind: those that differ only in the order of steps that do not
+// depend on one another are of one kind. This is optimal dynamic partial-order reduction (Abdulla,
+// Aronis, Jonsson and Sagonas, "Source Sets", Journal of the ACM 2017).
+//
+// The search goes depth first. After each run it looks for races: pairs of dependent steps that
+// nothing else orders. For each race it inserts a wish at the node before the first of the two: the
+// steps that bring about the second one without the first. Sleep sets tell which wishes would only
+// repeat what has been explored.
+//
+// Some alternatives do not come from a race between two steps: an attempt to take a lock right before
+// its release, and a thread that comes to a dispatch queue later than it could. As soon as a run shows
+// that there are such, every thread that is enabled makes a wish at every node, which is what sleep
+// sets alone would explore.
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+/// Something that a step does: first what its point announces, then the releases of locks and the
+/// like, up to the next point of its thread.
+typedef struct {
+    uintptr_t address;
+    uint8_t kind;
+    uint8_t free_for;           // what the lock at the address was free for before, RL_FREE_…
+} effect;
+
+/// A step after which a thread can make its next one, because it starts or wakes that thread.
+typedef struct {
+    uint32_t from, to;          // steps; `to` is UNKNOWN until it is made
+    int thread;
+} order;
+
+/// An effect that has turned out only when the run was over.
+typedef struct {
+    effect effect;
+    uint32_t step;
+} late_effect;
+
+#define UNKNOWN UINT32_MAX
+
+/// Choices to explore from a node on: a tree.
+typedef struct wish {
+    uint8_t choice;
+    struct wish *children, *next;
+} wish;
+
+typedef struct {
+    uintptr_t address;
+    uint8_t kind;
+    bool is_spinning;
+    bool counts;                // may depend on reference counts, see reference_counts.c
+    uintptr_t pc;
+} pending;
+
+/// What is known about the moment before a step of the present interleaving.
+typedef struct {
+    alternatives could;
+    rl_thread_set sleeping;     // when the search came here
+    rl_thread_set explored;     // the threads whose step has been explored from here
+    uint8_t kinds[RL_MAX_THREADS];  // of the steps of both, as they turned out
+    wish *wishes;
+    bool is_barrier;            // the step is possible only because nothing else is
+    size_t first_effect;        // of the step, in the present run
+    pending pending[RL_MAX_THREADS];
+} node;
+
+static struct {
+    node *nodes;
+    step_clock *clocks;       // for each step: how many steps of each thread come before it
+    uint32_t *numbers;          // for each step: which of the steps of its thread it is, from 1
+    size_t node_capacity;
+    effect *effects;
+    size_t effect_count, effect_capacity;
+    late_effect *late;
+    size_t late_count, late_capacity;
+    order *orders;
+    size_t order_count, order_capacity;
+    wish *guidance;             // the rest of the wish that is being followed
+    uint32_t first_node;        // those before it belong to the given schedule
+    bool has_begun;             // there has been a run
+    bool explores_all;          // every thread that is enabled makes a wish
+    // Of the race that is being looked at: the steps that bring about its second step.
+    uint32_t *needed;
+    size_t needed_capacity;
+} search;
+
+static void join(step_clock *into, const step_clock *other) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (other->at[i] > into->at[i]) into->at[i] = other->at[i];
+}
+
+bool rl_reduces(void) {
+    const rl_scenario *s = lab.scenario;
+    return s->reduce && (!s->schedule || s->beyond);
+}
+
+// MARK: - Wishes
+
+static wish *new_wish(uint8_t choice) {
+    wish *w = calloc(1, sizeof *w);
+    if (!w) abort();
+    w->choice = choice;
+    return w;
+}
+
+static void forget_wishes(wish *first) {
+    while (first) {
+        wish *next = first->next;
+        forget_wishes(first->children);
+        discard(first);
+        first = next;
+    }
+}
+
+static int thread_of(uint8_t choice) { return rl_chosen_thread(choice); }
+static bool is_plain(uint8_t choice) { return choice < RL_TIME_OUT; }
+
+/// Removes the first wish of a list, which lives on without its children.
+static wish *take_wish(wish **list) {
+    wish *w = *list;
+    *list = w->next;
+    w->next = NULL;
+    return w;
+}
+
+static bool is_possible(const node *n, uint8_t choice) {
+    const int thread = thread_of(choice);
+    switch (choice & RL_SPURIOUS) {
+        case RL_EARLY: return has(n->could.early, thread);
+        case RL_TIME_OUT: return has(n->could.time_out, thread);
+        case RL_SPURIOUS: return has(n->could.spurious, thread);
+    }
+    return has(n->could.enabled, thread) && !has(n->sleeping | n->explored, thread);
+}
+
+/// Adds a wish of one step, unless there is one like it.
+static void wish_for(node *n, uint8_t choice) {
+    wish **last = &n->wishes;
+    for (; *last; last = &(*last)->next)
+        if ((*last)->choice == choice) return;
+    *last = new_wish(choice);
+}
+
+static void wish_for_all(node *n, int but) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (i != but && is_possible(n, (uint8_t)i)) wish_for(n, (uint8_t)i);
+}
+
+// MARK: - During a run
+
+void rl_begin_reduced_run(void) {
+    search.effect_count = search.order_count = search.late_count = 0;
+    search.first_node = lab.scenario->schedule ? lab.scenario->schedule_length : 0;
+}
+
+static void make_room_for_node(uint32_t step) {
+    if (step < search.node_capacity) return;
+    size_t old = search.node_capacity, wanted = old ? 2 * old : 256;
+    search.nodes = rl_grown(search.nodes, old, wanted, sizeof *search.nodes);
+    search.clocks = rl_grown(search.clocks, old, wanted, sizeof *search.clocks);
+    search.numbers = rl_grown(search.numbers, old, wanted, sizeof *search.numbers);
+    search.node_capacity = wanted;
+}
+
+void rl_come_to_node(const alternatives *could, bool is_barrier) {
+    const uint32_t step = lab.step_count;
+    const uint32_t given = lab.current ? lab.current->length : 0;
+    make_room_for_node(step);
+    node *n = &search.nodes[step];
+    // The nodes of the beginning are those of the run before, but addresses differ.
+    if (step >= given || !search.has_begun) {
+        *n = (node){.sleeping = lab.sleeping};
+        memcpy(n->kinds, lab.sleeping_kinds, sizeof n->kinds);
+        if (step >= given) {
+            n->wishes = search.guidance;
+            search.guidance = NULL;
+        }
+    }
+    n->could = *could;
+    n->is_barrier = is_barrier;
+    n->first_effect = search.effect_count;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        const bool waits = t->started && (!t->finished || t->idle);
+        const bool cannot_go = !waits || t->spinning || t->has_looked;
+        n->pending[i] = (pending){waits ? t->address : 0, t->kind, cannot_go,
+                                  waits && rl_counts_at(t->pc), t->pc};
+    }
+}
+
+void rl_fall_asleep_at_branch(void) {
+    make_room_for_node(lab.step_count);
+    memcpy(lab.sleeping_kinds, search.nodes[lab.step_count].kinds, sizeof lab.sleeping_kinds);
+}
+
+/// Takes the first wish of a node that can be followed, and follows it.
+static int follow_wish(node *n) {
+    while (n->wishes) {
+        wish *w = take_wish(&n->wishes);
+        const int choice = w->choice;
+        const bool is_good = is_possible(n, w->choice);
+        if (is_good)
+            search.guidance = w->children;
+        else
+            forget_wishes(w->children);
+        discard(w);
+        if (is_good) return choice;
+    }
+    return NO_THREAD;
+}
+
+int rl_wished_choice(void) { return follow_wish(&search.nodes[lab.step_count]); }
+
+void rl_follow_orders(int thread) {
+    for (size_t k = 0; k < search.order_count; k++) {
+        order *o = &search.orders[k];
+        if (o->thread == thread && o->to == UNKNOWN) o->to = lab.step_count;
+    }
+}
+
+void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for) {
+    if (lab.step_count == 0 || !rl_reduces()) return;
+    MAKE_ROOM(search.effects, search.effect_count, search.effect_capacity, 256);
+    search.effects[search.effect_count++] = (effect){address, kind, free_for};
+}
+
+void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address) {
+    MAKE_ROOM(search.late, search.late_count, search.late_capacity, 64);
+    search.late[search.late_count++] = (late_effect){{address, kind, 0}, step};
+}
+
+static void append_effect(effect e) {
+    MAKE_ROOM(search.effects, search.effect_count, search.effect_capacity, 256);
+    search.effects[search.effect_count++] = e;
+}
+
+void rl_add_late_effects(void) {
+    if (search.late_count == 0) return;
+    // The present effects are moved to the end, and copied back step by step.
+    const size_t count = search.effect_count;
+    for (size_t k = 0; k < count + search.late_count; k++) append_effect((effect){0});
+    effect *early = &search.effects[count + search.late_count];
+    memmove(early, search.effects, count * sizeof *early);
+    size_t from = 0, to = 0, next = 0;
+    for (uint32_t step = 0; step < lab.step_count; step++) {
+        const size_t end = step + 1 < lab.step_count ? search.nodes[step + 1].first_effect : count;
+        search.nodes[step].first_effect = to;
+        while (from < end) search.effects[to++] = early[from++];
+        for (; next < search.late_count && search.late[next].step == step; next++)
+            search.effects[to++] = search.late[next].effect;
+    }
+    if (lab.step_count == 0) return;
+    search.effect_count = to;
+    search.late_count = 0;
+}
+
+void rl_note_order(int thread) {
+    if (lab.step_count == 0 || !rl_reduces()) return;
+    MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
+    search.orders[search.order_count++] = (order){lab.step_count - 1, UNKNOWN, thread};
+}
+
+void rl_note_join(int of) {
+    const int32_t last = lab.threads[of].last_step;
+    if (last < 0 || !rl_reduces()) return;
+    MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
+    search.orders[search.order_count++] =
+        (order){(uint32_t)last, lab.step_count - 1, lab.steps[lab.step_count - 1].thread};
+}
+
+void rl_forget_steps_from(uint32_t step) {
+    if (!rl_reduces() || step >= search.node_capacity) return;
+    search.effect_count = search.nodes[step].first_effect;
+    while (search.order_count > 0 && search.orders[search.order_count - 1].from >= step)
+        search.order_count--;
+    for (size_t k = 0; k < search.order_count; k++)
+        if (search.orders[k].to >= step) search.orders[k].to = UNKNOWN;
+}
+
+void rl_explore_all_choices(void) { search.explores_all = true; }
+
+// MARK: - After a run: what depends on what
+
+static int thread_at(uint32_t step) { return lab.steps[step].thread; }
+
+static size_t effects_end(uint32_t step) {
+    return step + 1 < lab.step_count ? search.nodes[step + 1].first_effect : search.effect_count;
+}
+
+/// Whether a step depends on an effect of a later one; if so, `*by` is the first effect because of
+/// which it does.
+static bool conflicts(uint32_t step, const effect *later, const effect **by) {
+    const size_t end = effects_end(step);
+    for (size_t k = search.nodes[step].first_effect; k < end; k++) {
+        *by = &search.effects[k];
+        if (rl_are_dependent((*by)->kind, (*by)->address, later->kind, later->address)) return true;
+    }
+    return false;
+}
+
+/// Whether what a step waits for was there before an earlier step had the effect `before`.
+static bool is_free(const effect *before, const effect *later) {
+    if (before->address != later->address) return true;
+    switch (later->kind) {
+        case RL_LOCK: return before->free_for & RL_FREE_FOR_ONE;
+        case RL_SHARED_LOCK: return before->free_for & RL_FREE_FOR_READERS;
+        case RL_ACQUIRE:
+        case RL_RECEIVE: return before->free_for & RL_COUNTED;
+        case RL_AWAIT: return before->free_for & RL_EMPTY;
+        default: return true;
+    }
+}
+
+bool rl_is_step_before(uint32_t step, const step_clock *clock) {
+    return search.numbers[step] <= clock->at[thread_at(step)];
+}
+
+const step_clock *rl_clock_of_step(uint32_t step) { return &search.clocks[step]; }
+
+/// Where the steps begin that can be permuted with one at `step`.
+static uint32_t after_last_barrier(uint32_t step) {
+    while (step > 0 && !search.nodes[step - 1].is_barrier) step--;
+    return step;
+}
+
+// MARK: - After a run: wishes
+
+/// Whether what `step` does depends on nothing among the first `count` needed steps.
+static bool is_initial(size_t index, const step_clock *clock) {
+    for (size_t k = 0; k < index; k++)
+        if (rl_is_step_before(search.needed[k], clock)) return false;
+    return true;
+}
+
+/// A sequence of steps, the last of which may be one that is only pending.
+typedef struct {
+    size_t count;
+    const effect *last;         // effects of the last one
+    size_t last_count;
+    int last_thread;
+    uint8_t last_choice;
+    const step_clock *last_clock;
+} sequence;
+
+static int thread_in(const sequence *s, size_t index) {
+    return index + 1 == s->count ? s->last_thread : thread_at(search.needed[index]);
+}
+
+/// Whether nothing in the sequence comes before the step at `index`.
+static bool is_first_in(const sequence *s, size_t index) {
+    return is_initial(
+        index, index + 1 == s->count ? s->last_clock : &search.clocks[search.needed[index]]);
+}
+
+static bool touches_nothing_of(const sequence *s, uint8_t kind, uintptr_t address) {
+    for (size_t k = 0; k + 1 < s->count; k++) {
+        const effect *by, own = {address, kind, 0};
+        if (conflicts(search.needed[k], &own, &by)) return false;
+    }
+    for (size_t k = 0; k < s->last_count; k++)
+        if (rl_are_dependent(s->last[k].kind, s->last[k].address, kind, address)) return false;
+    return true;
+}
+
+static bool touches_count_of(const effect *effects, size_t count, uintptr_t pc) {
+    for (size_t k = 0; k < count; k++) {
+        const bool is_count = effects[k].kind == RL_COUNT || effects[k].kind == RL_LOOK;
+        if (is_count && rl_depends_on_count(pc, effects[k].kind, effects[k].address)) return true;
+    }
+    return false;
+}
+
+static bool touches_no_count_of(const sequence *s, uintptr_t pc) {
+    for (size_t k = 0; k + 1 < s->count; k++) {
+        const uint32_t step = search.needed[k];
+        const size_t first = search.nodes[step].first_effect;
+        if (touches_count_of(&search.effects[first], effects_end(step) - first, pc)) return false;
+    }
+    return !touches_count_of(s->last, s->last_count, pc);
+}
+
+/// Whether a step that is pending, and counts as of this kind, depends on nothing in the sequence.
+static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
+    return touches_nothing_of(s, kind, p->address) &&
+           (!p->counts || touches_no_count_of(s, p->pc));
+}
+
+enum { NOT_IN = -1, BLOCKED = -2 };
+
+/// Where the first step of a thread is in a sequence, if nothing in it comes before that step.
+static ptrdiff_t first_step_in(const sequence *s, int thread) {
+    for (size_t k = 0; k < s->count; k++)
+        if (thread_in(s, k) == thread) return is_first_in(s, k) ? (ptrdiff_t)k : BLOCKED;
+    return NOT_IN;
+}
+
+/// Whether to explore the sequence from a node on would repeat what has been explored.
+static bool is_asleep(const node *n, const sequence *s, int but) {
+    const rl_thread_set asleep = n->sleeping | n->explored;
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (i == but || !has(asleep, i)) continue;
+        const ptrdiff_t at = first_step_in(s, i);
+        if (at >= 0) return true;
+        if (at == NOT_IN && is_independent(s, n->kinds[i], &n->pending[i])) return true;
+    }
+    return false;
+}
+
+static void remove_from(sequence *s, size_t index) {
+    s->count--;
+    memmove(&search.needed[index], &search.needed[index + 1],
+            (s->count - index) * sizeof *search.needed);
+}
+
+/// The wish in a list that a sequence shares its beginning with: its step can be made first in the
+/// sequence, or before all of it.
+static wish *beginning_of(const node *n, wish *list, const sequence *s, rl_thread_set moved,
+                          ptrdiff_t *at) {
+    for (wish *w = list; w; w = w->next) {
+        const int thread = thread_of(w->choice);
+        *at = first_step_in(s, thread);
+        if (*at >= 0) {
+            const uint8_t choice = (size_t)*at + 1 == s->count
+                                       ? s->last_choice
+                                       : rl_choice(&lab.steps[search.needed[*at]]);
+            if (choice == w->choice) return w;
+        }
+        const pending *p = &n->pending[thread];
+        if (*at == NOT_IN && is_plain(w->choice) && !has(moved, thread) &&
+            is_independent(s, p->kind, p))
+            return w;
+    }
+    return NULL;
+}
+
+static void append(wish **list, const sequence *s) {
+    while (*list) list = &(*list)->next;
+    for (size_t k = 0; k < s->count; k++) {
+        *list = new_wish(k + 1 == s->count ? s->last_choice
+                                           : rl_choice(&lab.steps[search.needed[k]]));
+        list = &(*list)->children;
+    }
+}
+
+/// Inserts a sequence into the tree of wishes of a node, if nothing there leads to it already.
+static void insert(node *n, sequence s) {
+    wish **list = &n->wishes;
+    rl_thread_set moved = 0;
+    while (*list && s.count > 0) {
+        ptrdiff_t at;
+        wish *shared = beginning_of(n, *list, &s, moved, &at);
+        if (!shared) break;
+        if (!shared->children) return;
+        if (at >= 0 && (size_t)at + 1 == s.count) return;
+        if (at >= 0) remove_from(&s, (size_t)at);
+        moved |= set_of(thread_of(shared->choice));
+        list = &shared->children;
+    }
+    append(list, &s);
+}
+
+// MARK: - After a run: races
+
+/// The second step of a race: one that was made, or one that is pending.
+typedef struct {
+    uint32_t at;                // where it is, or would be
+    int thread;
+    uint8_t choice;
+    const effect *effects;
+    size_t effect_count;
+} second_step;
+
+/// The steps after `first` that do not depend on it, and then `second`.
+static sequence without(uint32_t first, const second_step *second, const step_clock *clock) {
+    sequence s = {0, second->effects, second->effect_count, second->thread, second->choice, clock};
+    if (search.needed_capacity <= second->at) {
+        search.needed_capacity = 2 * (size_t)second->at + 64;
+        search.needed = rl_grown(search.needed, 0, search.needed_capacity, sizeof *search.needed);
+    }
+    for (uint32_t k = first + 1; k < second->at; k++)
+        if (!rl_is_step_before(first, &search.clocks[k])) search.needed[s.count++] = k;
+    search.needed[s.count++] = second->at;
+    return s;
+}
+
+static void found_race(uint32_t first, const second_step *second, const step_clock *clock) {
+    if (first < search.first_node || first >= lab.branch_limit) return;
+    node *n = &search.nodes[first];
+    if (n->is_barrier) return;
+    sequence s = without(first, second, clock);
+    if (is_asleep(n, &s, thread_at(first))) return;
+    const int thread = thread_in(&s, 0);
+    if (s.count == 1 && !has(n->could.enabled, thread)) return;
+    if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && n->could.enabled >> thread == 1)
+        return;
+    insert(n, s);
+}
+
+/// What a thread knows of before a step: its own steps, and those that started it or woke it.
+static step_clock clock_before(uint32_t step, int thread) {
+    step_clock clock = {0};
+    uint32_t k = step;
+    while (k > 0 && thread_at(k - 1) != thread) k--;
+    if (k > 0) clock = search.clocks[k - 1];
+    const uint32_t start = after_last_barrier(step);
+    if (start > 0) join(&clock, &search.clocks[start - 1]);
+    for (size_t i = 0; i < search.order_count; i++) {
+        const order *o = &search.orders[i];
+        if (o->thread == thread && o->from < step && o->to >= step)
+            join(&clock, &search.clocks[o->from]);
+    }
+    return clock;
+}
+
+/// Looks for the steps with which a step is in a race. Returns its clock.
+static step_clock look_for_races(const second_step *second, bool counts) {
+    step_clock known = clock_before(second->at, second->thread), all = known;
+    const uint32_t start = after_last_barrier(second->at);
+    for (uint32_t k = second->at; k > start; k--) {
+        const uint32_t first = k - 1;
+        if (thread_at(first) == second->thread || rl_is_step_before(first, &known)) continue;
+        for (size_t e = 0; e < second->effect_count; e++) {
+            const effect *by;
+            if (!conflicts(first, &second->effects[e], &by)) continue;
+            if (!rl_is_step_before(first, &all)) join(&all, &search.clocks[first]);
+            if (!is_free(by, &second->effects[e])) continue;
+            if (counts) found_race(first, second, &known);
+            join(&known, &search.clocks[first]);
+            break;
+        }
+    }
+    return all;
+}
+
+/// What a thread waits for at the end, or before something that happens because no thread can go on, is
+/// in a race with those that took it first.
+static void look_for_races_of_waiting(uint32_t step) {
+    const node *n = &search.nodes[step];
+    for (int i = 0; i < lab.thread_count; i++) {
+        const pending *p = &n->pending[i];
+        if (!p->address || p->is_spinning) continue;
+        const effect own = {p->address, p->kind, 0};
+        look_for_races(&(second_step){step, i, (uint8_t)i, &own, 1}, true);
+    }
+}
+
+static step_clock clock_of_all(uint32_t step) {
+    step_clock clock = {0};
+    for (uint32_t k = 0; k < step; k++) clock.at[thread_at(k)] = search.numbers[k];
+    return clock;
+}
+
+static uint32_t number_of(uint32_t step) {
+    for (uint32_t k = step; k > 0; k--)
+        if (thread_at(k - 1) == thread_at(step)) return search.numbers[k - 1] + 1;
+    return 1;
+}
+
+static void look_at_step(uint32_t step) {
+    const size_t first = search.nodes[step].first_effect, end = effects_end(step);
+    const second_step second = {step, thread_at(step), rl_choice(&lab.steps[step]),
+                                &search.effects[first], end - first};
+    search.numbers[step] = number_of(step);
+    if (search.nodes[step].is_barrier) {
+        look_for_races_of_waiting(step);
+        search.clocks[step] = clock_of_all(step);
+    } else {
+        search.clocks[step] = look_for_races(&second, true);
+    }
+    search.clocks[step].at[second.thread] = search.numbers[step];
+}
+
+/// A step at which the process is known to end has no effects but what it announced.
+static void complete_last_step(void) {
+    const uint32_t last = lab.step_count - 1;
+    if (search.nodes[last].first_effect < search.effect_count) return;
+    const pending *p = &search.nodes[last].pending[thread_at(last)];
+    rl_note_effect(p->kind, p->address, 0);
+}
+
+/// What the step of the present run at a node counts as while its thread sleeps.
+static void note_kind(uint32_t step) {
+    node *n = &search.nodes[step];
+    const size_t first = n->first_effect;
+    n->kinds[thread_at(step)] = search.effects[first].kind;
+}
+
+void rl_look_for_races(void) {
+    const uint32_t given = lab.current ? lab.current->length : 0;
+    const uint32_t from = given > 0 ? given - 1 : 0;
+    const uint32_t end = lab.step_count < lab.branch_limit ? lab.step_count : lab.branch_limit;
+    if (lab.step_count == 0) return;
+    complete_last_step();
+    const uint32_t first = search.has_begun ? from : 0;
+    search.has_begun = true;
+    for (uint32_t k = first; k < end; k++) look_at_step(k);
+    for (uint32_t k = first; k < end; k++) note_kind(k);
+    if (end == lab.step_count && lab.status != RL_CRASHES) look_for_races_of_waiting(end);
+    for (uint32_t k = from; k < end; k++) {
+        node *n = &search.nodes[k];
+        if (k < search.first_node) continue;
+        if (n->is_barrier) wish_for_all(n, thread_at(k));
+        if (k < given || (lab.scenario->faults & RL_FAULT_NO_EARLY_ATTEMPTS)) continue;
+        const rl_thread_set early = n->could.early & ~n->sleeping;
+        for (int i = 0; i < lab.thread_count; i++) {
+            if (has(early, i)) wish_for(n, (uint8_t)(i | RL_EARLY));
+            if (has(n->could.time_out, i)) wish_for(n, (uint8_t)(i | RL_TIME_OUT));
+            if (has(n->could.spurious, i)) wish_for(n, (uint8_t)(i | RL_SPURIOUS));
+        }
+    }
+    if (!search.explores_all && !lab.scenario->liberties) return;
+    for (uint32_t k = search.first_node; k < end; k++)
+        wish_for_all(&search.nodes[k], thread_at(k));
+}
+
+// MARK: - After a run: other orders of the same steps
+
+bool rl_could_go_on(const step_clock *done, int thread, uint32_t next) {
+    const bool is_made = next != UNKNOWN;
+    if (!is_made && lab.threads[thread].finished) return false;
+    const uint32_t at = is_made ? next : lab.step_count;
+    const pending *p = &search.nodes[at].pending[thread];
+    if (p->is_spinning) return false;
+    for (size_t k = 0; k < search.order_count; k++) {
+        const order *o = &search.orders[k];
+        const bool is_for_it = o->thread == thread && o->from < at && o->to >= at;
+        if (is_for_it && !rl_is_step_before(o->from, done)) return false;
+    }
+    // What is done first to a lock shows what it was free for until then.
+    const effect own = {p->address, p->kind, 0};
+    for (uint32_t k = 0; k < lab.step_count; k++) {
+        if (rl_is_step_before(k, done)) continue;
+        const size_t end = effects_end(k);
+        for (size_t e = search.nodes[k].first_effect; e < end; e++)
+            if (search.effects[e].address == p->address) return is_free(&search.effects[e], &own);
+    }
+    return is_made;
+}
+
+// MARK: - The next run
+
+static branch *branch_for(uint32_t step, uint8_t choice) {
+    const node *n = &search.nodes[step];
+    branch *b = malloc(sizeof *b + step + 1);
+    if (!b) abort();
+    b->fingerprint = lab.fingerprints[step];
+    b->length = step + 1;
+    b->sleeping = !is_plain(choice) ? 0 : n->sleeping | n->explored;
+    for (uint32_t k = 0; k < step; k++) b->choices[k] = rl_choice(&lab.steps[k]);
+    b->choices[step] = choice;
+    return b;
+}
+
+branch *rl_next_reduced_branch(void) {
+    forget_wishes(search.guidance);
+    search.guidance = NULL;
+    const uint32_t end = lab.step_count < lab.branch_limit ? lab.step_count : lab.branch_limit;
+    for (uint32_t k = end; k <= lab.step_count; k++) {
+        forget_wishes(search.nodes[k].wishes);
+        search.nodes[k].wishes = NULL;
+    }
+    for (uint32_t k = end; k > search.first_node; k--) {
+        node *n = &search.nodes[k - 1];
+        if (is_plain(rl_choice(&lab.steps[k - 1]))) n->explored |= set_of(thread_at(k - 1));
+        const int choice = follow_wish(n);
+        if (choice != NO_THREAD) return branch_for(k - 1, (uint8_t)choice);
+    }
+    return NULL;
+}
+
+void rl_forget_reduction(void) {
+    forget_wishes(search.guidance);
+    search.guidance = NULL;
+    for (size_t k = 0; k < search.node_capacity; k++) {
+        forget_wishes(search.nodes[k].wishes);
+        search.nodes[k].wishes = NULL;
+    }
+    search.has_begun = search.explores_all = false;
+}
+
+#endif

@@ -1,0 +1,110 @@
+// What is still to be explored.
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdlib.h>
+#include <string.h>
+
+static void push(uint32_t preemptions, branch *b) {
+    if (preemptions >= lab.queue_count) {
+        size_t wanted = (size_t)preemptions + 8;
+        lab.queues = rl_grown(lab.queues, lab.queue_count, wanted, sizeof *lab.queues);
+        lab.queue_count = wanted;
+    }
+    branch_queue *q = &lab.queues[preemptions];
+    MAKE_ROOM(q->items, q->count, q->capacity, 64);
+    q->items[q->count++] = b;
+}
+
+/// The branch with the fewest preemptions; of those, the one found first.
+static branch *next_found_branch(void) {
+    for (size_t i = 0; i < lab.queue_count; i++) {
+        branch_queue *q = &lab.queues[i];
+        if (q->first == q->count) continue;
+        branch *b = q->items[q->first++];
+        if (q->first == q->count) q->first = q->count = 0;
+        return b;
+    }
+    return NULL;
+}
+
+branch *rl_next_branch(void) {
+    return rl_reduces() ? rl_next_reduced_branch() : next_found_branch();
+}
+
+void rl_forget_branches(void) {
+    rl_forget_reduction();
+    for (branch *b = next_found_branch(); b; b = next_found_branch()) discard(b);
+    for (size_t i = 0; i < lab.queue_count; i++)
+        if (lab.queues[i].items) discard(lab.queues[i].items);
+    if (lab.queues) discard(lab.queues);
+    lab.queues = NULL;
+    lab.queue_count = 0;
+}
+
+/// The branch on which another choice is made at step `k`.
+static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
+    const rl_step *step = &lab.steps[k];
+    int index = rl_chosen_thread(choice);
+    int before = k > 0 ? lab.steps[k - 1].thread : NO_THREAD;
+    uint32_t preemptions = step->preemptions + (index != before && has(step->enabled, before));
+    int bound = lab.scenario->max_preemptions;
+    if (bound >= 0 && preemptions > (uint32_t)bound) {
+        lab.summary.preemption_bound_reached = true;
+        return;
+    }
+    branch *b = malloc(sizeof *b + k + 1);
+    if (!b) abort();
+    b->fingerprint = lab.fingerprints[k];
+    b->length = k + 1;
+    b->sleeping = lab.scenario->reduce ? sleeping : 0;
+    for (uint32_t s = 0; s < k; s++) b->choices[s] = rl_choice(&lab.steps[s]);
+    b->choices[k] = choice;
+    push(preemptions, b);
+}
+
+/// At every step that was not prescribed, each thread that could have gone instead makes one
+/// branch, and so does each attempt that could have come early. So every interleaving is reached
+/// from exactly one other.
+void rl_add_branches(void) {
+    if (rl_reduces()) return rl_look_for_races();
+    uint32_t from = lab.current ? lab.current->length : 0;
+    uint32_t to = lab.step_count < lab.branch_limit ? lab.step_count : lab.branch_limit;
+    for (uint32_t k = from; k < to; k++) {
+        const rl_step *step = &lab.steps[k];
+        rl_thread_set others = step->enabled & ~step->sleeping & ~set_of(step->thread);
+        if ((lab.scenario->faults & RL_FAULT_SKIP_LAST_ALTERNATIVE) && others)
+            others &= ~(0x80000000u >> __builtin_clz(others));
+        rl_thread_set sleeping = step->sleeping | set_of(step->thread);
+        for (int i = 0; i < lab.thread_count; i++) {
+            if (!has(others, i)) continue;
+            add_branch(k, (uint8_t)i, sleeping);
+            sleeping |= set_of(i);
+        }
+        // Whatever the others do next may depend on an attempt that comes before a release: that
+        // it has happened can show in many ways.
+        rl_thread_set early = step->could_be_early & ~step->sleeping;
+        if (lab.scenario->faults & RL_FAULT_NO_EARLY_ATTEMPTS) early = 0;
+        for (int i = 0; i < lab.thread_count; i++)
+            if (has(early, i)) add_branch(k, (uint8_t)(i | RL_EARLY), 0);
+        for (int i = 0; i < lab.thread_count; i++) {
+            if (has(step->could_time_out, i)) add_branch(k, (uint8_t)(i | RL_TIME_OUT), 0);
+            if (has(step->could_be_spurious, i)) add_branch(k, (uint8_t)(i | RL_SPURIOUS), 0);
+        }
+    }
+}
+
+/// The schedule with which the scenario says to begin, if it does.
+branch *rl_given_schedule(void) {
+    const rl_scenario *s = lab.scenario;
+    if (!s->schedule) return NULL;
+    branch *b = calloc(1, sizeof *b + s->schedule_length);
+    if (!b) abort();
+    b->length = s->schedule_length;
+    memcpy(b->choices, s->schedule, s->schedule_length);
+    return b;
+}
+
+#endif

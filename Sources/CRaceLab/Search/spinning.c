@@ -1,0 +1,302 @@
+// Recognizes threads that spin: that come to the same point in the same state, while nothing they have
+// looked at has changed. Such a thread is not scheduled until something changes.
+//
+// The state of a thread is its stack, its registers, and the memory that it has allocated itself and can
+// reach. A loop that allocates finds its memory elsewhere in each round, because freed memory is kept
+// until the run is over; so the address of a recent block counts as how many blocks ago it was allocated.
+
+#include "engine_internal.h"
+#include "Child/child.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <setjmp.h>
+#include <string.h>
+
+enum { MOST_BLOCKS = 64, MOST_BYTES = 1024 };
+
+// MARK: - Memory
+
+__attribute__((noinline)) void rl_clean_stack(void) {
+    volatile char room[2048];
+    memset((char *)room, 0, sizeof room);
+    __asm__ volatile("" ::"r"(room) : "memory");
+}
+
+void rl_allocated(void *memory, size_t size) {
+    if (!memory || !rl_on_lab_thread() || me->fate != STAYS) return;
+    thread *t = my_thread();
+    // What was there before is no part of the state of the thread.
+    memset(memory, 0, size < MOST_BYTES ? size : MOST_BYTES);
+    rl_ignore();
+    MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, 64);
+    rl_attend();
+    const uintptr_t start = (uintptr_t)memory;
+    if (t->block_count == 0 || start < t->lowest) t->lowest = start;
+    if (t->block_count == 0 || start + size > t->highest) t->highest = start + size;
+    t->blocks[t->block_count++] = (block_of_memory){start, size, 0, false};
+    rl_clean_stack();
+}
+
+void rl_freed(const void *memory) {
+    if (!rl_on_lab_thread()) return;
+    thread *t = my_thread();
+    const size_t far_enough = 256;
+    for (size_t k = t->block_count, n = 0; k > 0 && n < far_enough; k--, n++) {
+        if (t->blocks[k - 1].start != (uintptr_t)memory || t->blocks[k - 1].is_freed) continue;
+        t->blocks[k - 1].is_freed = true;
+        return;
+    }
+}
+
+// MARK: - The state of a thread
+
+typedef struct {
+    thread *thread;
+    uint64_t hash, number;      // the latter tells blocks that have been looked at
+    size_t recent;              // blocks from here on count as how long ago they were allocated
+    size_t blocks[MOST_BLOCKS]; // that can be reached
+    size_t block_count;
+} look;
+
+static void reach(look *l, size_t index) {
+    block_of_memory *b = &l->thread->blocks[index];
+    if (b->is_freed || b->looked_at_in == l->number || l->block_count == MOST_BLOCKS) return;
+    b->looked_at_in = l->number;
+    l->blocks[l->block_count++] = index;
+}
+
+/// A word as it counts: a pointer to recent memory is not the same in two rounds of a loop.
+static uint64_t seen_as(look *l, uint64_t word) {
+    const thread *t = l->thread;
+    if (word < t->lowest || word >= t->highest) return word;
+    for (size_t k = t->block_count; k > 0; k--) {
+        const block_of_memory *b = &t->blocks[k - 1];
+        if (word - b->start >= b->size) continue;
+        reach(l, k - 1);
+        if (k - 1 < l->recent) return word;
+        return (uint64_t)(t->block_count - k) << 40 ^ (word - b->start) ^ 0x8000000000000000ull;
+    }
+    return word;
+}
+
+/// This is done for all that is on the stack, at every read: so in one expression, because a debug
+/// build keeps in registers only what is within one, and with products that need not wait for one
+/// another.
+static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
+    return (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull +
+           (w[0] * 0xC2B2AE3D27D4EB4Full + w[1] * 0x165667B19E3779F9ull) +
+           (w[2] * 0x85EBCA77C2B2AE63ull + w[3] * 0x27D4EB2F165667C5ull) +
+           (w[4] * 0xBF58476D1CE4E5B9ull + w[5] * 0x94D049BB133111EBull) +
+           (w[6] * 0xD6E8FEB86659FD93ull + w[7] * 0xA0761D6478BD642Full);
+}
+
+static void look_at_words(look *l, const uint64_t *words, size_t count) {
+    for (size_t k = 0; k < count; k += 8) {
+        uint64_t eight[8] = {0};
+        const size_t left = count - k < 8 ? count - k : 8;
+        memcpy(eight, words + k, left * sizeof *words);
+        if (l->thread->block_count > 0)
+            for (size_t i = 0; i < left; i++) eight[i] = seen_as(l, eight[i]);
+        l->hash = mix_eight(l->hash, eight);
+    }
+}
+
+/// Everything a thread could tell two rounds of a loop apart by, in one number.
+static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
+    static uint64_t number;
+    look l = {.thread = t, .recent = recent, .number = ++number};
+    jmp_buf registers;
+    memset(&registers, 0, sizeof registers);
+    (void)_setjmp(registers);
+    look_at_words(&l, (const uint64_t *)&registers, 8);
+    const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
+    look_at_words(&l, top, (size_t)((const uint64_t *)me->stack_base - top));
+    for (size_t k = 0; k < l.block_count; k++) {
+        const block_of_memory *b = &t->blocks[l.blocks[k]];
+        const size_t size = b->size < MOST_BYTES ? b->size : MOST_BYTES;
+        look_at_words(&l, (const uint64_t *)b->start, size / sizeof(uint64_t));
+    }
+    return l.hash;
+}
+
+// MARK: - Rounds
+
+static bool may_spin(const thread *t) {
+    return t->kind == RL_READ || t->kind == RL_ATOMIC_READ || t->waits_for ||
+           t->kind == RL_EXCHANGE || t->kind == RL_WAKE;
+}
+
+static size_t find_visit(const thread *t, uint8_t what) {
+    size_t at = 0;
+    for (; at < t->visit_count; at++) {
+        const visit *v = &t->visits[at];
+        if (v->address == t->address && v->pc == t->pc && v->what == what) break;
+    }
+    return at;
+}
+
+typedef enum { NOTHING, LOCKS_ONLY, SOMETHING } change;
+
+static change change_since(const thread *t, size_t at) {
+    change seen = NOTHING;
+    for (; at < t->visit_count; at++) {
+        if (t->visits[at].is_changed_for_good) return SOMETHING;
+        if (t->visits[at].is_changed) seen = LOCKS_ONLY;
+    }
+    return seen;
+}
+
+void rl_look_for_spinning(thread *t, uintptr_t stack) {
+    if (!may_spin(t)) {
+        lab.looks_in_vain = false;
+        return;
+    }
+    // One call of a library may be several steps: an attempt first, then waiting.
+    const uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
+    const size_t at = find_visit(t, what);
+    if (at == t->visit_count) {
+        lab.looks_in_vain = false;
+        MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
+        t->visits[t->visit_count++] =
+            (visit){.address = t->address, .pc = t->pc, .what = what,
+                    .fingerprint = fingerprint(t, stack, t->block_count),
+                    .recent = t->block_count, .block_count = t->block_count,
+                    .least_held = t->locks_held};
+        return;
+    }
+    visit now = t->visits[at];
+    const uint64_t before = now.fingerprint;
+    now.fingerprint = fingerprint(t, stack, now.recent);
+    const change seen = now.fingerprint == before ? change_since(t, at) : SOMETHING;
+    if (seen == SOMETHING) now.vain_rounds = 0;
+    if (seen == LOCKS_ONLY) now.vain_rounds++;
+    // In a critical section that it has entered in this round it would keep out those for which it
+    // waits.
+    const bool is_inside = t->locks_held > now.least_held;
+    t->is_vain = !is_inside && now.vain_rounds > MOST_VAIN_ROUNDS;
+    t->spinning = !is_inside && (seen == NOTHING || t->is_vain);
+    now.least_held = t->locks_held;
+    t->round = t->visit_count - at;
+    now.recent = now.block_count;
+    now.block_count = t->block_count;
+    now.is_changed = now.is_changed_for_good = false;
+    memmove(&t->visits[at], &t->visits[at + 1], (t->visit_count - at - 1) * sizeof now);
+    t->visits[t->visit_count - 1] = now;
+    // It came before a release; by now that has happened, which is a change.
+    if (t->spinning && t->missed) {
+        rl_is_released(t->missed, false);
+        t->missed = NULL;
+        rl_forget_visits(t);
+    }
+}
+
+bool rl_is_busy(const thread *t) {
+    if (!t->spinning) return false;
+    for (size_t k = t->visit_count - t->round; k < t->visit_count; k++) {
+        const uint8_t what = t->visits[k].what;
+        if (what != RL_READ && what != RL_ATOMIC_READ && what != RL_EXCHANGE) return true;
+    }
+    return false;
+}
+
+void rl_holds_fewer(thread *t) {
+    for (size_t k = 0; k < t->visit_count; k++)
+        if (t->visits[k].least_held > t->locks_held) t->visits[k].least_held = t->locks_held;
+}
+
+void rl_forget_visits(thread *t) {
+    t->visit_count = 0;
+    t->is_vain = t->spinning = false;
+}
+
+void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
+    for (size_t k = 0; k < t->visit_count; k++) {
+        visit *v = &t->visits[k];
+        if (v->address != address) continue;
+        v->is_changed = true;
+        v->is_changed_for_good |= is_lasting;
+        const bool is_of_round = k + t->round >= t->visit_count;
+        if (!t->spinning || !is_of_round || (t->is_vain && !is_lasting)) continue;
+        rl_note_order((int)(t - lab.threads));
+        t->is_vain = t->spinning = false;
+    }
+}
+
+// MARK: - Looking once more
+
+// What a thread looks at may be something that the lab does not see. So before it is said that no thread
+// can go on, each thread that spins goes round once more, without any alternatives. If nothing comes of
+// it, those steps are taken back.
+
+static void begin_looking(void) {
+    if (lab.looks_again) return;
+    lab.looks_again = lab.looks_in_vain = true;
+    lab.looks_from = lab.step_count;
+    lab.races_before_look = lab.race_count;
+    lab.sleeping = 0;
+}
+
+static int look_once_more(void) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (!t->spinning || t->has_looked) continue;
+        t->spinning = false;
+        t->has_looked = rl_can_go(t);
+        if (t->has_looked) {
+            begin_looking();
+            // It is to go round once, wherever it begins.
+            for (size_t k = 0; k < t->visit_count; k++) t->visits[k].is_changed_for_good = true;
+            return i;
+        }
+        t->spinning = true;
+    }
+    return NO_THREAD;
+}
+
+static void stop_looking(void) {
+    lab.looks_again = false;
+    for (int i = 0; i < lab.thread_count; i++) lab.threads[i].has_looked = false;
+}
+
+static int32_t last_step_before(int index, uint32_t step) {
+    while (step > 0 && lab.steps[step - 1].thread != index) step--;
+    return (int32_t)step - 1;
+}
+
+static void take_back_looks(void) {
+    if (!lab.looks_again) return;
+    stop_looking();
+    const uint32_t end = lab.looks_from;
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (t->last_step < (int32_t)end) continue;
+        t->last_step = last_step_before(i, end);
+        t->unreported = false;
+    }
+    if (lab.step_count > end) lab.preemptions = lab.steps[end].preemptions;
+    lab.last = end > 0 ? lab.steps[end - 1].thread : NO_THREAD;
+    lab.step_count = end;
+    lab.race_count = lab.races_before_look;
+    rl_record_steps(end);
+    rl_forget_steps_from(end);
+    rl_forget_counts_from(end);
+}
+
+void rl_look_again(rl_thread_set *enabled) {
+    if (lab.looks_again && lab.last >= 0 && lab.threads[lab.last].finished)
+        lab.looks_in_vain = false;
+    if (lab.looks_again && !lab.looks_in_vain) stop_looking();
+    if (*enabled) {
+        if (lab.looks_again)
+            *enabled = set_of(has(*enabled, lab.last) ? lab.last : __builtin_ctz(*enabled));
+        return;
+    }
+    const int thread = look_once_more();
+    if (thread != NO_THREAD)
+        *enabled = set_of(thread);
+    else
+        take_back_looks();
+}
+
+#endif

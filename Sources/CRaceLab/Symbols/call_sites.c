@@ -1,0 +1,362 @@
+// Whose call it is: of the code under test, of the libraries it uses, or of the compiler.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine_internal.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+
+// MARK: - What is known of a place has to be found out once
+
+typedef enum {
+    UNKNOWN = 0,
+    OF_PROGRAM,         // the code under test, or a library that is no part of the toolchain
+    FOR_PROGRAM,        // a function of the toolchain that does nothing else for its caller
+    NAMELESS,           // a function of Foundation that has no name to go by
+    OF_TOOLCHAIN,       // the libraries' own affairs
+} origin;
+
+typedef struct {
+    uintptr_t pc;
+    uint8_t origin, source;
+    bool allocating_is_known, is_allocating;
+    uintptr_t statement;        // where to look for the line of a call that has none; 0: not known
+} call_site;
+
+static call_site *call_sites;
+static size_t call_site_count, call_site_capacity;
+
+static call_site *slot_of(uintptr_t pc) {
+    size_t at = (size_t)((uint64_t)pc * 0x9E3779B97F4A7C15ull >> 20) & (call_site_capacity - 1);
+    while (call_sites[at].pc && call_sites[at].pc != pc) at = (at + 1) & (call_site_capacity - 1);
+    return &call_sites[at];
+}
+
+static call_site *call_site_of(uintptr_t pc) {
+    if (2 * call_site_count >= call_site_capacity) {
+        call_site *old = call_sites;
+        size_t old_capacity = call_site_capacity;
+        call_site_capacity = old_capacity ? 2 * old_capacity : 256;
+        call_sites = calloc(call_site_capacity, sizeof *call_sites);
+        if (!call_sites) abort();
+        for (size_t i = 0; i < old_capacity; i++)
+            if (old[i].pc) *slot_of(old[i].pc) = old[i];
+        if (old) discard(old);
+    }
+    call_site *site = slot_of(pc);
+    if (!site->pc) {
+        site->pc = pc;
+        call_site_count++;
+    }
+    return site;
+}
+
+// MARK: - The program and the toolchain's libraries
+
+static bool begins_with_any(const char *text, const char *const *beginnings) {
+    for (; *beginnings; beginnings++)
+        if (strncmp(text, *beginnings, strlen(*beginnings)) == 0) return true;
+    return false;
+}
+
+static bool is_library_of_toolchain(const char *path) {
+    static const char *const names[] = {
+        "libFoundation", "lib_Foundation", "libswift", "libdispatch", "libBlocksRuntime",
+        "libTesting", "lib_Testing", "libXCTest", "libc.so", "libc-", "libpthread", "libstdc++",
+        "libc++", "libgcc_s", "ld-linux", "linux-vdso", NULL};
+    const char *name = strrchr(path, '/');
+    return begins_with_any(name ? name + 1 : path, names);
+}
+
+/// What takes a lock, waits, starts a thread or uses a queue because that is what it is asked for.
+static bool is_function_for_program(const char *symbol) {
+    static const char *const names[] = {
+        "$s10Foundation6NSLockC", "$s10Foundation9NSLocking", "$s10Foundation15NSRecursiveLockC",
+        "$s10Foundation11NSConditionC", "$s10Foundation15NSConditionLockC",
+        "$s10Foundation6ThreadC5start", "$s10Foundation6ThreadC12detachNew", "_CFThreadCreate",
+        "$sSo17OS_dispatch_queueC", "$s8Dispatch", "dispatch_block_", NULL};
+    return begins_with_any(symbol, names);
+}
+
+static origin find_origin(uintptr_t pc) {
+    Dl_info info;
+    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return OF_PROGRAM;
+    if (!is_library_of_toolchain(info.dli_fname)) return OF_PROGRAM;
+    if (strstr(info.dli_fname, "libswiftDispatch")) return FOR_PROGRAM;
+    bool is_foundation = strstr(info.dli_fname, "libFoundation.so");
+    if (!info.dli_sname) return is_foundation ? NAMELESS : OF_TOOLCHAIN;
+    return is_function_for_program(info.dli_sname) ? FOR_PROGRAM : OF_TOOLCHAIN;
+}
+
+static origin origin_of(uintptr_t pc) {
+#if defined(__linux__)
+    extern const char __executable_start, etext;
+    if (pc - (uintptr_t)&__executable_start < (uintptr_t)(&etext - &__executable_start))
+        return OF_PROGRAM;
+#endif
+    call_site *site = call_site_of(pc);
+    if (site->origin == UNKNOWN) {
+        rl_ignore();
+        site->origin = (uint8_t)find_origin(pc);
+        rl_attend();
+    }
+    return (origin)site->origin;
+}
+
+bool rl_is_of_program(uintptr_t pc) { return find_origin(pc) == OF_PROGRAM; }
+bool rl_is_under_test(uintptr_t pc) { return origin_of(pc) == OF_PROGRAM; }
+
+// MARK: - Code without lines
+
+static rl_source source_of(uintptr_t pc) {
+    call_site *site = call_site_of(pc);
+    if (site->source != SOURCE_UNKNOWN) return (rl_source)site->source;
+    rl_ignore();
+#if defined(__linux__)
+    rl_source source = rl_find_source(pc);
+#else
+    rl_source source = lab.scenario->is_compilers_own(pc) ? OF_COMPILER : OF_STATEMENT;
+#endif
+    rl_attend();
+    // The table may have grown meanwhile.
+    call_site_of(pc)->source = (uint8_t)source;
+    return source;
+}
+
+bool rl_is_labs_own(uintptr_t pc) {
+#if defined(__linux__)
+    extern const char __start_rl_text[], __stop_rl_text[];
+    return pc > (uintptr_t)__start_rl_text && pc <= (uintptr_t)__stop_rl_text;
+#else
+    (void)pc;
+    return false;
+#endif
+}
+
+/// Where the statement is to which a call of an accessor belongs.
+static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
+#if defined(__linux__)
+    call_site *site = call_site_of(pc);
+    if (site->statement) return site->statement;
+    rl_ignore();
+    uintptr_t statement = pc;
+    if (rl_has_no_line(pc)) {
+        // What the libraries resume by themselves is the end of an access by key path.
+        rl_access_end end =
+            rl_is_of_program(callee) ? rl_access_end_at(callee) : ENDS;
+        statement = rl_nearest_statement(pc, end);
+    }
+    rl_attend();
+    return call_site_of(pc)->statement = statement;
+#else
+    (void)callee;
+    return pc;
+#endif
+}
+
+// MARK: - Walking up the stack
+
+/// A walk from the function of a library, or from code without lines, to the code under test.
+typedef struct {
+    rl_place found;
+    bool is_beyond_entry_point, is_for_program, is_over, is_found;
+    uintptr_t from;
+    uintptr_t callee;           // the function seen before that of `found`
+    uintptr_t frame_pointer;    // of the function seen last
+} climb;
+
+#if defined(__x86_64__)
+#define FRAME_POINTER 6
+#define CODE_ADDRESS(word) (word)
+#elif defined(__aarch64__)
+#define FRAME_POINTER 29
+// A return address may be signed, in the bits that no address uses.
+#define CODE_ADDRESS(word) ((word) & 0x0000FFFFFFFFFFFF)
+#else
+#error "tell here which register is the frame pointer, by its number in DWARF"
+#endif
+
+/// Looks at a function on the stack. Returns whether to look at the one that called it.
+static bool climb_to(climb *c, rl_place place) {
+    if (me->thread >= 0 && place.stack >= me->body) return false;
+    origin from = origin_of(place.pc);
+    if (from == OF_PROGRAM) {
+        if (rl_is_labs_own(place.pc)) {
+            c->callee = place.pc;
+            return true;
+        }
+        // What the compiler has made, such as an accessor, a thunk or a copy of a function of
+        // Foundation, has no lines: whatever has called it is the place to show, if there is one.
+        c->is_over = source_of(place.pc) != OF_COMPILER;
+        if (c->is_over || !c->is_found) c->found = place;
+        c->is_found = true;
+        if (!c->is_over) c->callee = place.pc;
+        return !c->is_over;
+    }
+    c->callee = place.pc;
+    if (c->is_found) return true;
+    c->is_for_program |= from == FOR_PROGRAM;
+    // A function without a name counts only if the program itself has called it.
+    c->is_over = !c->is_for_program && place.pc != c->from;
+    return !c->is_over;
+}
+
+static _Unwind_Reason_Code climb_frame(struct _Unwind_Context *frame, void *argument) {
+    climb *c = argument;
+    rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
+    // The lab's own functions come first.
+    c->is_beyond_entry_point |= place.pc == c->from;
+    if (!c->is_beyond_entry_point) return _URC_NO_REASON;
+    c->frame_pointer = _Unwind_GetGR(frame, FRAME_POINTER);
+    return climb_to(c, place) ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/// The frame of the function that called the one with this frame; NULL if there is none. A function
+/// that keeps no frame pointer leaves anything in its place, so nothing outside of the stack is read.
+static const uintptr_t *next_frame(const uintptr_t *frame) {
+    // Swift marks the frames of asynchronous functions in this bit.
+    uintptr_t next = frame[0] & ~((uintptr_t)1 << 60);
+    bool is_frame = next > (uintptr_t)frame && next % sizeof(void *) == 0 &&
+                    next < me->stack_base - 2 * sizeof(void *);
+    return is_frame ? (const uintptr_t *)next : NULL;
+}
+
+static rl_place place_above(const uintptr_t *frame) {
+    return (rl_place){CODE_ADDRESS(frame[1]), (uintptr_t)(frame + 2)};
+}
+
+/// Some functions of the libraries have no unwind tables; those keep frame pointers. Others do
+/// without frame pointers; those have unwind tables.
+static void climb_by_frame_pointers(climb *c) {
+    const uintptr_t *frame = (const uintptr_t *)c->frame_pointer;
+    const uintptr_t bottom = (uintptr_t)__builtin_frame_address(0);
+    bool is_frame = (uintptr_t)frame > bottom && (uintptr_t)frame % sizeof(void *) == 0 &&
+                    (uintptr_t)frame < me->stack_base - 2 * sizeof(void *);
+    if (!is_frame) return;
+    while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
+}
+
+static void climb_up(climb *c) {
+    rl_ignore();
+    _Unwind_Backtrace(climb_frame, c);
+    if (!c->is_over) climb_by_frame_pointers(c);
+    rl_attend();
+}
+
+bool rl_is_call_of_program(rl_place *place) {
+    if (me->fate == IS_LOST) rl_give_up();
+    origin from = origin_of(place->pc);
+    if (from == OF_PROGRAM) return true;
+    if (from == OF_TOOLCHAIN) return false;
+    climb c = {.from = place->pc};
+    climb_up(&c);
+    if (c.is_found) *place = c.found;
+    return c.is_found;
+}
+
+rl_place rl_place_in_source(rl_place place) {
+    if (source_of(place.pc) != OF_COMPILER) return place;
+    // Debug code keeps frame pointers.
+    climb c = {.from = place.pc, .callee = place.pc, .found = place, .is_found = true};
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    bool goes_on = true;
+    while (goes_on && (frame = next_frame(frame))) {
+        rl_place above = place_above(frame);
+        if (origin_of(above.pc) != OF_PROGRAM) break;
+        goes_on = climb_to(&c, above);
+    }
+    // The libraries need not.
+    if (goes_on) climb_up(&c);
+    return (rl_place){c.is_over ? statement_of_call(c.found.pc, c.callee) : c.found.pc, place.stack};
+}
+
+// MARK: - On whose behalf
+
+/// A walk up the stack, from an entry point to the code under test.
+typedef struct {
+    uintptr_t from;
+    bool is_beyond_entry_point, is_found;
+    const char *library;
+    rl_place found;
+} errand;
+
+static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argument) {
+    errand *e = argument;
+    rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
+    e->is_beyond_entry_point |= place.pc == e->from;
+    if (!e->is_beyond_entry_point) return _URC_NO_REASON;
+    Dl_info info;
+    const bool is_known = dladdr((void *)(place.pc - 1), &info) && info.dli_fname;
+    if (!is_known || !is_library_of_toolchain(info.dli_fname)) {
+        // What the compiler has added has no lines: its caller is the place to show, if it has any.
+        const bool is_first = !e->is_found;
+        if (is_first || !rl_is_compilers_own(place.pc)) e->found = place;
+        e->is_found = true;
+        return is_first && rl_is_compilers_own(place.pc) ? _URC_NO_REASON : _URC_END_OF_STACK;
+    }
+    if (e->is_found) return _URC_END_OF_STACK;
+    const char *name = strrchr(info.dli_fname, '/');
+    name = name ? name + 1 : info.dli_fname;
+    if (!e->library && !strstr(name, "ispatch")) e->library = name;
+    return _URC_NO_REASON;
+}
+
+bool rl_is_global(uintptr_t address) {
+    Dl_info info;
+    return dladdr((void *)address, &info) != 0;
+}
+
+bool rl_is_in_library(uintptr_t pc, const char *name) {
+    Dl_info info;
+    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return false;
+    const char *file = strrchr(info.dli_fname, '/');
+    file = file ? file + 1 : info.dli_fname;
+    return strncmp(file, name, strlen(name)) == 0 && file[strlen(name)] == '.';
+}
+
+const char *rl_library_between(rl_place *place) {
+    errand e = {.from = place->pc};
+    rl_ignore();
+    _Unwind_Backtrace(look_behind, &e);
+    rl_attend();
+    if (e.is_found) *place = e.found;
+    return e.library;
+}
+
+/// Whether the code only allocates an object and calls its initializer.
+static bool is_allocating(uintptr_t pc) {
+#if defined(__linux__)
+    call_site *site = call_site_of(pc);
+    if (site->allocating_is_known) return site->is_allocating;
+    site->allocating_is_known = true;
+    return site->is_allocating = rl_is_allocating(pc);
+#else
+    (void)pc;
+    return false;
+#endif
+}
+
+rl_place rl_place_of_making(rl_place place) {
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    while (rl_is_labs_own(place.pc) || source_of(place.pc) == OF_COMPILER || is_allocating(place.pc)) {
+        if (!(frame = next_frame(frame))) break;
+        place = place_above(frame);
+    }
+    return place;
+}
+
+// MARK: - Atomics of the compiler's own
+
+/// Generic code keeps what it once looked up (type metadata, witness tables) in caches, which it
+/// reads and writes atomically. They are no part of the program that a person wrote, and would
+/// make the first run differ from the others.
+bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
+
+#endif
