@@ -20,7 +20,7 @@ func account(_ scenario: Scenario) {
     let account = Account(balance: 100)
     scenario.thread("first") { account.withdraw(80) }
     scenario.thread("second") { account.withdraw(80) }
-    scenario.check { try require(account.balance >= 0, "the account is overdrawn") }
+    scenario.check { try Scenario.require(account.balance >= 0, "the account is overdrawn") }
     scenario.state("balance") { "\(account.balance)" }
 }
 
@@ -45,6 +45,6 @@ func lockedAccount(_ scenario: Scenario) {
     let account = LockedAccount(balance: 100)
     scenario.thread("first") { account.withdraw(80) }
     scenario.thread("second") { account.withdraw(80) }
-    scenario.check { try require(account.balance >= 0, "the account is overdrawn") }
+    scenario.check { try Scenario.require(account.balance >= 0, "the account is overdrawn") }
     scenario.state("balance") { "\(account.balance)" }
 }

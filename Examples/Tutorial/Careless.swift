@@ -23,9 +23,9 @@ final class Careless<Value: Sendable>: Sendable {
 
 func careless(_ scenario: Scenario) {
     let promise = Careless<Int>()
-    let log = Log<Int>()
+    let log = Scenario.Log<Int>()
     scenario.thread("subscriber") { promise.then { log.append($0) } }
     scenario.thread("resolver") { promise.fulfill(1) }
-    scenario.check { try require(log.entries == [1], "the handler does not run once") }
+    scenario.check { try Scenario.require(log.entries == [1], "the handler does not run once") }
     scenario.state("handler received") { "\(log.entries)" }
 }

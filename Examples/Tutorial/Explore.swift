@@ -3,10 +3,10 @@ import RaceLab
 /// Explores a scenario, and prints what fails and a table of the shortest way to it.
 @discardableResult
 func show(_ describe: @escaping (Scenario) -> Void) throws -> Bool {
-    let report = explore(describe)
-    print(report.summary)
-    if let finding = report.findings.first {
-        print(try replay(finding.schedule, describe).table())
+    let exploration = explore(describe)
+    print(exploration.summary)
+    if let counterexample = try exploration.counterexample() {
+        print(counterexample.table())
     }
-    return report.survives
+    return exploration.survives
 }

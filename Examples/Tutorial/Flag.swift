@@ -33,16 +33,20 @@ final class Mailbox {
 
 func relaxedFlag(_ scenario: Scenario) {
     let mailbox = RelaxedMailbox()
-    let log = Log<String?>()
+    let log = Scenario.Log<String?>()
     scenario.thread("writer") { mailbox.put("hello") }
     scenario.thread("reader") { log.append(mailbox.take()) }
-    scenario.check { try require([nil, "hello"].contains(log.entries[0]), "half a message") }
+    scenario.check {
+        try Scenario.require([nil, "hello"].contains(log.entries[0]), "half a message")
+    }
 }
 
 func flag(_ scenario: Scenario) {
     let mailbox = Mailbox()
-    let log = Log<String?>()
+    let log = Scenario.Log<String?>()
     scenario.thread("writer") { mailbox.put("hello") }
     scenario.thread("reader") { log.append(mailbox.take()) }
-    scenario.check { try require([nil, "hello"].contains(log.entries[0]), "half a message") }
+    scenario.check {
+        try Scenario.require([nil, "hello"].contains(log.entries[0]), "half a message")
+    }
 }

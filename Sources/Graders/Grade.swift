@@ -78,11 +78,12 @@ public struct Grade: Sendable, Equatable, Codable {
 
 /// How far an answer may go before it is ended.
 public struct Limits: Sendable {
-    /// Of processor time, for each interleaving and each requirement of one thread; it may take twice
-    /// as long by the clock, and ten seconds. How long all of it takes is not limited: see
+    /// Of processor time, for each interleaving and each requirement of one thread; it may take
+    /// twice as long by the clock, and ten seconds. How long all of it takes is not limited: see
     /// ``Requirement/maximumInterleavings``.
     public var seconds = 8
-    /// Bytes of memory, besides those of the program itself. (Not on macOS, which has no such limit.)
+    /// Bytes of memory, besides those of the program itself. (Not on macOS, which has no such
+    /// limit.)
     public var memory = 1 << 30
     /// Bytes that it may print.
     public var output = 1 << 20
@@ -134,7 +135,7 @@ public struct Grader: Sendable {
                 // The last word counts: see GraderProcess.
                 switch protocolOfChild.last {
                 case .replayed(let table): return .success(table)
-                case .misfit(let why), .unavailable(let why): return .failure(Refusal(why))
+                case .mismatch(let why), .unavailable(let why): return .failure(Refusal(why))
                 case .begins, .ends, nil:
                     return .failure(
                         Refusal("the answer did not come to the end of \(schedule)"))
@@ -212,7 +213,7 @@ public struct Grader: Sendable {
                     exercise, .failed(failure), met: met, unmet: id, printed: printed(folder))
             case .unavailable(let why):
                 return Grade(exercise, .unavailable(why))
-            case .replayed, .misfit: break
+            case .replayed, .mismatch: break
             }
         }
         if ending == .status(0), met.count == exercise.requirements.count {

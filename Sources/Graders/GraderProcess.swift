@@ -1,8 +1,8 @@
 import Foundation
 import RaceLab
 
-/// The process in which an answer is tried. It writes down what it is about to do before it does it,
-/// so that whoever has started it knows where an answer came to grief that ended the process.
+/// The process in which an answer is tried. It writes down what it is about to do before it does
+/// it, so that whoever has started it knows where an answer came to grief that ended the process.
 public struct GraderProcess {
     /// One line of what it writes.
     enum Line: Codable {
@@ -10,7 +10,7 @@ public struct GraderProcess {
         /// A requirement that is met comes with its token: see ``Tokens``.
         case ends(String, Requirement.Verdict, token: String?)
         case replayed(String)
-        case misfit(String)
+        case mismatch(String)
         case unavailable(String)
     }
 
@@ -49,8 +49,8 @@ public struct GraderProcess {
         }
     }
 
-    /// Runs one interleaving and writes its table, and then, if it fails, the table with a mark at the
-    /// step from which every interleaving fails.
+    /// Runs one interleaving and writes its table, and then, if it fails, the table with a mark at
+    /// the step from which every interleaving fails.
     public func replay(_ id: String, _ schedule: String, _ limits: Limits) {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
@@ -63,7 +63,7 @@ public struct GraderProcess {
             write(try written(false))
             if let marked = try? written(true) { write(marked) }
         } catch {
-            write(.misfit("\(error)"))
+            write(.mismatch("\(error)"))
         }
     }
 
@@ -77,7 +77,7 @@ public struct GraderProcess {
 
     /// The object that the adapter makes.
     private func load() -> AnyObject? {
-        if let unavailable {
+        if let unavailable = Exploration.unavailable {
             write(.unavailable(unavailable))
             return nil
         }
@@ -111,7 +111,8 @@ public struct GraderProcess {
         allow(limits.output, of: RLIMIT_FSIZE)
         allow(0, of: RLIMIT_CORE)
         #if os(Linux)
-            // Most of a program's addresses stand for no memory at all; what counts is what it adds.
+            // Most of a program's addresses stand for no memory at all; what counts is what it
+            // adds.
             let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").first.flatMap { Int($0) } ?? 0
             allow(pages * Int(getpagesize()) + limits.memory, of: RLIMIT_AS)
@@ -135,8 +136,8 @@ public struct GraderProcess {
 }
 
 /// How long an answer may go on without an interleaving, or a requirement, coming to its end. It is
-/// counted anew from each of them on, so that what a verdict depends on is how many there are, and not
-/// how fast the machine is.
+/// counted anew from each of them on, so that what a verdict depends on is how many there are, and
+/// not how fast the machine is.
 enum Patience {
     private struct State {
         var seconds: Int?
@@ -176,9 +177,10 @@ enum Patience {
     }
 }
 
-/// Whoever tries an answer is one process with it, so the answer could write whatever this process can,
-/// and end it. What it cannot write is a word that it does not know: the grader sends one for each
-/// requirement, which is read before the answer is loaded, and comes back when that one is met.
+/// Whoever tries an answer is one process with it, so the answer could write whatever this process
+/// can, and end it. What it cannot write is a word that it does not know: the grader sends one for
+/// each requirement, which is read before the answer is loaded, and comes back when that one is
+/// met.
 enum Tokens {
     static func made(for exercise: Exercise) -> [String] {
         exercise.requirements.map { _ in

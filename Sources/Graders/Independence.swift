@@ -1,8 +1,8 @@
 import RaceLab
 
 /// Two threads with nothing in common. Wherever the one of them stops, the other one has to come to
-/// its end: that a lock is taken by both would show in this, and an atomic that both count with, for
-/// which nobody waits, would not.
+/// its end: that a lock is taken by both would show in this, and an atomic that both count with,
+/// for which nobody waits, would not.
 struct Independence {
     /// Has two threads. The first is the one that goes on while the second stands still.
     let describe: (Scenario) -> Void
@@ -12,8 +12,8 @@ struct Independence {
     private let longestTable = 50
 
     /// What goes wrong here depends on one thread that stands still: no other interleaving is run.
-    static var options: Options {
-        var options = Options()
+    static var options: Exploration.Options {
+        var options = Exploration.Options()
         options.marksPointOfNoReturn = false
         return options
     }
@@ -26,13 +26,13 @@ struct Independence {
     }
 
     func verdict() -> Requirement.Verdict {
-        var options = Options()
+        var options = Independence.options
         options.maximumInterleavings = 1
         let report = explore(options: options, describe)
-        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
-        if let finding = report.findings.first { return .fails(failure(finding)) }
-        let steps = report.surviving?.choices ?? []
-        do {
+        if let inconclusive = report.inconclusive { return .fails(Failure(inconclusive)) }
+        if let finding = report.findings.first { return .fails(failure(finding, in: report)) }
+        let steps = report.passingSchedule?.choices ?? []
+        do throws(Exploration.ReplayError) {
             for stop in 1..<max(1, steps.count { $0 == standingStill }) {
                 if let failure = try failure(after: stop, steps) { return .fails(failure) }
             }
@@ -44,26 +44,30 @@ struct Independence {
                             + "has taken, although they share nothing"))
             }
             return .holds(explored: nil)
-        } catch let obstacle as Obstacle {
-            return .fails(Failure(obstacle))
         } catch {
+            if case .inconclusive(let reason) = error { return .fails(Failure(reason)) }
             return .fails(Failure(reason: "not explored", detail: "\(error)"))
         }
     }
 
     /// If the one thread has to wait for the other to go on.
-    private func failure(after stop: Int, _ steps: [Int]) throws -> Failure? {
+    private func failure(
+        after stop: Int, _ steps: [Int]
+    ) throws(Exploration.ReplayError) -> Failure? {
         let beginning = Array(repeating: standingStill, count: stop)
         let others = steps.filter { $0 == goingOn }
         let rest = steps.filter { $0 == standingStill }.dropFirst(stop)
-        do {
-            _ = try replay(
-                Schedule(beginning + others + rest), options: Independence.options, describe)
+        do throws(Exploration.ReplayError) {
+            _ = try Exploration.replay(
+                Exploration.Schedule(beginning + others + rest), options: Independence.options,
+                describe)
             return nil
-        } catch let misfit as Misfit where misfit.isWaiting {
-            // A lock that outlives its promises may be held for ever, now that this has ended.
-            return failure(try? interleaving(after: beginning), after: stop)
-        } catch is Misfit {
+        } catch {
+            guard case .mismatch(let mismatch) = error else { throw error }
+            if mismatch.isWaiting {
+                // A lock that outlives its promises may be held for ever, now that this has ended.
+                return failure(try? interleaving(after: beginning), after: stop)
+            }
             // It has other steps to make when it does not come first.
             let trace = try interleaving(after: beginning)
             return waits(trace, after: stop) ? failure(trace, after: stop) : nil
@@ -71,14 +75,14 @@ struct Independence {
     }
 
     /// Whether the one thread comes to its end only after the other has gone on.
-    private func waits(_ trace: Trace, after stop: Int) -> Bool {
+    private func waits(_ trace: Exploration.Trace, after stop: Int) -> Bool {
         let threads = trace.steps.map(\.thread).dropFirst(stop)
         let end = threads.lastIndex(of: goingOn) ?? threads.startIndex
         return threads[..<end].contains(standingStill) || !trace.waiting.isEmpty
     }
 
     /// What is wrong with one interleaving, as far as one can show it.
-    func complaints(of trace: Trace) -> [String] {
+    func complaints(of trace: Exploration.Trace) -> [String] {
         if !trace.findings.isEmpty { return trace.findings.map(\.description) }
         let beginning = trace.steps.map(\.thread).prefix { $0 == standingStill }
         for stop in 1..<(beginning.count + 1) {
@@ -95,19 +99,25 @@ struct Independence {
 
     /// A line at which the second thread takes a lock that the first one has taken before. It may
     /// hold it for a moment only, in which the lab cannot stop it, and yet the other has to wait.
-    private func lockInCommon(_ steps: [Int]) throws -> Site? {
-        let locks = try replay(Schedule(steps), options: Independence.options, describe).steps
+    private func lockInCommon(_ steps: [Int]) throws(Exploration.ReplayError) -> Exploration.Site? {
+        let locks = try Exploration.replay(
+            Exploration.Schedule(steps), options: Independence.options, describe
+        ).steps
             .filter { [.lock, .tryLock, .sharedLock, .trySharedLock].contains($0.kind) }
         let taken = Set(locks.filter { $0.thread == goingOn }.map(\.object))
         return locks.first { $0.thread == standingStill && taken.contains($0.object) }?.site
     }
 
-    private func interleaving(after beginning: [Int]) throws -> Trace {
-        try replay(beginning: Schedule(beginning), options: Independence.options, describe)
-            .trace
+    private func interleaving(after beginning: [Int]) throws(Exploration.ReplayError)
+        -> Exploration.Trace
+    {
+        try Exploration.replay(
+            prefix: Exploration.Schedule(beginning), options: Independence.options, describe
+        )
+        .trace
     }
 
-    private func failure(_ trace: Trace?, after stop: Int) -> Failure {
+    private func failure(_ trace: Exploration.Trace?, after stop: Int) -> Failure {
         let place = trace.map { placeOfWaiting($0, after: stop) } ?? ""
         var failure = Failure(
             reason: "over-synchronised",
@@ -121,18 +131,20 @@ struct Independence {
     }
 
     /// The line that the one thread comes back to when the other has gone on.
-    private func placeOfWaiting(_ trace: Trace, after stop: Int) -> String {
+    private func placeOfWaiting(_ trace: Exploration.Trace, after stop: Int) -> String {
         let rest = trace.steps.dropFirst(stop)
         let comeback = zip(rest, rest.dropFirst())
             .first { $0.thread == standingStill && $1.thread == goingOn }
         return comeback?.1.site.map { " at \($0.file):\($0.line)" } ?? ""
     }
 
-    private func failure(_ finding: Finding) -> Failure {
+    private func failure(
+        _ finding: Exploration.Finding, in report: Exploration
+    ) -> Failure {
         var failure = Failure(
             reason: finding.word,
             detail: "they should share nothing, and yet: \(finding.sentence)")
-        if let trace = try? replay(finding.schedule, options: Independence.options, describe) {
+        if let trace = try? report.replay(finding.schedule) {
             failure.table = trace.table(width: 100)
             failure.schedule = trace.scheduleText
         }

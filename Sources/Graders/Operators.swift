@@ -7,7 +7,7 @@ import Synchronization
 
 /// How a promise ended, in the words of an observer, each time that it was told.
 final class Ear: Sendable {
-    private let log = Log<String>()
+    private let log = Scenario.Log<String>()
 
     init() {}
 

@@ -22,7 +22,7 @@ public struct Requirement: Sendable {
         /// Something that explores by itself, and says what is wrong.
         case judged(() -> Fault?)
         /// Every interleaving of a scenario.
-        case scenario(Options, (Scenario) -> Void)
+        case scenario(Exploration.Options, (Scenario) -> Void)
         /// Two threads that have nothing to do with each other must not have to wait for each
         /// other, nor touch the same thing.
         case independence((Scenario) -> Void)
@@ -54,8 +54,8 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Requirement {
-    /// More interleavings than most answers have. A lock that is waited for by trying again can have
-    /// a great many, and grading is to take seconds.
+    /// More interleavings than most answers have. A lock that is waited for by trying again can
+    /// have a great many, and grading is to take seconds.
     static let maximumInterleavings = 20_000
 
     /// A hazard or race of the catalogue, run on the promise that was written as an answer. Data
@@ -70,7 +70,7 @@ extension Requirement {
                 return .oneThread { try run(hazard, promise) }
             }
             var options = race.options
-            options.judging.formUnion([.dataRace, .crash])
+            options.failingKinds.formUnion([.dataRace, .crash])
             options.maximumInterleavings = maximumInterleavings
             return .scenario(options, race.scenario(onType: promise))
         }
@@ -99,8 +99,8 @@ extension Requirement {
         }
     }
 
-    /// As `oneThread`, but on a thread of its own with a small stack, and not watched by the lab: for
-    /// what goes on for long. It must not be able to wait.
+    /// As `oneThread`, but on a thread of its own with a small stack, and not watched by the lab:
+    /// for what goes on for long. It must not be able to wait.
     static func unwatched<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ run: @escaping @Sendable (Answer) throws -> Void
@@ -122,18 +122,20 @@ extension Requirement {
         }
     }
 
-    /// A scenario of several threads, for an answer of the given type. Every kind of finding counts.
+    /// A scenario of several threads, for an answer of the given type. Every kind of finding
+    /// counts.
     static func scenario<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, judging: Set<Finding.Kind> = Set(Finding.Kind.allCases),
+        with type: Answer.Type,
+        failingKinds: Set<Exploration.Finding.Kind> = Set(Exploration.Finding.Kind.allCases),
         atMost interleavings: Int = maximumInterleavings,
         _ describe: @escaping @Sendable (Scenario, Answer) -> Void
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            var options = Options()
+            var options = Exploration.Options()
             options.reduction = true
-            options.judging = judging
+            options.failingKinds = failingKinds
             options.maximumInterleavings = interleavings
             return .scenario(options) { describe($0, answer) }
         }

@@ -8,7 +8,8 @@ extension Requirement {
     public enum Verdict: Sendable, Equatable, Codable {
         /// `explored`: how many interleavings, if there are several threads.
         case holds(explored: Int?)
-        /// In each of the interleavings that were tried, and there are more: it would take too long.
+        /// In each of the interleavings that were tried, and there are more: it would take too
+        /// long.
         case holdsSoFar(explored: Int)
         case fails(Failure)
     }
@@ -53,22 +54,24 @@ extension Requirement {
     ///   others are run; a crash in one of them ends this process.
     func replayed(
         _ answer: AnyObject, _ schedule: String, marked: Bool
-    ) throws -> (Trace, verdict: [String]) {
+    ) throws -> (Exploration.Trace, verdict: [String]) {
         switch body(answer) {
         case .oneThread, .unwatched, .judged:
             throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
         case .scenario(var options, let describe):
             options.marksPointOfNoReturn = marked
-            let trace = try replay(schedule, options: options, describe)
-            let judged = trace.findings.filter { options.judging.contains($0.kind) }
+            let trace = try Exploration.replay(schedule, options: options, describe)
+            let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))
         case .independence(let describe):
-            let trace = try replay(schedule, options: Independence.options, describe)
+            let trace = try Exploration.replay(schedule, options: Independence.options, describe)
             return (trace, verdict(Independence(describe).complaints(of: trace)))
         case .scheduled(let scheduled):
-            let carried = try scheduled.carried(schedule)
-            if let misfit = carried.misfit { throw misfit }
-            return (carried.trace, scheduled.verdict(carried.trace))
+            let completed = try scheduled.completed(schedule)
+            if let mismatch = completed.mismatch {
+                throw Exploration.ReplayError.mismatch(mismatch)
+            }
+            return (completed.trace, scheduled.verdict(completed.trace))
         }
     }
 
@@ -85,7 +88,7 @@ extension Requirement {
     /// On a thread of the lab, where a deadlock and an endless loop come to light.
     private func verdictOfOneThread(_ run: @escaping () throws -> Void) -> Verdict {
         var fault: Fault?
-        let report = explore(options: Options()) { scenario in
+        let report = explore(options: Exploration.Options()) { scenario in
             scenario.thread("main") {
                 do {
                     try run()
@@ -97,10 +100,10 @@ extension Requirement {
             }
         }
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
-        switch report.obstacle {
+        switch report.inconclusive {
         // One thread may do what it likes, and each time in another way.
         case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
-        case .some(let obstacle): return .fails(Failure(obstacle))
+        case .some(let inconclusive): return .fails(Failure(inconclusive))
         }
         guard let finding = report.findings.first else { return .holds(explored: nil) }
         return .fails(Failure(reason: finding.word, detail: finding.sentence))
@@ -132,18 +135,19 @@ extension Requirement {
     // MARK: Several threads
 
     private func explored(
-        _ options: inout Options, isolated: Bool, _ describe: @escaping (Scenario) -> Void
+        _ options: inout Exploration.Options, isolated: Bool,
+        _ describe: @escaping (Scenario) -> Void
     ) -> Verdict {
-        if isolated { options.isolation = .childProcess }
+        if isolated { options.isolation = .childProcess() }
         let describe = { (scenario: Scenario) in
             Patience.renew()
             describe(scenario)
         }
         let report = explore(options: options, describe)
-        if let obstacle = report.obstacle { return .fails(Failure(obstacle)) }
+        if let inconclusive = report.inconclusive { return .fails(Failure(inconclusive)) }
         guard let finding = report.findings.first else {
             guard let missing = report.unreached.first else {
-                return report.extent == .all
+                return report.coverage == .all
                     ? .holds(explored: report.explored) : .holdsSoFar(explored: report.explored)
             }
             return .fails(
@@ -151,7 +155,7 @@ extension Requirement {
                     reason: "over-synchronised",
                     detail: "no interleaving ends as it could: \(missing.outcome)"))
         }
-        let trace = try? report.counterexample(showing: finding, options: options, describe)
+        let trace = try? report.counterexample(showing: finding)
         return .fails(
             Failure(
                 reason: finding.word, detail: finding.sentence, failing: finding.count,
@@ -161,9 +165,9 @@ extension Requirement {
 }
 
 extension Failure {
-    init(_ obstacle: Obstacle) {
+    init(_ inconclusive: Exploration.Inconclusive) {
         let reason =
-            switch obstacle {
+            switch inconclusive {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits forever"
             case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
@@ -171,18 +175,18 @@ extension Failure {
             }
         // What the lab says of these is for who has written the scenario.
         let detail =
-            switch obstacle {
+            switch inconclusive {
             case .tooLong(let steps, _):
                 "it had not come to an end after \(steps) steps: look for a loop that does not end"
             case .blocked(let thread, let place):
                 "the thread '\(thread)' waits \(place) for something that nobody brings about"
-            default: obstacle.description
+            default: inconclusive.description
             }
         self.init(reason: reason, detail: detail)
     }
 }
 
-extension Finding {
+extension Exploration.Finding {
     /// A word or two for a table.
     var word: String {
         switch kind {
@@ -193,9 +197,9 @@ extension Finding {
         }
     }
 
-    /// Whether one thread alone is left, and looks again and again for a change that no thread makes. No
-    /// thread has anything that another one waits for, so it is no deadlock in the sense of the
-    /// exercises. (The lab says in its sentence what each thread waits for.)
+    /// Whether one thread alone is left, and looks again and again for a change that no thread
+    /// makes. No thread has anything that another one waits for, so it is no deadlock in the sense
+    /// of the exercises. (The lab says in its sentence what each thread waits for.)
     private var waitsForNobody: Bool {
         reason.hasSuffix(" for a change that no thread makes") && !reason.contains("; '")
     }

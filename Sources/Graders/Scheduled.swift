@@ -16,10 +16,10 @@ struct Scheduled {
             return .fails(Failure(reason: "no schedule", detail: "there is no row of letters yet"))
         }
         do {
-            let carried = try carried(schedule)
-            let trace = carried.trace
-            if let misfit = carried.misfit {
-                return .fails(failure("no schedule", misfit.description, trace))
+            let completed = try completed(schedule)
+            let trace = completed.trace
+            if let mismatch = completed.mismatch {
+                return .fails(failure("no schedule", mismatch.description, trace))
             }
             return hasGoneWrong(trace)
                 ? .holds(explored: nil) : .fails(failure("goes well", sentence(trace), trace))
@@ -29,14 +29,15 @@ struct Scheduled {
     }
 
     /// Where the row ends, the threads go on to their ends.
-    func carried(_ schedule: String) throws -> Carried {
+    func completed(_ schedule: String) throws -> Exploration.CompletedReplay {
         var options = race.options
         options.reduction = false
         options.marksPointOfNoReturn = false
-        return try replay(beginning: schedule, options: options, scenario)
+        return try Exploration.replay(prefix: schedule, options: options, scenario)
     }
 
-    private func failure(_ reason: String, _ detail: String, _ trace: Trace) -> Failure {
+    private func failure(_ reason: String, _ detail: String, _ trace: Exploration.Trace) -> Failure
+    {
         var failure = Failure(reason: reason, detail: detail)
         failure.table = trace.table(width: 100)
         failure.schedule = trace.scheduleText
@@ -44,24 +45,24 @@ struct Scheduled {
     }
 
     /// What the grader goes by.
-    private func hasGoneWrong(_ trace: Trace) -> Bool {
+    private func hasGoneWrong(_ trace: Exploration.Trace) -> Bool {
         guard let wanted else { return !judged(trace).isEmpty }
         return trace.findings.contains { Reason($0) == wanted }
     }
 
-    private func judged(_ trace: Trace) -> [Finding] {
-        let kinds = countsDataRaces ? race.judging.union([.dataRace]) : race.judging
+    private func judged(_ trace: Exploration.Trace) -> [Exploration.Finding] {
+        let kinds = countsDataRaces ? race.failingKinds.union([.dataRace]) : race.failingKinds
         return trace.findings.filter { kinds.contains($0.kind) }
     }
 
     /// What the grader would say of it.
-    func verdict(_ trace: Trace) -> [String] {
+    func verdict(_ trace: Exploration.Trace) -> [String] {
         guard hasGoneWrong(trace) else { return ["✗ \(sentence(trace))"] }
         if let wanted { return ["✓ it goes wrong as it should: \(wanted.sentence)"] }
         return ["✓ it goes wrong, as it should:"] + judged(trace).map { "✗ \($0)" }
     }
 
-    private func sentence(_ trace: Trace) -> String {
+    private func sentence(_ trace: Exploration.Trace) -> String {
         let others = judged(trace).filter { $0.kind == .failedCheck }.map(\.reason)
         let wish = wanted.map { "in which \($0.sentence)" } ?? "in which something goes wrong"
         if let other = others.first {

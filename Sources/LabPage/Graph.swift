@@ -9,7 +9,7 @@ struct Graph: Sendable {
     struct Edge: Hashable, Sendable {
         let label: Int
         let target: Int
-        /// Whether it leads to interleavings that ``Exploration/report`` counts.
+        /// Whether it leads to interleavings that ``RecordedExploration/exploration`` counts.
         let isCounted: Bool
     }
 
@@ -30,10 +30,10 @@ struct Graph: Sendable {
     /// A step that a thread makes.
     struct Label: Hashable, Sendable {
         let thread: Int
-        let kind: Trace.Step.Kind
+        let kind: Exploration.Trace.Step.Kind
         /// What the tables of the lab say: a line of source, or a note.
         let text: String
-        let site: Site?
+        let site: Exploration.Site?
         /// The property or variable, as the source names it.
         let name: String
         let failed: Bool
@@ -53,7 +53,7 @@ struct Graph: Sendable {
     /// A thread that cannot go on, in an ending that is a deadlock.
     struct Waiting: Hashable, Sendable {
         let thread: Int
-        let site: Site?
+        let site: Exploration.Site?
         let text: String
         let sentence: String
         /// The thread that holds what this one waits for.
@@ -69,7 +69,7 @@ struct Graph: Sendable {
     }
 
     struct Finding: Hashable, Sendable {
-        let kind: RaceLab.Finding.Kind
+        let kind: Exploration.Finding.Kind
         let reason: String
     }
 
@@ -91,7 +91,7 @@ struct Tree {
         var edges: [(key: Int, label: Int, child: Int, isCounted: Bool)] = []
     }
 
-    private let judging: Set<Finding.Kind>
+    private let failingKinds: Set<Exploration.Finding.Kind>
     private var nodes: [Node] = []
     private var graph = Graph()
     private var states = Interned<[String]>()
@@ -99,12 +99,12 @@ struct Tree {
     private var endings = Interned<Graph.Ending>()
     private var findings = Interned<Graph.Finding>()
 
-    init(judging: Set<Finding.Kind>) {
-        self.judging = judging
+    init(failingKinds: Set<Exploration.Finding.Kind>) {
+        self.failingKinds = failingKinds
     }
 
     /// - Parameter isCounted: whether it is one of those that the exploration reports.
-    mutating func add(_ trace: Trace, isCounted: Bool = true) {
+    mutating func add(_ trace: Exploration.Trace, isCounted: Bool = true) {
         if trace.threads.count > graph.threads.count { graph.threads = trace.threads }
         graph.columns = trace.columns
         if nodes.isEmpty { nodes.append(Node(state: states.index(of: trace.initial))) }
@@ -126,9 +126,9 @@ struct Tree {
         nodes[node].ending = endings.index(of: ending(of: trace, path))
     }
 
-    private mutating func ending(of trace: Trace, _ path: Path) -> Graph.Ending {
+    private mutating func ending(of trace: Exploration.Trace, _ path: Path) -> Graph.Ending {
         var judged: [Int] = []
-        for finding in trace.findings where judging.contains(finding.kind) {
+        for finding in trace.findings where failingKinds.contains(finding.kind) {
             let index = findings.index(
                 of: Graph.Finding(kind: finding.kind, reason: finding.reason))
             if !judged.contains(index) { judged.append(index) }

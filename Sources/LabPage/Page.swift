@@ -58,11 +58,11 @@ public struct Page: Sendable {
     public let columns: [Column]
     public let rows: [Row]
     /// By the ids of row and column: `R01/stage1`.
-    public let explorations: [String: Exploration]
+    public let explorations: [String: RecordedExploration]
 
     public init(
         title: String, columns: [Column] = [], rows: [Row] = [],
-        explorations: [String: Exploration]
+        explorations: [String: RecordedExploration]
     ) {
         self.title = title
         self.columns = columns

@@ -1,8 +1,8 @@
 import Foundation
 import RaceLab
 
-/// What a page is made of, as JSON: an element for the matrix and the source files, and one for each
-/// exploration, which is read when it is shown.
+/// What a page is made of, as JSON: an element for the matrix and the source files, and one for
+/// each exploration, which is read when it is shown.
 struct PageData {
     private let page: Page
     private var files = Interned<SourceFile>()
@@ -77,7 +77,7 @@ private struct ExplorationData: Encodable {
     let title: String
     let story: String
     let command: String?
-    let coverage: Exploration.Coverage
+    let coverage: RecordedExploration.Coverage
     let summary: String
     let explored: Int
     let failing: Int
@@ -100,13 +100,13 @@ private struct ExplorationData: Encodable {
     let nodes: [[Int]]
     let kinds: [String]
 
-    init(_ exploration: Exploration, _ files: inout Interned<SourceFile>) {
+    init(_ exploration: RecordedExploration, _ files: inout Interned<SourceFile>) {
         let graph = exploration.graph
         var texts = Interned<String>()
         var names = Interned<String>()
         var kindNames = Interned<String>()
         var sites = Interned<[Int]>()
-        func index(of site: Site?) -> Int {
+        func index(of site: Exploration.Site?) -> Int {
             guard let site else { return -1 }
             return sites.index(of: [
                 files.index(of: SourceFile(path: site.path, shown: site.packagePath)), site.line,
@@ -117,11 +117,11 @@ private struct ExplorationData: Encodable {
         story = exploration.story
         command = exploration.command
         coverage = exploration.coverage
-        summary = exploration.report.summary
-        explored = exploration.report.explored
-        failing = exploration.report.failing
+        summary = exploration.exploration.summary
+        explored = exploration.exploration.explored
+        failing = exploration.exploration.failing
         threads = graph.threads
-        letters = Schedule.letters(for: graph.threads).map(String.init)
+        letters = Exploration.Schedule.letters(for: graph.threads).map(String.init)
         columns = graph.columns
         states = graph.states
         labels = graph.labels.map { label in

@@ -4,13 +4,13 @@ import RaceLab
 /// which. Steps are named by their thread, so that the answer does not depend on how independent
 /// steps were interleaved.
 struct Path {
-    private let trace: Trace
+    private let trace: Exploration.Trace
     /// Of each step, the number that it has among those of its thread.
     private let numbers: [Int]
     /// Of each thread, its steps.
     private let stepsOf: [[Int]]
 
-    init(_ trace: Trace) {
+    init(_ trace: Exploration.Trace) {
         self.trace = trace
         var stepsOf = trace.threads.map { _ in [Int]() }
         var numbers: [Int] = []
@@ -40,13 +40,13 @@ struct Path {
 
     /// For each other thread, its last step on the same object that fits.
     private func lastOfOthers(
-        before index: Int, where fits: (Trace.Step) -> Bool
+        before index: Int, where fits: (Exploration.Trace.Step) -> Bool
     ) -> [Graph.Moment] {
         indicesOfOthers(before: index, where: fits).map(moment)
     }
 
     private func indicesOfOthers(
-        before index: Int, where fits: (Trace.Step) -> Bool
+        before index: Int, where fits: (Exploration.Trace.Step) -> Bool
     ) -> [Int] {
         let step = trace.steps[index]
         return stepsOf.indices.filter { $0 != step.thread }.compactMap { thread in
@@ -82,7 +82,8 @@ struct Path {
     /// A thread that was started by another one: its first step comes after that.
     private func startOfThread(_ index: Int) -> [Graph.Moment] {
         let thread = trace.steps[index].thread
-        guard numbers[index] == 0, Schedule.letters(for: trace.threads).indices.contains(thread),
+        guard numbers[index] == 0,
+            Exploration.Schedule.letters(for: trace.threads).indices.contains(thread),
             trace.threads[thread] == "started thread \(thread + 1)"
         else { return [] }
         return trace.steps[..<index].lastIndex { $0.kind == .start }.map { [moment($0)] } ?? []
@@ -97,7 +98,7 @@ struct Path {
             ?? own[number...].last { $0 < end }
     }
 
-    func waiting(_ waiting: Trace.Waiting) -> Graph.Waiting {
+    func waiting(_ waiting: Exploration.Trace.Waiting) -> Graph.Waiting {
         var holder: Int?
         var taken: Graph.Moment?
         switch waiting.cause {
@@ -113,7 +114,7 @@ struct Path {
     }
 }
 
-extension Trace.Step {
+extension Exploration.Trace.Step {
     fileprivate var onlyReads: Bool { kind == .read || kind == .atomicRead }
     fileprivate var isShared: Bool { kind == .sharedLock || kind == .trySharedLock }
     fileprivate var takesLock: Bool {

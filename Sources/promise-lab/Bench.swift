@@ -8,7 +8,9 @@ enum BenchCommand {
     private static let enough = Duration.seconds(1)
 
     static func run() throws {
-        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
+        if let unavailable = Exploration.unavailable {
+            throw Matrix.Unavailable(description: unavailable)
+        }
         print("interleavings a second, in this debug build, on one processor\n")
         print("      " + Subject.all(.stage).map { "\($0)".padded(to: 12) }.joined())
         for id in races {

@@ -5,16 +5,18 @@ import SharedSuite
 enum CompareCommand {
     struct Side {
         let subject: Subject
-        let report: Report
-        let finding: Finding?
-        let trace: Trace
+        let report: Exploration
+        let finding: Exploration.Finding?
+        let trace: Exploration.Trace
     }
 
     static func run(_ hazard: any Hazard, on subjects: [Subject]) throws {
         guard let race = hazard as? any Race else {
             throw Mistake("\(hazard.id) has one thread only: there are no interleavings to compare")
         }
-        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
+        if let unavailable = Exploration.unavailable {
+            throw Matrix.Unavailable(description: unavailable)
+        }
         let sides = try subjects.map { try side(race, $0) }
         print(text(race, sides[0], sides[1]))
     }
@@ -23,7 +25,7 @@ enum CompareCommand {
         let title = Terminal.painted("\(race.id) · \(race.name)", .bold)
         let story = Terminal.wrapped(race.story)
         let halves = PaintedHalves(
-            SideBySide(half(left), half(right)).text(width: Terminal.tableWidth),
+            Exploration.SideBySide(half(left), half(right)).text(width: Terminal.tableWidth),
             threads: (left.trace.threads, right.trace.threads)
         ).text(Terminal.painted)
         let replays = [left, right].map { ShowCommand.replayLine(race, $0.subject, $0.trace) }
@@ -35,11 +37,9 @@ enum CompareCommand {
             throw Mistake("\(subject) cannot express \(race.id): \(why)")
         }
         let report = race.report(on: subject)
-        if let obstacle = report.obstacle { throw obstacle }
-        let scenario = race.scenario(on: subject)
+        if let inconclusive = report.inconclusive { throw inconclusive }
         if let finding = race.findings(of: report, on: subject).first,
-            let trace = try report.counterexample(
-                showing: finding, options: race.options, scenario)
+            let trace = try report.counterexample(showing: finding)
         {
             return Side(subject: subject, report: report, finding: finding, trace: trace)
         }
@@ -47,28 +47,28 @@ enum CompareCommand {
             throw Mistake("no interleaving of \(race.id) on \(subject) comes to its end")
         }
         let trace =
-            try meeting(race, scenario)
-            ?? replay(schedule, options: race.options, scenario)
+            try meeting(report)
+            ?? report.replay(schedule)
         return Side(subject: subject, report: report, finding: nil, trace: trace)
     }
 
     /// An interleaving in which the second thread comes while the first is at work: right after the
     /// step that changed what can be seen. One after the other would be no match for a race.
     private static func meeting(
-        _ race: any Race, _ scenario: @escaping (Scenario) -> Void
-    ) throws -> Trace? {
-        let alone = try replay(beginning: Schedule([]), options: race.options, scenario).trace
+        _ exploration: Exploration
+    ) throws -> Exploration.Trace? {
+        let alone = try exploration.replay(prefix: "").trace
         let steps = alone.steps.prefix { $0.thread == 0 }
         let change = steps.firstIndex { $0.states.map { $0 != alone.initial } ?? false }
         let beginning = Array(repeating: 0, count: (change ?? 0) + 1) + [1]
         guard beginning.count <= steps.count else { return nil }
-        let met = try replay(beginning: Schedule(beginning), options: race.options, scenario)
-        return met.misfit == nil ? met.trace : nil
+        let met = try exploration.replay(prefix: Exploration.Schedule(beginning))
+        return met.mismatch == nil ? met.trace : nil
     }
 
-    private static func half(_ side: Side) -> SideBySide.Half {
+    private static func half(_ side: Side) -> Exploration.SideBySide.Half {
         let count = "\(side.report.failing) of \(side.report.explored) interleavings fail"
-        return SideBySide.Half(
+        return Exploration.SideBySide.Half(
             heading: ["\(side.subject)", count], side.trace, verdict: verdict(side))
     }
 

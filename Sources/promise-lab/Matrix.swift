@@ -43,7 +43,7 @@ struct Matrix {
     private var subjects: [Subject] { columns.map(\.subject) }
 
     static func command(_ columns: [Column], _ hazards: [any Hazard] = Catalogue.all) throws {
-        if let unavailable { throw Unavailable(description: unavailable) }
+        if let unavailable = Exploration.unavailable { throw Unavailable(description: unavailable) }
         let matrix = Matrix(columns: columns, hazards: hazards)
         let rows = matrix.run()
         print(matrix.text(rows), terminator: "")

@@ -6,7 +6,9 @@ import SharedSuite
 /// Writes the page on which every race can be stepped through.
 enum PageCommand {
     static func run(output: String, _ hazards: [any Hazard]) throws {
-        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
+        if let unavailable = Exploration.unavailable {
+            throw Matrix.Unavailable(description: unavailable)
+        }
         let html = try page(of: hazards).html
         do {
             try html.write(toFile: output, atomically: true, encoding: .utf8)
@@ -24,8 +26,8 @@ enum PageCommand {
     private static let subjects =
         [.naive, .handlers] + Subject.all(.step) + [.threadSafe] + Subject.all(.design)
 
-    /// A million links take a minute in a debug build. So many take seconds, and if each of them takes
-    /// a frame of 84 bytes or more, they exhaust the stack as well.
+    /// A million links take a minute in a debug build. So many take seconds, and if each of them
+    /// takes a frame of 84 bytes or more, they exhaust the stack as well.
     private static let linksOfChains = 100_000
 
     private static func page(of hazards: [any Hazard]) throws -> Page {
@@ -33,7 +35,7 @@ enum PageCommand {
         let progress = Progress()
         defer { progress.end() }
         let verdicts = Matrix.verdicts(of: hazards, on: Subject.all, progress)
-        var explorations: [String: Exploration] = [:]
+        var explorations: [String: RecordedExploration] = [:]
         for race in hazards.compactMap({ $0 as? any Race }) {
             for subject in Subject.all {
                 if case .cannotExpress = race.expectation(on: subject) { continue }
@@ -52,8 +54,8 @@ enum PageCommand {
             explorations: explorations)
     }
 
-    static func exploration(of race: any Race, on subject: Subject) throws -> Exploration {
-        try Exploration(
+    static func exploration(of race: any Race, on subject: Subject) throws -> RecordedExploration {
+        try RecordedExploration(
             "\(race.id) · \(race.name) · \(subject)", story: race.story, options: race.options,
             command: "promise-lab replay \(race.id) \(subject.option)", race.scenario(on: subject))
     }

@@ -1,8 +1,8 @@
 import RaceLab
 
 /// A table of an interleaving in the colors of a terminal: one for each thread, the same as on the
-/// page. What has changed in the state stands out, and what has not recedes; the mark at a step, and
-/// what threads wait for in the end, are red. Without color the text says the same.
+/// page. What has changed in the state stands out, and what has not recedes; the mark at a step,
+/// and what threads wait for in the end, are red. Without color the text says the same.
 ///
 /// It is made of the text of the table. So it also paints one that comes from another process.
 struct PaintedTable {
@@ -16,8 +16,8 @@ struct PaintedTable {
 
     /// - Parameter paint: makes a text have a color.
     func text(_ paint: Paint) -> String {
-        // The titles of columns stand to the right of the numbers of steps. Without columns there is
-        // a legend instead, which begins at the margin.
+        // The titles of columns stand to the right of the numbers of steps. Without columns there
+        // is a legend instead, which begins at the margin.
         guard lines[0].hasPrefix(" ") else { return PaintedRows(legend: lines).text(paint) }
         return PaintedColumns(lines).text(paint)
     }
@@ -118,7 +118,8 @@ private struct PaintedColumns {
     }
 }
 
-/// A table without columns: each row begins with the number of the step and the letter of its thread.
+/// A table without columns: each row begins with the number of the step and the letter of its
+/// thread.
 struct PaintedRows {
     private let lines: [String]
     private let letters: [Character]
@@ -126,7 +127,7 @@ struct PaintedRows {
 
     init(_ lines: [String], threads: [String]) {
         self.lines = lines
-        letters = Schedule.letters(for: threads)
+        letters = Exploration.Schedule.letters(for: threads)
         names = threads
     }
 
@@ -222,7 +223,7 @@ extension String {
     }
 }
 
-/// Two interleavings beside each other, see ``SideBySide``.
+/// Two interleavings beside each other, see ``Exploration/SideBySide``.
 struct PaintedHalves {
     private static let divider = " ┃ "
     private let left: PaintedRows

@@ -15,7 +15,7 @@ enum Format: String {
     case text, markdown, json, html
 
     /// `nil`: as text, with all that goes with it; or as a page, which needs more than a trace.
-    func written(_ trace: Trace) -> String? {
+    func written(_ trace: Exploration.Trace) -> String? {
         switch self {
         case .text, .html: nil
         case .markdown: trace.markdown
@@ -35,7 +35,9 @@ enum ShowCommand {
             if everyOrder || format != .text { throw Mistake(needsThreads(hazard)) }
             return showOneThread(hazard, subject)
         }
-        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
+        if let unavailable = Exploration.unavailable {
+            throw Matrix.Unavailable(description: unavailable)
+        }
         if case .cannotExpress = race.expectation(on: subject) {
             return showOneThread(race, subject)
         }
@@ -51,17 +53,16 @@ enum ShowCommand {
         }
         let report = explore(options: options, race.scenario(on: subject))
         progress.end()
-        if let obstacle = report.obstacle { throw obstacle }
+        if let inconclusive = report.inconclusive { throw inconclusive }
         let findings = race.findings(of: report, on: subject)
         if format != .text { return try write(report, findings.first, race, subject, format) }
         if let finding = findings.first {
             let count = "\(report.failing) of \(report.explored) interleavings fail"
             print(Terminal.spread(title(race, subject), count))
             tell(race)
-            print(Terminal.wrapped(report.judgedText))
+            print(Terminal.wrapped(report.failingKindsText))
             guard
-                let trace = try report.counterexample(
-                    showing: finding, options: race.options, race.scenario(on: subject))
+                let trace = try report.counterexample(showing: finding)
             else { return }
             print("\n\(Terminal.table(of: trace))\n")
             print(Terminal.painted(Terminal.wrapped("✗ in \(finding.count): \(finding)"), .red))
@@ -73,12 +74,12 @@ enum ShowCommand {
         } else {
             let count =
                 (report.survives ? "survives" : "no failure in")
-                + " \(report.extent): \(report.explored)"
+                + " \(report.coverage): \(report.explored)"
             print(Terminal.spread(title(race, subject), count))
             tell(race)
-            print(Terminal.wrapped(report.judgedText))
+            print(Terminal.wrapped(report.failingKindsText))
             guard let schedule = report.toShow else { return }
-            let trace = try replay(schedule, options: race.options, race.scenario(on: subject))
+            let trace = try report.replay(schedule)
             print("\nOne of them:\n\n\(Terminal.table(of: trace))\n")
             print(
                 trace.findings.isEmpty
@@ -90,14 +91,14 @@ enum ShowCommand {
 
     /// One interleaving and nothing else, for documents and machines.
     private static func write(
-        _ report: Report, _ finding: Finding?, _ race: any Race, _ subject: Subject,
+        _ report: Exploration, _ finding: Exploration.Finding?, _ race: any Race,
+        _ subject: Subject,
         _ format: Format
     ) throws {
-        let scenario = race.scenario(on: subject)
         let trace =
             try finding.flatMap {
-                try report.counterexample(showing: $0, options: race.options, scenario)
-            } ?? report.toShow.map { try replay($0, options: race.options, scenario) }
+                try report.counterexample(showing: $0)
+            } ?? report.toShow.map { try report.replay($0) }
         if let text = trace.flatMap(format.written) { print(text, terminator: "") }
     }
 
@@ -109,7 +110,9 @@ enum ShowCommand {
         Terminal.painted("\(hazard.id) · \(hazard.name) · \(subject)", .bold)
     }
 
-    static func replayLine(_ race: any Race, _ subject: Subject, _ trace: Trace) -> String {
+    static func replayLine(_ race: any Race, _ subject: Subject, _ trace: Exploration.Trace)
+        -> String
+    {
         "replay: promise-lab replay \(race.id) \(subject.option) "
             + "--schedule \(trace.scheduleText)"
     }
@@ -119,14 +122,14 @@ enum ShowCommand {
     }
 
     /// Prints the findings that do not count as failures of this row.
-    private static func besides(_ report: Report) {
-        let kinds = Set(report.remarks.map(\.kind)).sorted()
+    private static func besides(_ report: Exploration) {
+        let kinds = Set(report.otherFindings.map(\.kind)).sorted()
         for kind in kinds {
-            let remarks = report.remarks.filter { $0.kind == kind }
+            let otherFindings = report.otherFindings.filter { $0.kind == kind }
             print(
                 Terminal.wrapped(
                     "not counted as a failure, in \(report.count(of: kind)): \(kind.rawValue), "
-                        + "for example \(remarks[0].reason)"))
+                        + "for example \(otherFindings[0].reason)"))
         }
     }
 
@@ -150,10 +153,12 @@ enum ShowCommand {
     }
 }
 
-extension Report {
+extension Exploration {
     /// An interleaving to show of a race that survives: one in which nothing was found or, if
     /// there is none, only what another row judges.
-    var toShow: Schedule? { surviving ?? (failing == 0 ? remarks.last?.schedule : nil) }
+    var toShow: Exploration.Schedule? {
+        passingSchedule ?? (failing == 0 ? otherFindings.last?.schedule : nil)
+    }
 }
 
 /// One interleaving of the user's choice.
@@ -167,14 +172,20 @@ enum ReplayCommand {
         if case .cannotExpress(let why) = race.expectation(on: subject) {
             throw Mistake("\(subject) cannot express \(race.id): \(why)")
         }
-        if let unavailable { throw Matrix.Unavailable(description: unavailable) }
-        let trace: Trace
-        do {
-            trace = try replay(schedule, options: race.options, race.scenario(on: subject))
-        } catch let malformed as Schedule.Malformed {
-            throw Mistake(malformed.description)
-        } catch let misfit as Misfit {
-            throw Mistake("this schedule does not fit \(race.id) on \(subject); \(misfit)")
+        if let unavailable = Exploration.unavailable {
+            throw Matrix.Unavailable(description: unavailable)
+        }
+        let trace: Exploration.Trace
+        do throws(Exploration.ReplayError) {
+            trace = try Exploration.replay(
+                schedule, options: race.options, race.scenario(on: subject))
+        } catch {
+            switch error {
+            case .malformed: throw Mistake(error.description)
+            case .mismatch:
+                throw Mistake("this schedule does not fit \(race.id) on \(subject); \(error)")
+            case .inconclusive: throw error
+            }
         }
         if format == .html {
             throw Mistake(
@@ -184,7 +195,7 @@ enum ReplayCommand {
         if let text = format.written(trace) { return print(text, terminator: "") }
         print(ShowCommand.title(race, subject))
         print("\n\(Terminal.table(of: trace))\n")
-        let judged = trace.findings.filter { race.judging.contains($0.kind) }
+        let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
         if judged.isEmpty {
             print(Terminal.painted("✓ every check holds", .green))
         } else {

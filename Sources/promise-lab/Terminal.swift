@@ -32,7 +32,7 @@ enum Terminal {
     }()
 
     /// An interleaving as a table, in color where that can be seen.
-    static func table(of trace: Trace) -> String {
+    static func table(of trace: Exploration.Trace) -> String {
         PaintedTable(trace.table(width: tableWidth)).text(painted)
     }
 

@@ -80,8 +80,8 @@ struct CompareTests {
         return letters
     }
 
-    private static func letters(of trace: Trace) -> String {
-        let letters = Schedule.letters(for: trace.threads)
+    private static func letters(of trace: Exploration.Trace) -> String {
+        let letters = Exploration.Schedule.letters(for: trace.threads)
         return String(trace.steps.map { letters[$0.thread] })
     }
 }

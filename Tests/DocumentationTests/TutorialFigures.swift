@@ -34,7 +34,7 @@ struct TutorialFigures {
         var options = race.options
         options.reduction = !words[0].hasPrefix("every")
         let report = explore(options: options, race.scenario(on: subject))
-        guard report.obstacle == nil else { return nil }
+        guard report.inconclusive == nil else { return nil }
         return "\(words[0].hasSuffix("failing") ? report.failing : report.explored)"
     }
 

@@ -6,7 +6,9 @@ import StageTesting
 import Testing
 
 /// What the Tutorial shows and claims is so.
-@Suite("Tutorial", .serialized, .enabled(if: unavailable == nil, "the lab cannot work here"))
+@Suite(
+    "Tutorial", .serialized,
+    .enabled(if: Exploration.unavailable == nil, "the lab cannot work here"))
 struct TutorialTests {
     static let file = Commands.package.appending(path: "Tutorial.md")
 

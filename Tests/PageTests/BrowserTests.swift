@@ -56,8 +56,8 @@ struct BrowserTests {
     }
 
     /// What the page says at the end of an interleaving, according to the lab.
-    private static func verdict(_ trace: Trace, of race: any Race) -> String {
-        let judged = trace.findings.filter { race.judging.contains($0.kind) }
+    private static func verdict(_ trace: Exploration.Trace, of race: any Race) -> String {
+        let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
         if judged.isEmpty { return "✓ every check holds" }
         return judged.map { "✗ \($0)" }.joined(separator: "; ")
     }
@@ -113,7 +113,7 @@ struct BrowserTests {
                 #expect(String(found.count) == explored, "\(subject)")
                 #expect(String(Set(found.map { $0[3] }).count) == kinds, "\(subject)")
                 for row in found {
-                    let trace = try replay(
+                    let trace = try Exploration.replay(
                         row[0], options: race.options, race.scenario(on: subject))
                     #expect(row[1] == Self.verdict(trace, of: race), "\(subject) \(row[0])")
                     let races = trace.findings.contains {
@@ -141,7 +141,7 @@ struct BrowserTests {
                     let schedule = try await browser.text("page.view.path.schedule")
                     let status = try await browser.text(
                         "document.querySelector('.status').textContent")
-                    let trace = try replay(
+                    let trace = try Exploration.replay(
                         schedule, options: race.options, race.scenario(on: subject))
                     #expect(
                         status == Self.verdict(trace, of: race), "\(race.id) \(subject) \(schedule)"
@@ -296,8 +296,9 @@ struct BrowserTests {
     }
 
     /// Takes the steps of the simplest interleaving, each several times, and says of every step how
-    /// long the page needed at best until it was laid out anew, and how many elements that replaced.
-    /// What else the machine does can only make a step slower, so the best time is that of the page.
+    /// long the page needed at best until it was laid out anew, and how many elements that
+    /// replaced. What else the machine does can only make a step slower, so the best time is that
+    /// of the page.
     private static let measureSteps = """
         page.showsAll = true;
         const { view } = page;

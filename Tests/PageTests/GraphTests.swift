@@ -8,9 +8,11 @@ import Testing
 
 /// The data of the page, without a browser.
 @Suite struct GraphTests {
-    private static func exploration(of id: String, on subject: Subject) throws -> Exploration {
+    private static func exploration(of id: String, on subject: Subject) throws
+        -> RecordedExploration
+    {
         let race = try #require(Catalogue.hazard(id) as? any Race)
-        return try Exploration(id, options: race.options, race.scenario(on: subject))
+        return try RecordedExploration(id, options: race.options, race.scenario(on: subject))
     }
 
     @Test(arguments: [("R01", Subject.naive), ("R01", .handlers), ("R04", .naive), ("R08", .naive)])
@@ -40,15 +42,16 @@ import Testing
     @Test func `of many interleavings only one of each kind is recorded`() throws {
         let exploration = try Self.exploration(of: "R05", on: .naive)
         #expect(exploration.coverage == .kinds)
-        #expect(exploration.kinds.count == exploration.report.explored)
+        #expect(exploration.kinds.count == exploration.exploration.explored)
     }
 
     @Test func `a step into an interleaving that is not counted is marked`() throws {
         let race = try #require(Catalogue.hazard("R01") as? any Race)
-        var tree = Tree(judging: race.judging)
+        var tree = Tree(failingKinds: race.failingKinds)
         let scenario = race.scenario(on: .naive)
-        tree.add(try replay("SSSRRRRRRR", options: race.options, scenario))
-        tree.add(try replay("SRRRSS", options: race.options, scenario), isCounted: false)
+        tree.add(try Exploration.replay("SSSRRRRRRR", options: race.options, scenario))
+        tree.add(
+            try Exploration.replay("SRRRSS", options: race.options, scenario), isCounted: false)
         let graph = tree.merged()
         let extra = graph.nodes.flatMap(\.edges).filter { !$0.isCounted }
         #expect(extra.map { graph.threads[graph.labels[$0.label].thread] }.last == "resolver")
@@ -70,8 +73,8 @@ import Testing
     @Test func `of very many kinds the first are recorded, and all of them counted`() throws {
         let exploration = try Self.exploration(of: "R17", on: .threadSafe)
         #expect(exploration.coverage == .first)
-        #expect(exploration.report.explored > Exploration.maximumInterleavings)
-        #expect(exploration.kinds.count == Exploration.maximumInterleavings)
+        #expect(exploration.exploration.explored > RecordedExploration.maximumInterleavings)
+        #expect(exploration.kinds.count == RecordedExploration.maximumInterleavings)
     }
 
     @Test func `nothing in the data can end its element`() throws {
@@ -85,7 +88,9 @@ import Testing
     }
 
     @Test func `an exploration without a verdict is an error, not a page`() {
-        #expect(throws: Obstacle.self) { try Exploration("nothing") { _ in } }
+        #expect(throws: Exploration.Inconclusive.self) {
+            try RecordedExploration("nothing") { _ in }
+        }
     }
 }
 
@@ -96,19 +101,19 @@ enum Hostile {
 
     final class Box { var value = text }
 
-    static func exploration() throws -> Exploration {
-        try Exploration(text, story: text, command: text) { scenario in
+    static func exploration() throws -> RecordedExploration {
+        try RecordedExploration(text, story: text, command: text) { scenario in
             let box = Box()
-            let log = Log<String>()
+            let log = Scenario.Log<String>()
             scenario.thread("one\(text)") { box.value = text + "</b>" }  // <b>in the source</b>
             scenario.thread("two\(text)") { log.append(box.value) }
-            scenario.check { try require(log.entries == [text], text) }
+            scenario.check { try Scenario.require(log.entries == [text], text) }
             scenario.state(text) { box.value }
         }
     }
 
-    static func harmless() throws -> Exploration {
-        try Exploration("harmless") { scenario in
+    static func harmless() throws -> RecordedExploration {
+        try RecordedExploration("harmless") { scenario in
             let box = Box()
             scenario.thread("one") { box.value = "" }
             scenario.thread("two") { _ = box.value }

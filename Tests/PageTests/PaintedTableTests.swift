@@ -7,10 +7,11 @@ import Testing
 
 /// The tables of a terminal: with colors they say the same as without.
 @Suite struct PaintedTableTests {
-    private static func trace(_ id: String, _ subject: Subject, _ schedule: String) throws -> Trace
+    private static func trace(_ id: String, _ subject: Subject, _ schedule: String) throws
+        -> Exploration.Trace
     {
         let race = try #require(Catalogue.hazard(id) as? any Race)
-        return try replay(schedule, options: race.options, race.scenario(on: subject))
+        return try Exploration.replay(schedule, options: race.options, race.scenario(on: subject))
     }
 
     /// A color as a sign that a test can read.
@@ -69,9 +70,9 @@ import Testing
         }
     }
 
-    private static func manyThreads() throws -> Trace {
-        try replay("ABCD") { scenario in
-            let log = Log<String>()
+    private static func manyThreads() throws -> Exploration.Trace {
+        try Exploration.replay("ABCD") { scenario in
+            let log = Scenario.Log<String>()
             for name in ["A", "B", "C", "D"] {
                 scenario.thread(name) { log.append("what \(name) has to say of it") }
             }
@@ -109,9 +110,10 @@ import Testing
     private static func halves(width: Int) throws -> (String, (left: [String], right: [String])) {
         let left = try trace("R01", .naive, "SSRRRS")
         let right = try trace("R01", .threadSafe, "SR6")
-        let text = SideBySide(
-            SideBySide.Half(heading: ["Stage 1"], left, verdict: "✗ a handler is never called"),
-            SideBySide.Half(heading: ["Stage 3"], right, verdict: "✓ every check holds")
+        let text = Exploration.SideBySide(
+            Exploration.SideBySide.Half(
+                heading: ["Stage 1"], left, verdict: "✗ a handler is never called"),
+            Exploration.SideBySide.Half(heading: ["Stage 3"], right, verdict: "✓ every check holds")
         ).text(width: width)
         return (text, (left.threads, right.threads))
     }

@@ -7,13 +7,15 @@ import Testing
 enum CancellationScenarios {
     /// A linked source goes, on one thread, while its parent is cancelled on another.
     static func dropOrCancel(_ scenario: Scenario) {
-        let calls = Log<String>()
+        let calls = Scenario.Log<String>()
         let parent = CancellationSource()
         var linked: CancellationSource? = CancellationSource(linkedTo: parent.token)
         linked!.token.observe(on: here) { calls.append("cancelled") }
         scenario.thread("cancelling") { parent.cancel() }
         scenario.thread("dropping") { linked = nil }
-        scenario.check { try require(calls.entries.count <= 1, "called: \(calls.entries)") }
+        scenario.check {
+            try Scenario.require(calls.entries.count <= 1, "called: \(calls.entries)")
+        }
         scenario.outcome { calls.entries.first ?? "gone" }
     }
 }
@@ -22,7 +24,7 @@ enum CancellationScenarios {
 struct CancellationTests {
     @Test("a token knows, for ever, and tells each observer once")
     func token() {
-        let calls = Log<String>()
+        let calls = Scenario.Log<String>()
         let source = CancellationSource()
         let token = source.token
         token.observe(on: here) { calls.append("early") }
@@ -39,7 +41,7 @@ struct CancellationTests {
     @Test("a withdrawn observer, and one whose token is gone, is freed uncalled")
     func observersFreed() {
         final class Witness: Sendable {}
-        let calls = Log<String>()
+        let calls = Scenario.Log<String>()
         var source: CancellationSource? = CancellationSource()
         var token = source?.token
         weak var first: Witness?
@@ -107,7 +109,7 @@ struct CancellationTests {
 
     @Test("a cancelled promise is rejected with an error, and the work behind it goes on")
     func cancelled() {
-        let seen = Log<String>()
+        let seen = Scenario.Log<String>()
         let source = CancellationSource()
         let (promise, resolver) = AWPromise<Int>.pending()
         let cancelled = promise.cancelled(by: source.token)
@@ -186,7 +188,7 @@ struct CancellationTests {
 
     @Test("work checks the token, and stops half-way")
     func cooperation() {
-        let steps = Log<Int>()
+        let steps = Scenario.Log<Int>()
         let source = CancellationSource()
         let token = source.token
         let stopped = AWPromise<Int>.attempt {

@@ -10,7 +10,7 @@ struct ChainingTests {
 
     @Test("an observer sees either outcome, once, before or after it is known")
     func observers() {
-        let seen = Log<String>()
+        let seen = Scenario.Log<String>()
         let (promise, resolver) = AWPromise<Int>.pending()
         promise.observe(on: here) { seen.append("early \(String(describing: try? $0.get()))") }
         resolver.fulfill(7)
@@ -24,7 +24,7 @@ struct ChainingTests {
     @Test("a withdrawn observer is not called, and what it captured is freed")
     func withdrawal() {
         final class Witness: Sendable {}
-        let calls = Log<String>()
+        let calls = Scenario.Log<String>()
         let (promise, resolver) = AWPromise<Int>.pending()
         promise.observe(on: here) { _ in calls.append("first") }
         weak var captured: Witness?
@@ -48,7 +48,7 @@ struct ChainingTests {
 
     @Test("those who stay are called in order, whoever withdraws", arguments: 1...7)
     func orderAfterWithdrawals(divisor: Int) {
-        let calls = Log<Int>()
+        let calls = Scenario.Log<Int>()
         let (promise, resolver) = AWPromise<Int>.pending()
         let observations = (0..<100).map { number in
             promise.observe(on: here) { _ in calls.append(number) }
@@ -67,7 +67,7 @@ struct ChainingTests {
     func everyOrderOfWithdrawals() {
         /// What has been done so far: `nil` registers one more, a number withdraws that one.
         func tryAll(after steps: [Int?]) {
-            let calls = Log<Int>()
+            let calls = Scenario.Log<Int>()
             let (promise, resolver) = AWPromise<Int>.pending()
             var observations: [Observation] = []
             var stayed: [Int] = []
@@ -94,14 +94,14 @@ struct ChainingTests {
         "withdraw ∥ settle: the function runs once or not at all; others always", .needsTheLab)
     func withdrawWhileSettling() {
         let report = expectSurvival { scenario in
-            let calls = Log<String>()
+            let calls = Scenario.Log<String>()
             let (promise, resolver) = AWPromise<Int>.pending()
             let observation = promise.observe(on: here) { _ in calls.append("ours") }
             promise.observe(on: here) { _ in calls.append("other") }
             scenario.thread("settling") { resolver.fulfill(1) }
             scenario.thread("withdrawing") { observation.withdraw() }
             scenario.check {
-                try require(
+                try Scenario.require(
                     [["ours", "other"], ["other"]].contains(calls.entries),
                     "called: \(calls.entries)")
             }
@@ -142,7 +142,7 @@ struct ChainingTests {
 
     @Test("catch sees the error, and the promise stays rejected")
     func catching() {
-        let seen = Log<String>()
+        let seen = Scenario.Log<String>()
         let caught = AWPromise<Int>.rejected(Trouble.here).catch(on: here) { seen.append("\($0)") }
         #expect(caught.trouble == .here)
         let other = AWPromise<Int>.rejected(Trouble.here).catch(on: here) { _ in
@@ -166,7 +166,7 @@ struct ChainingTests {
 
     @Test("always runs once at either end, and changes nothing")
     func always() {
-        let seen = Log<String>()
+        let seen = Scenario.Log<String>()
         let value = AWPromise.fulfilled(7)
         let error = AWPromise<Int>.rejected(Trouble.here)
         #expect(value.always(on: here) { seen.append("value") }.settledValue == 7)

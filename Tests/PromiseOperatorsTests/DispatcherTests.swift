@@ -11,7 +11,7 @@ struct DispatcherTests {
         let calls = try await onOwnThread {
             let queue = OperationQueue()
             queue.maxConcurrentOperationCount = 1
-            let calls = Log<String>()
+            let calls = Scenario.Log<String>()
             let (promise, resolver) = AWPromise<Int>.pending()
             for number in 0..<5 {
                 promise.then(on: queue) { _ in
@@ -30,7 +30,7 @@ struct DispatcherTests {
     func serialQueue() async throws {
         let calls = try await onOwnThread {
             let queue = SerialQueue(label: "serial")
-            let calls = Log<Int>()
+            let calls = Scenario.Log<Int>()
             let (promise, resolver) = AWPromise<Int>.pending()
             for number in 0..<5 { promise.then(on: queue) { _ in calls.append(number) } }
             let last = promise.then(on: queue) { _ in }

@@ -17,7 +17,7 @@ enum LimitScenarios {
 
     /// Whoever finishes first starts the third, which is fulfilled before it is asked for.
     static func threeFulfilled(_ scenario: Scenario) {
-        let started = Log<Int>()
+        let started = Scenario.Log<Int>()
         let (pairs, work) = twoPending(and: [.fulfilled(30)])
         let ends = ends(
             of: AWPromise.all(0..<3, limit: limit, on: here) { index in
@@ -27,14 +27,15 @@ enum LimitScenarios {
         scenario.thread("first") { pairs[0].resolver.fulfill(10) }
         scenario.thread("second") { pairs[1].resolver.fulfill(20) }
         scenario.check {
-            try require(started.entries == [0, 1, 2], "started: \(started.entries)")
-            try require(ends.entries == ["fulfilled [10, 20, 30]"], "ends: \(ends.entries)")
+            try Scenario.require(started.entries == [0, 1, 2], "started: \(started.entries)")
+            try Scenario.require(
+                ends.entries == ["fulfilled [10, 20, 30]"], "ends: \(ends.entries)")
         }
     }
 
     /// Two more are started, and stay pending until both threads have come to their ends.
     static func fourStarted(_ scenario: Scenario) {
-        let events = Log<Event>()
+        let events = Scenario.Log<Event>()
         let pairs = (0..<4).map { _ in AWPromise<Int>.pending() }
         for (index, pair) in pairs.enumerated() {
             pair.promise.observe(on: here) { _ in events.append(.settled(index)) }
@@ -48,16 +49,17 @@ enum LimitScenarios {
         scenario.thread("second") { pairs[1].resolver.fulfill(20) }
         scenario.check {
             try requireLimit(events.entries)
-            try require(ends.entries.isEmpty, "it did not wait for what was started last")
+            try Scenario.require(ends.entries.isEmpty, "it did not wait for what was started last")
             pairs[2].resolver.fulfill(30)
             pairs[3].resolver.fulfill(40)
-            try require(ends.entries == ["fulfilled [10, 20, 30, 40]"], "ends: \(ends.entries)")
+            try Scenario.require(
+                ends.entries == ["fulfilled [10, 20, 30, 40]"], "ends: \(ends.entries)")
         }
     }
 
     /// The third may be started or not: it depends on who comes first. The error must arrive.
     static func oneRejected(_ scenario: Scenario) {
-        let started = Log<Int>()
+        let started = Scenario.Log<Int>()
         let (pairs, work) = twoPending(and: [.fulfilled(30)])
         let ends = ends(
             of: AWPromise.all(0..<3, limit: limit, on: here) { index in
@@ -67,7 +69,7 @@ enum LimitScenarios {
         scenario.thread("first") { pairs[0].resolver.fulfill(10) }
         scenario.thread("second") { pairs[1].resolver.reject(Trouble.here) }
         scenario.check {
-            try require(ends.entries == ["rejected here"], "ends: \(ends.entries)")
+            try Scenario.require(ends.entries == ["rejected here"], "ends: \(ends.entries)")
         }
         scenario.outcome { "started: \(started.entries)" }
     }
@@ -80,8 +82,8 @@ enum LimitScenarios {
     }
 
     /// What the observer of a promise is told, each time.
-    private static func ends(of promise: AWPromise<[Int]>) -> Log<String> {
-        let ends = Log<String>()
+    private static func ends(of promise: AWPromise<[Int]>) -> Scenario.Log<String> {
+        let ends = Scenario.Log<String>()
         promise.observe(on: here) { outcome in
             switch outcome {
             case .success(let values): ends.append("fulfilled \(values)")
@@ -101,10 +103,10 @@ enum LimitScenarios {
             case .started(let index):
                 started.append(index)
                 inFlight += 1
-                try require(inFlight <= limit, "more are in flight than the limit allows")
+                try Scenario.require(inFlight <= limit, "more are in flight than the limit allows")
             }
         }
-        try require(started == [0, 1, 2, 3], "started: \(started)")
+        try Scenario.require(started == [0, 1, 2, 3], "started: \(started)")
     }
 }
 

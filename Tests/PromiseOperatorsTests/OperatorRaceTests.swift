@@ -11,7 +11,9 @@ enum OperatorScenarios {
         let ends = ends(of: AWPromise.reduce(0, [first, second], on: here) { 10 * $0 + $1 })
         scenario.thread("first") { firstResolver.fulfill(1) }
         scenario.thread("second") { secondResolver.fulfill(2) }
-        scenario.check { try require(ends.entries == ["fulfilled 12"], "ends: \(ends.entries)") }
+        scenario.check {
+            try Scenario.require(ends.entries == ["fulfilled 12"], "ends: \(ends.entries)")
+        }
     }
 
     /// The second attempt begins while somebody cancels. It is not lost, and leaves no timer.
@@ -46,7 +48,7 @@ enum OperatorScenarios {
 
     /// The two sides of a diamond: one hears it from above, one is cancelled by itself.
     static func diamond(_ scenario: Scenario) {
-        let calls = Log<String>()
+        let calls = Scenario.Log<String>()
         let top = CancellationSource()
         let left = CancellationSource(linkedTo: top.token)
         let right = CancellationSource(linkedTo: top.token)
@@ -55,22 +57,22 @@ enum OperatorScenarios {
         scenario.thread("top") { top.cancel() }
         scenario.thread("left") { left.cancel() }
         scenario.check {
-            try require(right.token.isCancelled, "the right one has not heard of it")
-            try require(bottom.token.isCancelled, "the bottom has not heard of it")
-            try require(calls.entries == ["cancelled"], "called: \(calls.entries)")
+            try Scenario.require(right.token.isCancelled, "the right one has not heard of it")
+            try Scenario.require(bottom.token.isCancelled, "the bottom has not heard of it")
+            try Scenario.require(calls.entries == ["cancelled"], "called: \(calls.entries)")
         }
     }
 
     static func waitOrSettle(_ scenario: Scenario) {
         let (promise, resolver) = AWPromise<Int>.pending()
-        let values = Log<Int?>()
+        let values = Scenario.Log<Int?>()
         scenario.thread("waiter") { values.append(try? promise.wait()) }
         scenario.thread("resolver") { resolver.fulfill(1) }
-        scenario.check { try require(values.entries == [1], "values: \(values.entries)") }
+        scenario.check { try Scenario.require(values.entries == [1], "values: \(values.entries)") }
     }
 
-    private static func ends(of promise: AWPromise<Int>) -> Log<String> {
-        let ends = Log<String>()
+    private static func ends(of promise: AWPromise<Int>) -> Scenario.Log<String> {
+        let ends = Scenario.Log<String>()
         promise.observe(on: here) { outcome in
             switch outcome {
             case .success(let value): ends.append("fulfilled \(value)")
@@ -80,9 +82,9 @@ enum OperatorScenarios {
         return ends
     }
 
-    private static func requireOneEnd(_ ends: Log<String>, _ clock: ManualClock) throws {
-        try require(ends.entries.count == 1, "ends: \(ends.entries)")
-        try require(clock.waiting == 0, "a timer is left behind")
+    private static func requireOneEnd(_ ends: Scenario.Log<String>, _ clock: ManualClock) throws {
+        try Scenario.require(ends.entries.count == 1, "ends: \(ends.entries)")
+        try Scenario.require(clock.waiting == 0, "a timer is left behind")
     }
 }
 

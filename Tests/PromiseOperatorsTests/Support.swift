@@ -50,12 +50,12 @@ func onOwnThread<Answer: Sendable>(
 func expectSurvival(
     sourceLocation: SourceLocation = #_sourceLocation,
     _ describe: @escaping (Scenario) -> Void
-) -> Report {
-    var options = Options()
+) -> Exploration {
+    var options = Exploration.Options()
     options.reduction = true
     let report = explore(options: options, describe)
     #expect(report.survives, "\(report.summary)", sourceLocation: sourceLocation)
-    #expect(report.extent == .all, sourceLocation: sourceLocation)
+    #expect(report.coverage == .all, sourceLocation: sourceLocation)
     #expect(report.explored > 1, sourceLocation: sourceLocation)
     return report
 }

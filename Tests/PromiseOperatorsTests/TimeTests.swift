@@ -12,7 +12,7 @@ struct TimeTests {
 
     @Test("a manual clock calls in order of time, and what is scheduled meanwhile")
     func manualClock() {
-        let calls = Log<String>()
+        let calls = Scenario.Log<String>()
         let clock = clock
         let schedule = { @Sendable (seconds: Int, name: String) in
             clock.schedule(after: .seconds(seconds)) { calls.append("\(name) \(clock.now)") }
@@ -50,7 +50,7 @@ struct TimeTests {
     /// `nil` if the first time had come before everything was asked for.
     private func callsOfSystemClock() -> [String]? {
         let clock = SystemClock(queue: DispatchQueue(label: "clock"))
-        let calls = Log<String>()
+        let calls = Scenario.Log<String>()
         let done = DispatchSemaphore(value: 0)
         let start = ContinuousClock.now
         let cancelled = clock.schedule(after: .milliseconds(10)) { calls.append("cancelled") }
@@ -168,7 +168,7 @@ struct TimeTests {
 
     @Test("retry stops at the first success")
     func retry() {
-        let attempts = Log<Int>()
+        let attempts = Scenario.Log<Int>()
         let promise = AWPromise<String>.retry(attempts: 5, clock: clock, on: here) { number in
             attempts.append(number)
             return number < 3 ? .rejected(Trouble.here) : .fulfilled("at last")

@@ -168,7 +168,7 @@ struct TogetherTests {
     @Test("limit: never more than so many in flight, values in order", arguments: [1, 2, 3, 10])
     func limit(limit: Int) {
         let pairs = (0..<10).map { _ in AWPromise<Int>.pending() }
-        let started = Log<Int>()
+        let started = Scenario.Log<Int>()
         let all = AWPromise.all(0..<10, limit: limit, on: here) { index in
             started.append(index)
             return pairs[index].promise
@@ -190,7 +190,7 @@ struct TogetherTests {
     @Test("limit: after a rejection nothing more is started, and what is in flight is ignored")
     func limitedRejection() {
         let pairs = (0..<10).map { _ in AWPromise<Int>.pending() }
-        let started = Log<Int>()
+        let started = Scenario.Log<Int>()
         let all = AWPromise.all(0..<10, limit: 2, on: here) { index in
             started.append(index)
             return pairs[index].promise
@@ -204,11 +204,11 @@ struct TogetherTests {
     @Test("limit: after a rejection nothing is started that stands in line already")
     func limitedOnAQueue() {
         struct Later: Dispatcher {
-            let work: Log<@Sendable () -> Void>
+            let work: Scenario.Log<@Sendable () -> Void>
             func dispatch(_ function: @escaping @Sendable () -> Void) { work.append(function) }
         }
-        let started = Log<Int>()
-        let work = Log<@Sendable () -> Void>()
+        let started = Scenario.Log<Int>()
+        let work = Scenario.Log<@Sendable () -> Void>()
         let all = AWPromise.all(
             0..<10, limit: 4, on: Later(work: work)
         ) { index -> AWPromise<Int> in

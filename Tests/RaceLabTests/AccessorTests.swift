@@ -5,15 +5,16 @@ import Testing
 @testable import RaceLab
 
 /// Properties of classes that are not `final`, and all that protocols and generic code reach, are
-/// accessed by functions of the compiler's own. The line to show is that of the code that calls them.
+/// accessed by functions of the compiler's own. The line to show is that of the code that calls
+/// them.
 @Suite("An access through an accessor has the line of its caller", .needsTheLab)
 struct AccessorTests {
     /// The lines of the accesses in their order; a line is named once, however often it accesses
     /// something in a row.
     private static func lines(_ body: @escaping () -> Void) throws -> [String] {
         let describe = { (scenario: Scenario) in scenario.thread("only", body) }
-        let schedule = try #require(explore(describe).surviving)
-        let trace = try replay(schedule, describe)
+        let schedule = try #require(explore(describe).passingSchedule)
+        let trace = try Exploration.replay(schedule, describe)
         #expect(trace.steps.allSatisfy { $0.site?.file == "AccessorTests.swift" })
         return trace.steps.map(\.text).reduce(into: []) { lines, line in
             if lines.last != line { lines.append(line) }
@@ -164,11 +165,13 @@ struct AccessorTests {
             let account = Account(balance: 100)
             scenario.thread("first") { account.withdraw(80) }
             scenario.thread("second") { account.withdraw(80) }
-            scenario.check { try require(account.balance >= 0, "the account is overdrawn") }
+            scenario.check {
+                try Scenario.require(account.balance >= 0, "the account is overdrawn")
+            }
             scenario.state("balance") { "\(account.balance)" }
         }
         let report = explore(describe)
-        let trace = try #require(try report.counterexample(describe))
+        let trace = try #require(try report.counterexample())
         #expect(
             trace.steps.map(\.text) == [
                 "if balance >= amount {", "if balance >= amount {", "balance -= amount",

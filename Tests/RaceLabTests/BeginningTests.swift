@@ -17,7 +17,7 @@ struct BeginningTests {
                 counter.value = seen + 1
             }
         }
-        scenario.check { try require(counter.value == 2, "an increment was lost") }
+        scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
     }
 
     @Test(
@@ -27,31 +27,32 @@ struct BeginningTests {
             ("FSSF", "FSSF", false),
         ])
     func carriedOn(beginning: String, whole: String, holds: Bool) throws {
-        let carried = try replay(beginning: beginning, Self.describe)
-        #expect(carried.trace.scheduleText == whole)
-        #expect(carried.misfit == nil)
-        #expect(carried.trace.findings.allSatisfy { $0.kind != .failedCheck } == holds)
+        let completed = try Exploration.replay(prefix: beginning, Self.describe)
+        #expect(completed.trace.scheduleText == whole)
+        #expect(completed.mismatch == nil)
+        #expect(completed.trace.findings.allSatisfy { $0.kind != .failedCheck } == holds)
     }
 
     @Test("an empty beginning is one after the other")
     func nothing() throws {
-        let carried = try replay(beginning: Schedule([]), Self.describe)
-        #expect(carried.trace.scheduleText == "FFSS")
+        let completed = try Exploration.replay(prefix: Exploration.Schedule([]), Self.describe)
+        #expect(completed.trace.scheduleText == "FFSS")
     }
 
     @Test(
         "what does not fit is followed as far as it does, and said",
         arguments: [("FFF", 3, "FFSS"), ("SFFFS", 4, "SFFS"), ("FFSSS", 5, "FFSS")])
-    func misfit(beginning: String, step: Int, whole: String) throws {
-        let carried = try replay(beginning: beginning, Self.describe)
-        #expect(carried.misfit?.step == step)
-        #expect(carried.trace.scheduleText == whole)
+    func mismatch(beginning: String, step: Int, whole: String) throws {
+        let completed = try Exploration.replay(prefix: beginning, Self.describe)
+        #expect(completed.mismatch?.step == step)
+        #expect(completed.trace.scheduleText == whole)
     }
 
     @Test("what is no schedule is refused")
     func malformed() {
-        #expect(throws: Schedule.Malformed.self) {
-            try replay(beginning: "F?", Self.describe)
+        let error = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay(prefix: "F?", Self.describe)
         }
+        #expect(error?.malformed != nil)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 /// A report never claims more than was explored.
 @Suite("Bounds are honest", .needsTheLab)
 struct BoundsTests {
-    /// Two threads of two steps each: six interleavings, of which two have no forced switch, two
+    /// Two threads of two steps each: six interleavings, of which two have no preemption, two
     /// have one, and two have two.
     private static let twoByTwo = Classic("two by two", .survives) { scenario in
         let (left, right) = (Counter(), Counter())
@@ -16,27 +16,28 @@ struct BoundsTests {
     }
 
     @Test(
-        "at most so many forced switches",
+        "at most so many preemptions",
         arguments: [
-            (0, 2, Report.Extent.atMost(switches: 0)), (1, 4, .atMost(switches: 1)), (2, 6, .all),
+            (0, 2, Exploration.Coverage.atMost(preemptions: 0)), (1, 4, .atMost(preemptions: 1)),
+            (2, 6, .all),
             (100, 6, .all),
         ])
-    func switches(bound: Int, explored: Int, extent: Report.Extent) {
-        let report = Self.twoByTwo.report { $0.maximumSwitches = bound }
+    func switches(bound: Int, explored: Int, coverage: Exploration.Coverage) {
+        let report = Self.twoByTwo.report { $0.preemptionBound = bound }
         #expect(report.explored == explored)
-        #expect(report.extent == extent)
-        let verdict = extent == .all ? "survives" : "no failure in"
-        #expect(report.summary == "\(verdict) \(extent) (\(explored))")
+        #expect(report.coverage == coverage)
+        let verdict = coverage == .all ? "survives" : "no failure in"
+        #expect(report.summary == "\(verdict) \(coverage) (\(explored))")
     }
 
     @Test(
         "the first so many",
-        arguments: [(1, Report.Extent.first(1)), (5, .first(5)), (6, .all), (7, .all)])
-    func interleavings(bound: Int, extent: Report.Extent) {
+        arguments: [(1, Exploration.Coverage.first(1)), (5, .first(5)), (6, .all), (7, .all)])
+    func interleavings(bound: Int, coverage: Exploration.Coverage) {
         let report = Self.twoByTwo.report { $0.maximumInterleavings = bound }
         #expect(report.explored == min(bound, 6))
-        #expect(report.extent == extent)
-        #expect(report.text().contains("explored: \(extent)"))
+        #expect(report.coverage == coverage)
+        #expect(report.text().contains("explored: \(coverage)"))
     }
 
     @Test("one is not said in the plural")
@@ -44,46 +45,46 @@ struct BoundsTests {
         let fails: (Scenario) -> Void = { scenario in
             let counter = Counter()
             scenario.thread("only") { counter.value = 1 }
-            scenario.check { throw CheckFailure("never right") }
+            scenario.check { throw Scenario.CheckFailure("never right") }
         }
         #expect(
             explore(fails).summary
                 == "fails in the one interleaving that was explored: never right")
-        #expect(Report.Extent.first(1).description == "the first interleaving only")
+        #expect(Exploration.Coverage.first(1).description == "the first interleaving only")
         #expect(
-            Report.Extent.atMost(switches: 1).description
-                == "all interleavings with at most one forced switch")
+            Exploration.Coverage.atMost(preemptions: 1).description
+                == "all interleavings with at most one preemption")
     }
 
     @Test(
         "of two bounds, the one that was met",
-        arguments: [(3, Report.Extent.first(3)), (4, .atMost(switches: 1))])
-    func both(interleavings: Int, extent: Report.Extent) {
+        arguments: [(3, Exploration.Coverage.first(3)), (4, .atMost(preemptions: 1))])
+    func both(interleavings: Int, coverage: Exploration.Coverage) {
         let report = Self.twoByTwo.report { options in
-            options.maximumSwitches = 1
+            options.preemptionBound = 1
             options.maximumInterleavings = interleavings
         }
         #expect(report.explored == interleavings)
-        #expect(report.extent == extent)
+        #expect(report.coverage == coverage)
     }
 
     @Test("a bound on switches explores the same with and without reduction")
     func boundWithReduction() {
         let report = Self.twoByTwo.report { options in
-            options.maximumSwitches = 1
+            options.preemptionBound = 1
             options.reduction = true
         }
         #expect(report.explored == 4 && report.redundant == 0)
-        #expect(report.extent == .atMost(switches: 1))
+        #expect(report.coverage == .atMost(preemptions: 1))
     }
 
     @Test("what a bound leaves out is not called unreached, and not called all")
     func leftOut() {
-        let bounded = Classic.atomicLostUpdate.report { $0.maximumSwitches = 0 }
+        let bounded = Classic.atomicLostUpdate.report { $0.preemptionBound = 0 }
         #expect(!bounded.survives && bounded.failing == 0)
-        #expect(bounded.extent == .atMost(switches: 0))
+        #expect(bounded.coverage == .atMost(preemptions: 0))
         #expect(bounded.unreached.isEmpty)
-        #expect(bounded.summary.contains("all interleavings without a forced switch"))
+        #expect(bounded.summary.contains("all interleavings without a preemption"))
         #expect(!Classic.atomicLostUpdate.report().survives)
     }
 
@@ -101,7 +102,7 @@ struct BoundsTests {
             scenario.thread("other") { word.value.store(3, ordering: .relaxed) }
         }
         #expect(!report.survives)
-        guard case .tooLong(steps: 2_000, let schedule) = report.obstacle else {
+        guard case .tooLong(steps: 2_000, let schedule) = report.inconclusive else {
             Issue.record("\(report.summary)")
             return
         }
@@ -112,8 +113,8 @@ struct BoundsTests {
     @Test(
         "what is said of a bound on steps is what was used",
         arguments: [(-1, "1 step,"), (0, "1 step,"), (1, "1 step,"), (2, "2 steps,")],
-        [Options.Isolation.none, .childProcess])
-    func steps(bound: (Int, String), isolation: Options.Isolation) {
+        [Exploration.Options.Isolation.none, .childProcess()])
+    func steps(bound: (Int, String), isolation: Exploration.Options.Isolation) {
         let report = Self.twoByTwo.report { options in
             options.maximumSteps = bound.0
             options.isolation = isolation
@@ -123,8 +124,8 @@ struct BoundsTests {
 
     @Test("a bound without an end is one", arguments: [Int.max, Int(Int32.max) + 1])
     func switchesWithoutEnd(bound: Int) {
-        let report = Self.twoByTwo.report { $0.maximumSwitches = bound }
-        #expect(report.explored == 6 && report.extent == .all)
+        let report = Self.twoByTwo.report { $0.preemptionBound = bound }
+        #expect(report.explored == 6 && report.coverage == .all)
     }
 
     @Test("attempts that change nothing are a deadlock")
@@ -147,8 +148,8 @@ struct BoundsTests {
 
     @Test("explorations that are started at the same time queue up for one another")
     func queueUp() async {
-        let runs = Log<Int>()
-        let reports = await withTaskGroup(of: Report.self) { group in
+        let runs = Scenario.Log<Int>()
+        let reports = await withTaskGroup(of: Exploration.self) { group in
             for number in 0..<4 {
                 group.addTask {
                     await Self.onThreadOfItsOwn {
@@ -161,7 +162,7 @@ struct BoundsTests {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(reports.allSatisfy { $0.survives && $0.explored == 6 && $0.extent == .all })
+        #expect(reports.allSatisfy { $0.survives && $0.explored == 6 && $0.coverage == .all })
         // Six interleavings, and the first of them once more, which may come later.
         let order = runs.entries
         for number in 0..<4 {

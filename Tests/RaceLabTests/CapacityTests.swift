@@ -5,8 +5,8 @@ import StageTesting
 import Synchronization
 import Testing
 
-/// Each table of the lab once had a fixed size. One more than fitted into it was dropped in silence,
-/// and the verdict was wrong.
+/// Each table of the lab once had a fixed size. One more than fitted into it was dropped in
+/// silence, and the verdict was wrong.
 @Suite("Capacities", .needsTheLab)
 struct CapacityTests {
     @Test("a thread holds one lock more than sixteen", arguments: [16, 17, 40])
@@ -62,7 +62,7 @@ struct CapacityTests {
 
     @Test("two lines more than sixteen race in one interleaving")
     func races() {
-        var options = Options()
+        var options = Exploration.Options()
         options.maximumInterleavings = 1
         let report = explore(options: options) { scenario in
             let counters = Self.writes.map { _ in Counter() }
@@ -107,7 +107,9 @@ struct CapacityTests {
             scenario.thread("sums") {
                 if counters.contains(where: { $0.value != 1 }) { counters[0].value = 100 }
             }
-            scenario.check { try require(counters[0].value == 1, "the lab has not done all work") }
+            scenario.check {
+                try Scenario.require(counters[0].value == 1, "the lab has not done all work")
+            }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -122,20 +124,20 @@ struct CapacityTests {
             scenario.thread("last") { lock.value.withLock { $0 += 1 } }
             scenario.outcome { "\(lock.value.withLock { $0 })" }
         }
-        var options = Options()
+        var options = Exploration.Options()
         options.maximumInterleavings = 40
         let report = explore(options: options, describe)
-        #expect(report.obstacle == nil && report.outcomes == ["32": 40], "\(report.summary)")
-        let letters = Schedule.letters(for: report.threads)
+        #expect(report.inconclusive == nil && report.outcomes == ["32": 40], "\(report.summary)")
+        let letters = Exploration.Schedule.letters(for: report.threads)
         #expect(Set(letters).count == 32)
         let text = String(letters.reversed())
-        #expect(try replay(text, describe).scheduleText == text)
-        #expect(try replay(text.lowercased(), describe).scheduleText == text)
+        #expect(try Exploration.replay(text, describe).scheduleText == text)
+        #expect(try Exploration.replay(text.lowercased(), describe).scheduleText == text)
     }
 
     @Test("a thread waits for 31 others")
     func manyReaders() {
-        var options = Options()
+        var options = Exploration.Options()
         options.maximumInterleavings = 40
         let report = explore(options: options) { scenario in
             let (lock, counter) = (ReadWriteLock(), Counter())
@@ -152,7 +154,7 @@ struct CapacityTests {
                 lock.unlock()
             }
         }
-        #expect(report.obstacle == nil && report.failing == 0, "\(report.summary)")
+        #expect(report.inconclusive == nil && report.failing == 0, "\(report.summary)")
     }
 
     @Test("a lock is taken again more than 65,536 times")

@@ -7,7 +7,7 @@ struct Classic: Sendable, CustomTestStringConvertible {
     enum Result: Equatable {
         case survives
         /// What its most telling finding is.
-        case fails(Finding.Kind)
+        case fails(Exploration.Finding.Kind)
     }
 
     let name: String
@@ -25,8 +25,8 @@ struct Classic: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// Every order counts, unless the options are changed: the numbers are those that are known.
-    func report(_ change: (inout Options) -> Void = { _ in }) -> Report {
-        var options = Options.everyOrder
+    func report(_ change: (inout Exploration.Options) -> Void = { _ in }) -> Exploration {
+        var options = Exploration.Options.everyOrder
         change(&options)
         return explore(options: options, describe)
     }
@@ -41,10 +41,10 @@ struct Classic: Sendable, CustomTestStringConvertible {
     }
 }
 
-extension Options {
+extension Exploration.Options {
     /// Without reduction.
-    static var everyOrder: Options {
-        var options = Options()
+    static var everyOrder: Exploration.Options {
+        var options = Exploration.Options()
         options.reduction = false
         return options
     }
@@ -55,8 +55,8 @@ struct ClassicsTests {
     @Test("has the result that is known of it", arguments: Classic.all)
     func result(of classic: Classic) {
         let report = classic.report()
-        #expect(report.obstacle == nil)
-        #expect(report.extent == .all)
+        #expect(report.inconclusive == nil)
+        #expect(report.coverage == .all)
         let kind = report.findings.first?.kind
         #expect((kind.map { .fails($0) } ?? .survives) == classic.expected, "\(report.text())")
     }

@@ -57,7 +57,7 @@ extension Classic {
 
     /// Two consumers, and as many items.
     private static func sharing(_ scenario: Scenario, _ buffer: BoundedBuffer) {
-        let taken = Log<Int?>()
+        let taken = Scenario.Log<Int?>()
         scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
         for name in ["first", "second"] {
             scenario.thread(name) {
@@ -66,8 +66,9 @@ extension Classic {
             }
         }
         scenario.check {
-            try require(!taken.entries.contains(nil), "something was taken that was not there")
-            try require(Set(taken.entries).count == 2, "an item was taken twice")
+            try Scenario.require(
+                !taken.entries.contains(nil), "something was taken that was not there")
+            try Scenario.require(Set(taken.entries).count == 2, "an item was taken twice")
         }
     }
 

@@ -43,7 +43,7 @@ extension Classic {
         scenario.thread("first") { counter.incrementInTwoSteps() }
         scenario.thread("second") { counter.incrementInTwoSteps() }
         scenario.state("value") { "\(counter.value)" }
-        scenario.check { try require(counter.value == 2, "an increment was lost") }
+        scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
     }
 
     static let overlap = Classic("overlapping increments", .fails(.overlap)) { scenario in
@@ -51,7 +51,7 @@ extension Classic {
         scenario.thread("first") { counter.increment() }
         scenario.thread("second") { counter.increment() }
         scenario.state("value") { "\(counter.value)" }
-        scenario.check { try require(counter.value == 2, "an increment was lost") }
+        scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
     }
 
     static let atomicLostUpdate = Classic(

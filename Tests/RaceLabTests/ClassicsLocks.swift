@@ -19,7 +19,7 @@ extension Classic {
             }
         }
         scenario.state("value") { "\(counter.value)" }
-        scenario.check { try require(counter.value == 2, "an increment was lost") }
+        scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
     }
 }
 
@@ -292,7 +292,7 @@ extension Classic {
     private static func countReaders(
         _ scenario: Scenario, _ read: @escaping (() -> Void) -> Void
     ) {
-        let (inside, most) = (Box(Atomic(0)), Log<Int>())
+        let (inside, most) = (Box(Atomic(0)), Scenario.Log<Int>())
         for name in ["first", "second"] {
             scenario.thread(name) {
                 read {
@@ -370,7 +370,7 @@ extension Classic {
         for names: [String], _ scenario: Scenario, forksAreOrdered: Bool
     ) {
         let forks = names.map { _ in Fork() }
-        let meals = Log<String>()
+        let meals = Scenario.Log<String>()
         for (seat, name) in names.enumerated() {
             let (left, right) = (seat, (seat + 1) % names.count)
             let turned = forksAreOrdered && right < left
@@ -378,6 +378,8 @@ extension Classic {
                 first: forks[turned ? right : left], second: forks[turned ? left : right])
             scenario.thread(name) { philosopher.dine { meals.append(name) } }
         }
-        scenario.check { try require(meals.entries.count == names.count, "somebody went hungry") }
+        scenario.check {
+            try Scenario.require(meals.entries.count == names.count, "somebody went hungry")
+        }
     }
 }

@@ -165,7 +165,7 @@ extension Classic {
         var (first, second): (Settings?, Settings?)
         scenario.thread("first") { first = owner.settings }
         scenario.thread("second") { second = owner.settings }
-        scenario.check { try require(first === second, "it was made twice") }
+        scenario.check { try Scenario.require(first === second, "it was made twice") }
     }
 
     static let atomicallyDoubleChecked = Classic(
@@ -175,7 +175,7 @@ extension Classic {
         var (first, second): (Settings?, Settings?)
         scenario.thread("first") { first = owner.settings }
         scenario.thread("second") { second = owner.settings }
-        scenario.check { try require(first === second, "it was made twice") }
+        scenario.check { try Scenario.require(first === second, "it was made twice") }
     }
 }
 

@@ -77,7 +77,7 @@ struct PagesTests {
             "<!-- source: ClassicsPages.swift: no such declaration -->",
         ])
     func refuses(marker: String) {
-        #expect(throws: CheckFailure.self) {
+        #expect(throws: Scenario.CheckFailure.self) {
             try Page([marker, "```", "```"], path: "page").made()
         }
     }
@@ -104,7 +104,7 @@ private struct Page {
             let place = "\(path):\(index)"
             guard index < lines.count, lines[index].hasPrefix("```"),
                 let end = lines[(index + 1)...].firstIndex(of: "```")
-            else { throw CheckFailure("\(place): no block of code follows") }
+            else { throw Scenario.CheckFailure("\(place): no block of code follows") }
             made.append(lines[index])
             made += try Page.content(kind, subject, place)
             index = end
@@ -126,17 +126,17 @@ private struct Page {
     ) throws -> [String] {
         if kind == "source" { return try source(subject, place) }
         guard let classic = Classic.named(subject) else {
-            throw CheckFailure("\(place): there is no classic '\(subject)'")
+            throw Scenario.CheckFailure("\(place): there is no classic '\(subject)'")
         }
         let report = classic.report()
-        let trace = try report.counterexample(classic.describe)
+        let trace = try report.counterexample()
         let texts = [
             "report": report.text(), "report.json": report.json,
             "report.markdown": report.markdown, "table": trace?.table(),
             "trace.json": trace?.json, "trace.markdown": trace?.markdown,
         ]
         guard let text = texts[kind] ?? nil else {
-            throw CheckFailure("\(place): there is no \(kind) of '\(subject)'")
+            throw Scenario.CheckFailure("\(place): there is no \(kind) of '\(subject)'")
         }
         let end = text.hasSuffix("\n") ? text.dropLast() : Substring(text)
         return end.components(separatedBy: "\n")
@@ -147,15 +147,17 @@ private struct Page {
         let parts = subject.components(separatedBy: ": ")
         let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: parts[0])
         guard let text = try? String(contentsOf: url, encoding: .utf8) else {
-            throw CheckFailure("\(place): there is no file \(parts[0])")
+            throw Scenario.CheckFailure("\(place): there is no file \(parts[0])")
         }
         let opening = parts.dropFirst().joined(separator: ": ")
         let lines = text.components(separatedBy: "\n")
         guard let start = lines.firstIndex(where: { $0.drop { $0 == " " }.hasPrefix(opening) })
-        else { throw CheckFailure("\(place): nothing in \(parts[0]) begins with '\(opening)'") }
+        else {
+            throw Scenario.CheckFailure("\(place): nothing in \(parts[0]) begins with '\(opening)'")
+        }
         let margin = String(lines[start].prefix { $0 == " " })
         guard let end = lines[start...].firstIndex(of: margin + "}") else {
-            throw CheckFailure("\(place): the declaration '\(opening)' does not end")
+            throw Scenario.CheckFailure("\(place): the declaration '\(opening)' does not end")
         }
         return lines[start...end].map { String($0.dropFirst(margin.count)) }
     }

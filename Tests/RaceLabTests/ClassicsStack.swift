@@ -117,7 +117,7 @@ extension Classic {
         scenario.state("stack") { "\(stack.content)" }
         scenario.check {
             let all = [popped, kept].compactMap { $0 } + stack.content
-            try require(all.sorted() == [0, 1], "a node is in two places")
+            try Scenario.require(all.sorted() == [0, 1], "a node is in two places")
         }
     }
 
@@ -134,7 +134,7 @@ extension Classic {
         }
         scenario.check {
             let all = [popped, kept].compactMap { $0 } + stack.content
-            try require(all.sorted() == [0, 1], "a node is in two places")
+            try Scenario.require(all.sorted() == [0, 1], "a node is in two places")
         }
     }
 }

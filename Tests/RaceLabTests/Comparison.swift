@@ -1,4 +1,4 @@
-@_spi(Testing) import RaceLab
+import RaceLab
 
 /// What a model says of a program.
 struct Prediction {
@@ -15,12 +15,12 @@ struct Prediction {
         _ describe: @escaping (Scenario) -> Void
     ) -> [String] {
         [false, true].compactMap { reduction in
-            var options = Options()
+            var options = Exploration.Options()
             options.reduction = reduction
             options.maximumInterleavings = interleavings
             options.faults = faults
             let report = explore(options: options, describe)
-            guard report.extent == .all, !agrees(with: report) else { return nil }
+            guard report.coverage == .all, !agrees(with: report) else { return nil }
             let found = Prediction.outcomes(of: report)
             return "program \(name)\n\(reduction ? "reduced: " : "")"
                 + "only the lab \(found.subtracting(outcomes)), "
@@ -28,13 +28,13 @@ struct Prediction {
         }
     }
 
-    private func agrees(with report: Report) -> Bool {
+    private func agrees(with report: Exploration) -> Bool {
         let hasRace = report.findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
-        return report.obstacle == nil && Prediction.outcomes(of: report) == outcomes
+        return report.inconclusive == nil && Prediction.outcomes(of: report) == outcomes
             && races.contains(hasRace)
     }
 
-    private static func outcomes(of report: Report) -> Set<String> {
+    private static func outcomes(of report: Exploration) -> Set<String> {
         let isStuck = report.findings.contains { [.deadlock, .livelock].contains($0.kind) }
         return Set(report.outcomes.keys).union(isStuck ? [deadlock] : [])
     }

@@ -6,8 +6,8 @@ import Testing
 /// What an exploration costs: with reduction, one run for each interleaving that it reports.
 @Suite("Cost", .needsTheLab)
 struct CostTests {
-    private static func reduced(_ describe: @escaping (Scenario) -> Void) -> Report {
-        var options = Options()
+    private static func reduced(_ describe: @escaping (Scenario) -> Void) -> Exploration {
+        var options = Exploration.Options()
         options.reduction = true
         return explore(options: options, describe)
     }

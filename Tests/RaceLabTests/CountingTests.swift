@@ -20,6 +20,6 @@ struct CountingTests {
         }
         #expect(report.survives)
         #expect(report.explored == expected)
-        #expect(report.extent == .all)
+        #expect(report.coverage == .all)
     }
 }

@@ -58,7 +58,7 @@ struct CountsTests {
             outcomes: ["end 1 2", "end 2 1", "1 end 2", "2 end 1"]
         ) {
             scenario in
-            let (log, thing) = (Log<String>(), Thing())
+            let (log, thing) = (Scenario.Log<String>(), Thing())
             thing.atEnd = { log.append("end") }
             let holders = [Holder(thing), Holder(thing)]
             scenario.thread("first") {
@@ -97,7 +97,7 @@ struct CountsTests {
 
     @Test("no outcome is lost", arguments: shapes)
     func reduced(shape: Shape) {
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = false
         let all = explore(options: options, shape.describe)
         options.reduction = true

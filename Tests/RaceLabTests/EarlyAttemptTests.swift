@@ -1,5 +1,5 @@
 import Foundation
-@_spi(Testing) import RaceLab
+import RaceLab
 import StageTesting
 import Synchronization
 import Testing
@@ -27,7 +27,7 @@ struct EarlyAttemptTests {
         arguments: [false, true])
     func everyKind(reduction: Bool) {
         let all = ["down taken", "down refused", "raised taken", "raised refused"]
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = reduction
         for describe in [
             Self.seesAndTries(PlainLock()), Self.seesAndTries(SwiftMutex()),
@@ -84,7 +84,7 @@ struct EarlyAttemptTests {
 
     @Test("who tries until it succeeds comes to an end", arguments: [false, true])
     func triesAgainAndAgain(reduction: Bool) {
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = reduction
         let report = explore(options: options) { scenario in
             let (shared, lock, flag) = (Shared(), NSLock(), Box(Atomic(false)))
@@ -102,10 +102,10 @@ struct EarlyAttemptTests {
                 shared.value += 1
                 lock.unlock()
             }
-            scenario.check { try require(shared.value == 2, "an increment was lost") }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
         #expect(report.survives, "\(report.summary)")
-        #expect(report.extent == .all)
+        #expect(report.coverage == .all)
     }
 
     // MARK: Schedules
@@ -122,12 +122,12 @@ struct EarlyAttemptTests {
             guard shared.value == 1 else { return }
             if lock.try() { lock.unlock() } else { shared.other = 1 }
         }
-        scenario.check { try require(shared.other == 0, "the lock is still taken") }
+        scenario.check { try Scenario.require(shared.other == 0, "the lock is still taken") }
     }
 
-    static let options: Options = {
-        var options = Options()
-        options.judging = [.failedCheck]
+    static let options: Exploration.Options = {
+        var options = Exploration.Options()
+        options.failingKinds = [.failedCheck]
         return options
     }()
 
@@ -137,13 +137,13 @@ struct EarlyAttemptTests {
         let finding = try #require(report.findings.first { $0.kind == .failedCheck })
         #expect(finding.schedule.text(threads: report.threads) == "HHAA-A")
         #expect(finding.schedule.early == [3])
-        let trace = try replay("hhaa-a", Self.assumes)
+        let trace = try Exploration.replay("hhaa-a", Self.assumes)
         #expect(trace.scheduleText == "HHAA-A")
         #expect(trace.findings.contains { $0.kind == .failedCheck })
         #expect(trace.steps[3].failed && trace.steps[3].before == 0)
-        let carried = try replay(beginning: "HHAA-", Self.assumes)
-        #expect(carried.trace.scheduleText == "HHAA-A" && carried.misfit == nil)
-        let released = try replay("HHAA", Self.assumes)
+        let completed = try Exploration.replay(prefix: "HHAA-", Self.assumes)
+        #expect(completed.trace.scheduleText == "HHAA-A" && completed.mismatch == nil)
+        let released = try Exploration.replay("HHAA", Self.assumes)
         #expect(
             !released.findings.contains { $0.kind == .failedCheck }
                 && released.steps[3].before == nil)
@@ -152,16 +152,18 @@ struct EarlyAttemptTests {
     @Test(
         "a minus where no release can come later is refused with the step",
         arguments: [("HHA-A", 3), ("H-HAA", 1), ("HHAA-AA", 6)])
-    func misfit(schedule: String, step: Int) {
-        let misfit = #expect(throws: Misfit.self) { try replay(schedule, Self.assumes) }
-        #expect(misfit?.step == step)
-        let isAboutMinus = misfit?.description.contains("leave out the minus") == true
-        #expect(isAboutMinus == (step < 6), "\(misfit?.description ?? "")")
+    func mismatch(schedule: String, step: Int) {
+        let mismatch = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay(schedule, Self.assumes)
+        }?.mismatch
+        #expect(mismatch?.step == step)
+        let isAboutMinus = mismatch?.description.contains("leave out the minus") == true
+        #expect(isAboutMinus == (step < 6), "\(mismatch?.description ?? "")")
     }
 
     @Test("in the table the holder's bar ends behind the attempt that fails")
     func table() throws {
-        let trace = try replay("HHAA-A", Self.assumes)
+        let trace = try Exploration.replay("HHAA-A", Self.assumes)
         let rows = trace.table().split(separator: "\n").map(String.init)
         func bar(_ step: Int) -> Character? {
             rows.first { $0.hasPrefix(" \(step) ") }?.dropFirst(4).first
@@ -176,10 +178,10 @@ struct EarlyAttemptTests {
     @Test("texts and schedules are the same thing")
     func texts() throws {
         for text in ["A-", "AB-A", "B-5A", "AB-BB-", "A5A-"] {
-            let schedule = try Schedule(text, threads: ["a", "b"])
+            let schedule = try Exploration.Schedule(text, threads: ["a", "b"])
             #expect(schedule.text(threads: ["a", "b"]) == text)
         }
-        #expect(try Schedule("B-2", threads: ["a", "b"]).early == [0, 1])
+        #expect(try Exploration.Schedule("B-2", threads: ["a", "b"]).early == [0, 1])
     }
 }
 

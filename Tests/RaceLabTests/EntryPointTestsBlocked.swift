@@ -34,9 +34,10 @@ struct BlockedEntryPointTests {
     }
 
     private func expectBlocked(
-        _ report: Report, in function: String, sourceLocation: SourceLocation = #_sourceLocation
+        _ report: Exploration, in function: String,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        guard case .blocked(let thread, let place) = report.obstacle else {
+        guard case .blocked(let thread, let place) = report.inconclusive else {
             Issue.record("\(report.summary)", sourceLocation: sourceLocation)
             return
         }
@@ -97,7 +98,7 @@ struct BlockedEntryPointTests {
                 shared.value = 2
             }
         }
-        guard case .blocked(let thread, _) = report.obstacle else {
+        guard case .blocked(let thread, _) = report.inconclusive else {
             Issue.record("\(report.summary)")
             return
         }

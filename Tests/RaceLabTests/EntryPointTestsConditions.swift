@@ -43,19 +43,20 @@ struct ConditionEntryPointTests {
         }
     }
 
-    private func oneProducerTwoConsumers(waitsInLoop: Bool) -> Report {
-        var options = Options()
-        options.maximumSwitches = 2
+    private func oneProducerTwoConsumers(waitsInLoop: Bool) -> Exploration {
+        var options = Exploration.Options()
+        options.preemptionBound = 2
         return explore(options: options) { scenario in
             let buffer = Buffer(waitsInLoop: waitsInLoop)
-            let taken = Log<Int?>()
+            let taken = Scenario.Log<Int?>()
             scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
             for name in ["first", "second"] {
                 scenario.thread(name) { taken.append(buffer.take()) }
             }
             scenario.check {
-                try require(taken.entries.allSatisfy { $0 != nil }, "took what was not there")
-                try require(Set(taken.entries).count == 2, "took one twice")
+                try Scenario.require(
+                    taken.entries.allSatisfy { $0 != nil }, "took what was not there")
+                try Scenario.require(Set(taken.entries).count == 2, "took one twice")
             }
         }
     }
@@ -63,7 +64,7 @@ struct ConditionEntryPointTests {
     @Test("a bounded buffer whose users wait in a loop does not fail")
     func boundedBuffer() {
         let report = oneProducerTwoConsumers(waitsInLoop: true)
-        #expect(report.obstacle == nil && report.failing == 0, "\(report.summary)")
+        #expect(report.inconclusive == nil && report.failing == 0, "\(report.summary)")
     }
 
     @Test("with `if` in place of `while` somebody takes what is not there")
@@ -73,7 +74,7 @@ struct ConditionEntryPointTests {
             report.reasons(.failedCheck).contains("took what was not there"), "\(report.summary)")
     }
 
-    private func waitForFlag(lookingUnderLock: Bool) -> Report {
+    private func waitForFlag(lookingUnderLock: Bool) -> Exploration {
         explore { scenario in
             let (shared, condition) = (Shared(), NSCondition())
             scenario.thread("waiter") {
@@ -118,7 +119,7 @@ struct ConditionEntryPointTests {
             }
             scenario.thread("signaller") { condition.signal() }
         }
-        #expect(report.surviving == nil, "\(report.summary)")
+        #expect(report.passingSchedule == nil, "\(report.summary)")
         #expect(report.findings.allSatisfy { $0.kind == .deadlock }, "\(report.summary)")
     }
 
@@ -126,7 +127,7 @@ struct ConditionEntryPointTests {
     func signalWakesFirst() {
         let report = explore { scenario in
             let condition = NSCondition()
-            let (waiting, woken) = (Log<String>(), Log<String>())
+            let (waiting, woken) = (Scenario.Log<String>(), Scenario.Log<String>())
             for name in ["first", "second"] {
                 scenario.thread(name) {
                     condition.lock()
@@ -141,8 +142,8 @@ struct ConditionEntryPointTests {
                 condition.unlock()
             }
             scenario.check {
-                try require(woken.entries.count <= 1, "one signal has woken two")
-                try require(
+                try Scenario.require(woken.entries.count <= 1, "one signal has woken two")
+                try Scenario.require(
                     waiting.entries.starts(with: woken.entries), "who came later was woken first")
             }
             scenario.outcome { "\(woken.entries)" }
@@ -187,9 +188,9 @@ struct ConditionEntryPointTests {
                 DispatchSemaphore(value: 0).wait()
             }
         }
-        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.inconclusive == nil, "\(report.summary)")
         #expect(report.findings.map(\.kind).allSatisfy { $0 == .deadlock }, "\(report.summary)")
-        #expect(report.surviving == nil)
+        #expect(report.passingSchedule == nil)
     }
 
     @Test("who signals again and again does wake whoever falls asleep in between")
@@ -225,7 +226,7 @@ struct ConditionEntryPointTests {
                 shared.items.append(1)
                 lock.unlock(withCondition: 1)
             }
-            scenario.check { try require(shared.items == [1, 2], "out of order") }
+            scenario.check { try Scenario.require(shared.items == [1, 2], "out of order") }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -297,7 +298,7 @@ struct ConditionEntryPointTests {
             scenario.thread("patient") {
                 shared.isReady = semaphore.wait(timeout: .now() + 3600) == .success
             }
-            scenario.check { try require(!shared.isReady, "nobody has signalled") }
+            scenario.check { try Scenario.require(!shared.isReady, "nobody has signalled") }
         }
         #expect(patient.survives, "\(patient.summary)")
     }
@@ -311,7 +312,7 @@ struct ConditionEntryPointTests {
                 _ = semaphore.wait(timeout: .now() + 3600)
                 shared.isReady = lock.try()
             }
-            scenario.check { try require(shared.isReady, "somebody could still go on") }
+            scenario.check { try Scenario.require(shared.isReady, "somebody could still go on") }
         }
         #expect(report.survives, "\(report.summary)")
     }

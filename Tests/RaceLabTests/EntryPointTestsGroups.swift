@@ -19,7 +19,7 @@ struct GroupEntryPointTests {
                 group.wait()
                 shared.value += 1
             }
-            scenario.check { try require(shared.value == 2, "it did not wait") }
+            scenario.check { try Scenario.require(shared.value == 2, "it did not wait") }
         }
         #expect(report.survives, "\(report.text())")
     }
@@ -38,13 +38,13 @@ struct GroupEntryPointTests {
                 shared.value = 2
             }
         }
-        #expect(!report.findings.isEmpty && report.surviving == nil, "\(report.text())")
+        #expect(!report.findings.isEmpty && report.passingSchedule == nil, "\(report.text())")
     }
 
     @Test("two workers, one of which enters too late: the waiter may go on without it")
     func enteredTooLate() {
         let report = explore { scenario in
-            let (group, log) = (DispatchGroup(), Log<String>())
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             for name in ["first", "second"] {
                 scenario.thread(name) {
                     group.enter()
@@ -75,7 +75,7 @@ struct GroupEntryPointTests {
         }
         let report = explore(describe)
         #expect(report.reasons(.deadlock) == ["'waiter' waits at \(line) for work to finish"])
-        let trace = try #require(try report.counterexample(describe))
+        let trace = try #require(try report.counterexample())
         #expect(trace.waiting.map(\.cause) == [.completion])
         #expect(trace.steps.map(\.kind) == [.modify, .enter])
     }
@@ -83,7 +83,7 @@ struct GroupEntryPointTests {
     @Test("a wait that ends at a given time, and one that does not wait")
     func timeouts() {
         let report = explore { scenario in
-            let (group, log) = (DispatchGroup(), Log<String>())
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             group.enter()
             scenario.thread("leaver") { group.leave() }
             scenario.thread("attempt") { log.append("\(group.wait(timeout: .now()))") }
@@ -91,9 +91,9 @@ struct GroupEntryPointTests {
             scenario.outcome { log.entries.sorted().joined(separator: " ") }
         }
         #expect(Set(report.outcomes.keys) == ["success success", "success timedOut"])
-        #expect(report.obstacle == nil)
+        #expect(report.inconclusive == nil)
         let alone = explore { scenario in
-            let (group, log) = (DispatchGroup(), Log<String>())
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             scenario.thread("only") {
                 group.enter()
                 log.append("\(group.wait(timeout: .now() + 1))")
@@ -116,10 +116,11 @@ struct GroupEntryPointTests {
                 shared.other += 1
             }
             scenario.check {
-                try require(shared.value == 2 && shared.other == 2, "an increment was lost")
+                try Scenario.require(
+                    shared.value == 2 && shared.other == 2, "an increment was lost")
             }
         }
-        #expect(report.survives == waits && report.obstacle == nil, "\(report.text())")
+        #expect(report.survives == waits && report.inconclusive == nil, "\(report.text())")
         #expect(waits || report.reasons(.dataRace).count + report.reasons(.overlap).count > 0)
     }
 
@@ -129,7 +130,7 @@ struct GroupEntryPointTests {
     func notify(on name: String) {
         let report = explore { scenario in
             let queue = Self.queue(name)
-            let (group, shared, log) = (DispatchGroup(), Shared(), Log<Int>())
+            let (group, shared, log) = (DispatchGroup(), Shared(), Scenario.Log<Int>())
             for _ in 1...2 { group.enter() }
             scenario.thread("first") {
                 shared.value = 1
@@ -142,7 +143,7 @@ struct GroupEntryPointTests {
             scenario.thread("observer") {
                 group.notify(queue: queue) { log.append(shared.value + shared.other) }
             }
-            scenario.check { try require(log.entries == [2], "\(log.entries)") }
+            scenario.check { try Scenario.require(log.entries == [2], "\(log.entries)") }
         }
         #expect(report.survives, "\(report.text())")
         #expect(report.explored > 3)
@@ -159,7 +160,7 @@ struct GroupEntryPointTests {
     @Test("of a group that is used again, each notification follows its own round")
     func usedAgain() {
         let report = explore { scenario in
-            let (group, log) = (DispatchGroup(), Log<String>())
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             let queue = DispatchQueue(label: "serial")
             scenario.thread("only") {
                 for round in ["one", "two"] {
@@ -170,7 +171,7 @@ struct GroupEntryPointTests {
                 group.notify(queue: queue) { log.append("at once") }
             }
             scenario.check {
-                try require(log.entries == ["one", "two", "at once"], "\(log.entries)")
+                try Scenario.require(log.entries == ["one", "two", "at once"], "\(log.entries)")
             }
         }
         #expect(report.survives, "\(report.text())")
@@ -202,7 +203,7 @@ struct GroupEntryPointTests {
                 }
             }
         }
-        #expect(report.reasons(.deadlock).count == 1 && report.surviving == nil)
+        #expect(report.reasons(.deadlock).count == 1 && report.passingSchedule == nil)
         #expect(report.reasons(.deadlock).first?.contains("for work to finish") == true)
     }
 
@@ -228,7 +229,7 @@ struct GroupEntryPointTests {
     func all(isLocked: Bool) {
         let report = explore { scenario in
             let (group, shared, lock) = (DispatchGroup(), Shared(), NSLock())
-            let log = Log<[Int]>()
+            let log = Scenario.Log<[Int]>()
             for number in 1...2 {
                 group.enter()
                 scenario.thread("source \(number)") {
@@ -239,10 +240,10 @@ struct GroupEntryPointTests {
                 }
             }
             group.notify(queue: .main) { log.append(shared.items.sorted()) }
-            scenario.check { try require(log.entries == [[1, 2]], "\(log.entries)") }
+            scenario.check { try Scenario.require(log.entries == [[1, 2]], "\(log.entries)") }
         }
         #expect(report.survives == isLocked, "\(report.text())")
-        #expect(report.obstacle == nil)
+        #expect(report.inconclusive == nil)
     }
 
     @Test("a group that is left while a scenario is set up, by work that was sent there")
@@ -255,7 +256,7 @@ struct GroupEntryPointTests {
             scenario.thread("only") { shared.value += 1 }
             scenario.check {
                 group.wait()
-                try require(shared.value == 3, "\(shared.value)")
+                try Scenario.require(shared.value == 3, "\(shared.value)")
             }
         }
         #expect(report.survives && report.explored == 1, "\(report.text())")
@@ -264,8 +265,8 @@ struct GroupEntryPointTests {
     @Test(
         "a group that is left more often than it was entered ends the process, as it does outside")
     func leftTooOften() {
-        var options = Options()
-        options.isolation = .childProcess
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
         let report = explore(options: options) { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             scenario.thread("first") {
@@ -286,7 +287,7 @@ struct GroupEntryPointTests {
         let report = explore { scenario in
             scenario.thread("only") { group.wait() }
         }
-        guard case .uncontrolled(_, let place)? = report.obstacle else {
+        guard case .uncontrolled(_, let place)? = report.inconclusive else {
             Issue.record("\(report.text())")
             return
         }
@@ -295,10 +296,10 @@ struct GroupEntryPointTests {
 
     @Test("reduction leaves out nothing of groups", arguments: [false, true])
     func reduced(reduction: Bool) {
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = reduction
         let report = explore(options: options) { scenario in
-            let (group, log) = (DispatchGroup(), Log<String>())
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             group.enter()
             scenario.thread("leaver") {
                 log.append("a")
@@ -343,19 +344,19 @@ struct WorkItemEntryPointTests {
                 if waits { item.wait() }
                 shared.value += 1
             }
-            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
-        #expect(report.survives == waits && report.obstacle == nil, "\(report.text())")
+        #expect(report.survives == waits && report.inconclusive == nil, "\(report.text())")
     }
 
     @Test("what follows an item is done after it, and once")
     func notify() {
         let report = explore { scenario in
-            let (shared, log) = (Shared(), Log<Int>())
+            let (shared, log) = (Shared(), Scenario.Log<Int>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("observer") { item.notify(queue: .main) { log.append(shared.value) } }
             scenario.thread("sender") { DispatchQueue.global().async(execute: item) }
-            scenario.check { try require(log.entries == [1], "\(log.entries)") }
+            scenario.check { try Scenario.require(log.entries == [1], "\(log.entries)") }
         }
         #expect(report.survives && report.explored > 1, "\(report.text())")
     }
@@ -363,7 +364,7 @@ struct WorkItemEntryPointTests {
     @Test("an item that is canceled in time does nothing, and has finished all the same")
     func cancel() {
         let report = explore { scenario in
-            let (shared, log) = (Shared(), Log<String>())
+            let (shared, log) = (Shared(), Scenario.Log<String>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("sender") {
                 DispatchQueue.global().async(execute: item)
@@ -391,7 +392,7 @@ struct WorkItemEntryPointTests {
     @Test("an item that is performed on the spot")
     func perform() {
         let report = explore { scenario in
-            let (shared, log) = (Shared(), Log<Int>())
+            let (shared, log) = (Shared(), Scenario.Log<Int>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("performer") { item.perform() }
             scenario.thread("waiter") {
@@ -411,7 +412,7 @@ struct WorkItemEntryPointTests {
             scenario.thread("performer") { item.perform() }
             scenario.thread("canceler") { item.cancel() }
         }
-        guard case .uncontrolled? = report.obstacle else {
+        guard case .uncontrolled? = report.inconclusive else {
             Issue.record("\(report.text())")
             return
         }
@@ -464,16 +465,16 @@ struct ConcurrentPerformTests {
                 }
                 shared.value += 1
             }
-            scenario.check { try require(shared.value == 3, "\(shared.value)") }
+            scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
         }
         #expect(report.survives == isLocked, "\(report.text())")
-        #expect(report.obstacle == nil && report.explored > 1)
+        #expect(report.inconclusive == nil && report.explored > 1)
     }
 
     @Test("each round has its number, and sees what was done before")
     func numbers() {
         let report = explore { scenario in
-            let (shared, log) = (Shared(), Log<Int>())
+            let (shared, log) = (Shared(), Scenario.Log<Int>())
             scenario.thread("only") {
                 shared.value = 1
                 DispatchQueue.concurrentPerform(iterations: 3) { log.append($0 * shared.value) }
@@ -497,7 +498,7 @@ struct ConcurrentPerformTests {
                     }
                 }
             }
-            scenario.check { try require(shared.value == count, "\(shared.value)") }
+            scenario.check { try Scenario.require(shared.value == count, "\(shared.value)") }
         }
         #expect(report.survives && report.threads == ["only"], "\(report.text())")
     }
@@ -514,7 +515,7 @@ struct ConcurrentPerformTests {
         }
         let reason = report.reasons(.deadlock).first ?? report.summary
         #expect(reason.contains("'only' waits at ") && reason.contains(" to end"), "\(reason)")
-        #expect(report.surviving != nil)
+        #expect(report.passingSchedule != nil)
     }
 
     @Test("more rounds than there is room for: no verdict, and the process goes on")
@@ -525,7 +526,7 @@ struct ConcurrentPerformTests {
                 DispatchQueue.concurrentPerform(iterations: 5_000) { _ in shared.value += 1 }
             }
         }
-        #expect(report.obstacle == .tooManyThreads(thread: "only"), "\(report.text())")
+        #expect(report.inconclusive == .tooManyThreads(thread: "only"), "\(report.text())")
     }
 
     @Test("rounds within rounds, and two threads that each do some")
@@ -541,7 +542,7 @@ struct ConcurrentPerformTests {
                     }
                 }
             }
-            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
         #expect(report.survives, "\(report.text())")
     }
@@ -554,7 +555,7 @@ struct ConcurrentPerformTests {
             scenario.thread("only") { shared.value = before.value }
             scenario.check {
                 DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
-                try require(shared.value == 100 && before.value == 200, "\(before.value)")
+                try Scenario.require(shared.value == 100 && before.value == 200, "\(before.value)")
             }
         }
         #expect(report.survives, "\(report.text())")

@@ -11,7 +11,7 @@ struct DelayedWorkTests {
         "before and after everything that nothing orders", arguments: ["main", "global", "serial"])
     func anyTime(queue name: String) {
         let report = explore { scenario in
-            let log = Log<String>()
+            let log = Scenario.Log<String>()
             let queue = DelayedWorkTests.queue(name)
             scenario.thread("sender") {
                 log.append("a")
@@ -41,7 +41,7 @@ struct DelayedWorkTests {
                 DispatchQueue.global().asyncAfter(wallDeadline: .now() + 1) { shared.value += 1 }
                 shared.other = 1
             }
-            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
         #expect(report.survives, "\(report.text())")
         let race = explore { scenario in
@@ -51,7 +51,7 @@ struct DelayedWorkTests {
                 shared.value = 2
             }
         }
-        #expect(!race.findings.isEmpty && race.surviving == nil, "\(race.text())")
+        #expect(!race.findings.isEmpty && race.passingSchedule == nil, "\(race.text())")
     }
 
     @Test(
@@ -75,7 +75,7 @@ struct DelayedWorkTests {
                 }
                 condition.withLock { shared.value += 1 }
             }
-            scenario.check { try require(shared.value == 2, "\(shared.value)") }
+            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
         #expect(report.survives, "\(report.text())")
     }
@@ -98,7 +98,7 @@ struct DelayedWorkTests {
     @Test("sent while the scenario is set up, it runs beside the threads")
     func duringSetUp() {
         let report = explore { scenario in
-            let (log, shared) = (Log<String>(), Shared())
+            let (log, shared) = (Scenario.Log<String>(), Shared())
             DispatchQueue.main.asyncAfter(deadline: .now() + 1) { log.append("later") }
             scenario.thread("only") {
                 shared.value = 1
@@ -119,7 +119,7 @@ struct DelayedWorkTests {
                 DispatchQueue.global().asyncAfter(deadline: .distantFuture) { shared.value = 1 }
                 shared.other = 1
             }
-            scenario.check { try require(shared.value == 0, "it was done") }
+            scenario.check { try Scenario.require(shared.value == 0, "it was done") }
         }
         #expect(report.survives, "\(report.text())")
     }
@@ -133,8 +133,8 @@ struct DelayedWorkTests {
                 shared.value = 2
             }
         }
-        let trace = try #require(try explore(describe).counterexample(describe))
-        #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
+        let trace = try #require(try explore(describe).counterexample())
+        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 }
 
@@ -191,14 +191,14 @@ struct UncontrolledTests {
     ]
 
     /// In a child process, since what goes on there goes on.
-    private static var isolated: Options {
-        var options = Options()
-        options.isolation = .childProcess
+    private static var isolated: Exploration.Options {
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
         return options
     }
 
-    private func expectNamed(_ report: Report, _ words: String, line: Int = #line) {
-        guard case .uncontrolled(let what, let place)? = report.obstacle else {
+    private func expectNamed(_ report: Exploration, _ words: String, line: Int = #line) {
+        guard case .uncontrolled(let what, let place)? = report.inconclusive else {
             Issue.record("\(report.text())")
             return
         }
@@ -273,7 +273,7 @@ struct UncontrolledTests {
         if isJoined {
             #expect(report.survives, "\(report.text())")
         } else {
-            guard case .uncontrolled? = report.obstacle else {
+            guard case .uncontrolled? = report.inconclusive else {
                 Issue.record("\(report.text())")
                 return
             }
@@ -338,29 +338,38 @@ struct UncontrolledTests {
                 }
             }
         }
-        #expect(report.obstacle == nil && report.findings.map(\.kind) == [.deadlock])
+        #expect(report.inconclusive == nil && report.findings.map(\.kind) == [.deadlock])
     }
 
     @MainActor private final class Model {
         var value = 0
     }
 
-    @Test("a thread that would be isolated to an actor")
-    @MainActor func isolatedThread() {
+    @Test("what would be isolated to an actor is never called")
+    @MainActor func isolatedToAnActor() {
         let model = Model()
-        let report = explore { scenario in
+        let inherited = explore { scenario in
+            model.value += 1
             scenario.thread("leaks") { model.value += 1 }
         }
-        guard case .malformedScenario(let words)? = report.obstacle else {
-            Issue.record("\(report.text())")
-            return
+        expectMalformed(inherited, "the scenario is isolated to ")
+        let ofThread = explore { @Sendable scenario in
+            scenario.thread("leaks") { @MainActor in model.value += 1 }
         }
-        #expect(words.hasPrefix("the thread 'leaks' is isolated to "))
+        expectMalformed(ofThread, "the thread 'leaks' is isolated to ")
         #expect(model.value == 0)
-        let sendable = explore { scenario in
+        let sendable = explore { @Sendable scenario in
             let shared = Shared()
-            scenario.thread("does not") { @Sendable in shared.value += 1 }
+            scenario.thread("does not") { shared.value += 1 }
         }
         #expect(sendable.survives, "\(sendable.text())")
+    }
+
+    private func expectMalformed(_ exploration: Exploration, _ beginning: String) {
+        guard case .malformedScenario(let words)? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
+            return
+        }
+        #expect(words.hasPrefix(beginning))
     }
 }

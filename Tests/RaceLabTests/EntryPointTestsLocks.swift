@@ -16,9 +16,9 @@ func place(_ offset: Int = 0, file: String = #fileID, line: Int = #line) -> Stri
     "\(file.split(separator: "/").last!):\(line + offset)"
 }
 
-extension Report {
+extension Exploration {
     /// The reasons of the findings of one kind.
-    func reasons(_ kind: Finding.Kind) -> [String] {
+    func reasons(_ kind: Exploration.Finding.Kind) -> [String] {
         findings.filter { $0.kind == kind }.map(\.reason)
     }
 }
@@ -36,7 +36,7 @@ struct LockEntryPointTests {
                     lock.unlock()
                 }
             }
-            scenario.check { try require(shared.value == 2, "an increment was lost") }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
         #expect(report.survives, "\(report.summary)")
         #expect(report.explored > 1)
@@ -50,7 +50,7 @@ struct LockEntryPointTests {
                 let lock = NSLock()
                 scenario.thread(name) { lock.withLock { shared.value += 1 } }
             }
-            scenario.check { try require(shared.value == 2, "an increment was lost") }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
@@ -106,7 +106,7 @@ struct LockEntryPointTests {
                 scenario.thread("back") { two.withLock { one.withLock {} } }
                 scenario.check { one.withLock { two.withLock {} } }
             }
-            #expect(report.obstacle == nil, "\(report.summary)")
+            #expect(report.inconclusive == nil, "\(report.summary)")
             #expect(report.reasons(.deadlock).count == 1)
         }
     }
@@ -120,7 +120,7 @@ struct LockEntryPointTests {
                     lock.withLock { lock.withLock { shared.value += 1 } }
                 }
             }
-            scenario.check { try require(shared.value == 2, "an increment was lost") }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -146,7 +146,7 @@ struct LockEntryPointTests {
     func tryLock() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
-            let log = Log<Bool>()
+            let log = Scenario.Log<Bool>()
             scenario.thread("holder") { lock.withLock { shared.value = 1 } }
             scenario.thread("attempt") {
                 let taken = lock.try()
@@ -183,7 +183,7 @@ struct LockEntryPointTests {
                     lock.unlock()
                 }
             }
-            scenario.check { try require(shared.value == 2, "somebody gave up") }
+            scenario.check { try Scenario.require(shared.value == 2, "somebody gave up") }
         }
         #expect(soon.survives, "\(soon.summary)")
     }
@@ -238,7 +238,7 @@ struct LockEntryPointTests {
     func readersAndWriter() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), ReadersAndWriters())
-            let log = Log<String>()
+            let log = Scenario.Log<String>()
             for name in ["first", "second"] {
                 scenario.thread(name) {
                     lock.read {
@@ -265,7 +265,7 @@ struct LockEntryPointTests {
         }
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
         // Also when one is long out of it before the other comes in.
-        #expect(report.surviving == nil)
+        #expect(report.passingSchedule == nil)
     }
 
     @Test("a reader keeps a writer waiting, and is named when both wait for ever")

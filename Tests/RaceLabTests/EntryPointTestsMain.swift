@@ -12,16 +12,16 @@ struct MainQueueTests {
         nonisolated init() {}
     }
 
-    private static var isolated: Options {
-        var options = Options()
-        options.isolation = .childProcess
+    private static var isolated: Exploration.Options {
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
         return options
     }
 
     @Test("code that is isolated to the main actor runs there, with all checks of Swift 6")
     func mainActor() {
         let report = explore(options: Self.isolated) { scenario in
-            let (model, log) = (Model(), Log<Int>())
+            let (model, log) = (Model(), Scenario.Log<Int>())
             for name in ["first", "second"] {
                 scenario.thread(name) {
                     DispatchQueue.main.async {
@@ -30,7 +30,7 @@ struct MainQueueTests {
                     }
                 }
             }
-            scenario.check { try require(log.entries == [1, 2], "\(log.entries)") }
+            scenario.check { try Scenario.require(log.entries == [1, 2], "\(log.entries)") }
         }
         #expect(report.survives && report.explored > 1, "\(report.text())")
     }
@@ -40,7 +40,7 @@ struct MainQueueTests {
         let key = DispatchSpecificKey<Int>()
         DispatchQueue.main.setSpecific(key: key, value: 7)
         let report = explore(options: Self.isolated) { scenario in
-            let (model, log) = (Model(), Log<String>())
+            let (model, log) = (Model(), Scenario.Log<String>())
             let ask: @Sendable () -> Void = {
                 dispatchPrecondition(condition: .onQueue(.main))
                 MainActor.assumeIsolated { model.value += 1 }
@@ -55,7 +55,7 @@ struct MainQueueTests {
                 if !isSync { DispatchQueue.main.async(execute: ask) }
             }
             scenario.check {
-                try require(log.entries == ["false", "true 7"], "\(log.entries)")
+                try Scenario.require(log.entries == ["false", "true 7"], "\(log.entries)")
             }
         }
         #expect(report.survives, "\(report.text())")
@@ -86,7 +86,7 @@ struct MainQueueTests {
     @Test("all of it runs on one thread, also what is waited for", arguments: [true, false])
     func oneThread(waits: Bool) {
         let report = explore { scenario in
-            let log = Log<pthread_t>()
+            let log = Scenario.Log<pthread_t>()
             for name in ["first", "second"] {
                 scenario.thread(name) {
                     if waits {
@@ -96,7 +96,7 @@ struct MainQueueTests {
                     }
                 }
             }
-            scenario.check { try require(Set(log.entries).count == 1, "several threads") }
+            scenario.check { try Scenario.require(Set(log.entries).count == 1, "several threads") }
         }
         #expect(report.survives, "\(report.text())")
         #expect(report.threads.count == 3)
@@ -108,14 +108,16 @@ struct MainQueueTests {
             if Thread.isMainThread { work() } else { DispatchQueue.main.async(execute: work) }
         }
         let report = explore { scenario in
-            let log = Log<String>()
+            let log = Scenario.Log<String>()
             scenario.thread("sender") {
                 onMain {
                     onMain { log.append("inner") }
                     log.append("outer")
                 }
             }
-            scenario.check { try require(log.entries == ["inner", "outer"], "\(log.entries)") }
+            scenario.check {
+                try Scenario.require(log.entries == ["inner", "outer"], "\(log.entries)")
+            }
         }
         #expect(report.survives, "\(report.text())")
     }
@@ -142,19 +144,20 @@ struct MainQueueTests {
                 group.leave()
             }
         }
-        #expect(!report.reasons(.deadlock).isEmpty && report.surviving != nil, "\(report.text())")
+        #expect(
+            !report.reasons(.deadlock).isEmpty && report.passingSchedule != nil, "\(report.text())")
     }
 
     @Test("what is waited for is done between what was sent before and after it")
     func order() {
         let report = explore { scenario in
-            let log = Log<Int>()
+            let log = Scenario.Log<Int>()
             scenario.thread("sender") {
                 DispatchQueue.main.async { log.append(1) }
                 DispatchQueue.main.sync { log.append(2) }
                 DispatchQueue.main.async { log.append(3) }
             }
-            scenario.check { try require(log.entries == [1, 2, 3], "\(log.entries)") }
+            scenario.check { try Scenario.require(log.entries == [1, 2, 3], "\(log.entries)") }
         }
         #expect(report.survives, "\(report.text())")
     }
@@ -174,7 +177,7 @@ struct SetUpWorkTests {
                 shared.value += 1
             }
             scenario.thread("only") { shared.value += 1 }
-            scenario.check { try require(shared.value == 3, "\(shared.value)") }
+            scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
         }
         #expect(report.survives && report.explored == 1, "\(report.text())")
     }
@@ -204,7 +207,7 @@ struct SetUpWorkTests {
             queue.async { shared.value += 1 }
             queue.sync { shared.value *= 2 }
             scenario.thread("only") { shared.other = shared.value }
-            scenario.check { try require(shared.other == 6, "\(shared.other)") }
+            scenario.check { try Scenario.require(shared.other == 6, "\(shared.other)") }
         }
         #expect(report.survives, "\(report.text())")
     }
@@ -219,7 +222,7 @@ struct SetUpWorkTests {
                 shared.items.append(1)
             }
             scenario.thread("only") { shared.value = 1 }
-            scenario.check { try require(shared.items == [1, 2], "\(shared.items)") }
+            scenario.check { try Scenario.require(shared.items == [1, 2], "\(shared.items)") }
         }
         #expect(report.survives, "\(report.text())")
     }

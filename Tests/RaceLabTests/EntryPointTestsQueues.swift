@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The lab hears dispatch queues", .needsTheLab)
 struct DispatchQueueEntryPointTests {
-    private func increments(on queue: @escaping () -> DispatchQueue) -> Report {
+    private func increments(on queue: @escaping () -> DispatchQueue) -> Exploration {
         explore { scenario in
             let (shared, queue) = (Shared(), queue())
             for name in ["first", "second"] {
@@ -23,7 +23,7 @@ struct DispatchQueueEntryPointTests {
         #expect(serial.explored > 1)
         let concurrent = increments { DispatchQueue(label: "concurrent", attributes: .concurrent) }
         #expect(!concurrent.reasons(.overlap).isEmpty, "\(concurrent.summary)")
-        #expect(concurrent.surviving == nil)
+        #expect(concurrent.passingSchedule == nil)
     }
 
     @Test("the main queue is serial, a global queue is concurrent")
@@ -44,7 +44,7 @@ struct DispatchQueueEntryPointTests {
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
 
-    private func readersAndWriter(barrier: Bool) -> Report {
+    private func readersAndWriter(barrier: Bool) -> Exploration {
         explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let shared = Shared()
@@ -92,9 +92,9 @@ struct DispatchQueueEntryPointTests {
                 scenario.thread("back") { two.sync { one.sync {} } }
                 scenario.check { one.sync { two.sync {} } }
             }
-            #expect(report.obstacle == nil, "\(report.summary)")
+            #expect(report.inconclusive == nil, "\(report.summary)")
             #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
-            #expect(report.surviving != nil)
+            #expect(report.passingSchedule != nil)
         }
     }
 
@@ -116,7 +116,7 @@ struct DispatchQueueEntryPointTests {
                     if found == 7, failed { queue.sync { shared.value += 1 } }
                 }
             }
-            scenario.check { try require(shared.value == 2, "not as it is outside") }
+            scenario.check { try Scenario.require(shared.value == 2, "not as it is outside") }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -131,7 +131,7 @@ struct LabQueueTests {
             scenario.thread("sender") {
                 for item in 1...3 { queue.async { shared.items.append(item) } }
             }
-            scenario.check { try require(shared.items == [1, 2, 3], "out of order") }
+            scenario.check { try Scenario.require(shared.items == [1, 2, 3], "out of order") }
         }
         #expect(report.survives, "\(report.summary)")
         #expect(report.threads == ["worker", "sender"])
@@ -146,7 +146,7 @@ struct LabQueueTests {
                 shared.value = 1
                 queue.async { shared.value += 1 }
             }
-            scenario.check { try require(shared.value == 2, "not done") }
+            scenario.check { try Scenario.require(shared.value == 2, "not done") }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -161,7 +161,7 @@ struct LabQueueTests {
             }
         }
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
-        #expect(report.surviving == nil)
+        #expect(report.passingSchedule == nil)
     }
 
     @Test("one piece of work does not order what its sender did later before another piece")
@@ -175,7 +175,7 @@ struct LabQueueTests {
             }
         }
         #expect(!report.reasons(.dataRace).isEmpty, "\(report.summary)")
-        #expect(report.surviving == nil)
+        #expect(report.passingSchedule == nil)
     }
 
     @Test("two workers are not ordered, one is", arguments: [1, 2])
@@ -199,7 +199,7 @@ struct LabQueueTests {
                 queue.async { shared.value += 1 }
             }
             scenario.thread("other") { shared.other = 1 }
-            scenario.check { try require(shared.value == 2, "something was left undone") }
+            scenario.check { try Scenario.require(shared.value == 2, "something was left undone") }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -217,7 +217,7 @@ struct LabQueueTests {
             }
         }
         #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
-        #expect(report.surviving == nil)
+        #expect(report.passingSchedule == nil)
     }
 
     @Test("an idle worker is no deadlock, but is named in one")
@@ -232,7 +232,7 @@ struct LabQueueTests {
     }
 
     struct QueueDispatcher: Dispatcher, @unchecked Sendable {
-        let queue: Queue
+        let queue: Scenario.Queue
 
         func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
     }
@@ -241,14 +241,16 @@ struct LabQueueTests {
     func promise() {
         let report = explore { scenario in
             let dispatcher = QueueDispatcher(queue: scenario.queue("handlers"))
-            let log = Log<Int>()
+            let log = Scenario.Log<Int>()
             let (promise, resolver) = AWPromise<Int>.pending()
             scenario.thread("subscriber") {
                 promise.then(on: dispatcher) { log.append($0) }
                 promise.then(on: dispatcher) { log.append($0 + 1) }
             }
             scenario.thread("resolver") { resolver.fulfill(1) }
-            scenario.check { try require(log.entries == [1, 2], "lost, twice or out of order") }
+            scenario.check {
+                try Scenario.require(log.entries == [1, 2], "lost, twice or out of order")
+            }
         }
         #expect(report.survives, "\(report.summary)")
         #expect(report.explored > 1)
@@ -263,8 +265,8 @@ struct LabQueueTests {
                 shared.value = 2
             }
         }
-        let trace = try #require(try explore(describe).counterexample(describe))
-        let again = try replay(trace.scheduleText, describe)
+        let trace = try #require(try explore(describe).counterexample())
+        let again = try Exploration.replay(trace.scheduleText, describe)
         #expect(again.schedule == trace.schedule)
         let kinds = trace.steps.map(\.kind)
         #expect(kinds.contains(.send) && kinds.contains(.receive), "\(trace.table())")

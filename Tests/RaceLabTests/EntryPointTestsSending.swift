@@ -7,13 +7,13 @@ import Testing
 @Suite("The lab hears what is sent to dispatch queues", .needsTheLab)
 struct SendingEntryPointTests {
     /// Two threads each send an increment to a queue.
-    private func increments(sentTo queue: @escaping () -> DispatchQueue) -> Report {
+    private func increments(sentTo queue: @escaping () -> DispatchQueue) -> Exploration {
         explore { scenario in
             let (shared, queue) = (Shared(), queue())
             for name in ["first", "second"] {
                 scenario.thread(name) { queue.async { shared.value += 1 } }
             }
-            scenario.check { try require(shared.value == 2, "an increment was lost") }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
     }
 
@@ -38,7 +38,7 @@ struct SendingEntryPointTests {
     func orderOfSending() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "serial")
-            let (shared, log) = (Shared(), Log<String>())
+            let (shared, log) = (Shared(), Scenario.Log<String>())
             scenario.thread("sender") {
                 shared.value = 1
                 queue.async { log.append("first sees \(shared.value)") }
@@ -57,16 +57,18 @@ struct SendingEntryPointTests {
     /// A value that is written with `async` and read with `sync`, by two threads.
     private func written(
         to queue: @escaping () -> DispatchQueue, flags: DispatchWorkItemFlags = []
-    ) -> Report {
+    ) -> Exploration {
         explore { scenario in
-            let (shared, queue, log) = (Shared(), queue(), Log<Int>())
+            let (shared, queue, log) = (Shared(), queue(), Scenario.Log<Int>())
             scenario.thread("writer") {
                 queue.async(flags: flags) { shared.value = 1 }
                 queue.async(flags: flags) { shared.value = 2 }
                 log.append(queue.sync { shared.value })
             }
             scenario.thread("reader") { _ = queue.sync { shared.value } }
-            scenario.check { try require(log.entries == [2], "it does not see what it wrote") }
+            scenario.check {
+                try Scenario.require(log.entries == [2], "it does not see what it wrote")
+            }
         }
     }
 
@@ -86,7 +88,7 @@ struct SendingEntryPointTests {
     @Test("what nothing orders is tried both ways: who waits comes before what is sent, or after")
     func syncBesidesAsync() {
         let report = explore { scenario in
-            let (queue, log) = (DispatchQueue(label: "serial"), Log<String>())
+            let (queue, log) = (DispatchQueue(label: "serial"), Scenario.Log<String>())
             scenario.thread("sender") { queue.async { log.append("work") } }
             scenario.thread("waiting") { queue.sync { log.append("waiting") } }
             scenario.outcome { log.entries.joined(separator: ", ") }
@@ -100,7 +102,7 @@ struct SendingEntryPointTests {
     func barrierBetween() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            let log = Log<String>()
+            let log = Scenario.Log<String>()
             scenario.thread("sender") {
                 queue.async { log.append("before") }
                 queue.async(flags: .barrier) { log.append("barrier") }
@@ -109,7 +111,7 @@ struct SendingEntryPointTests {
             scenario.thread("other") { queue.sync { log.append("other") } }
             scenario.check {
                 let sent = log.entries.filter { $0 != "other" }
-                try require(sent == ["before", "barrier", "after"], "out of order")
+                try Scenario.require(sent == ["before", "barrier", "after"], "out of order")
             }
         }
         #expect(report.survives, "\(report.summary)")
@@ -119,7 +121,7 @@ struct SendingEntryPointTests {
     func readerBehindBarrier() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            let (shared, log) = (Shared(), Log<Int>())
+            let (shared, log) = (Shared(), Scenario.Log<Int>())
             scenario.thread("sender") {
                 queue.async {
                     queue.async(flags: .barrier) { shared.value = 1 }
@@ -133,8 +135,8 @@ struct SendingEntryPointTests {
             report.reasons(.deadlock).contains { $0.contains(behind) }, "\(report.text())")
     }
 
-    /// Nothing orders the second wait of the reader and the barrier. Where the reader comes first it
-    /// goes on; where it comes later, neither does.
+    /// Nothing orders the second wait of the reader and the barrier. Where the reader comes first
+    /// it goes on; where it comes later, neither does.
     @Test("a reader reads again behind a barrier: a deadlock", arguments: [false, true])
     func barrierBetweenReaders(reduction: Bool) throws {
         let describe = { (scenario: Scenario) in
@@ -143,17 +145,17 @@ struct SendingEntryPointTests {
             scenario.thread("reader") { queue.sync { queue.sync { _ = shared.value } } }
             scenario.thread("writer") { queue.async(flags: .barrier) { shared.value = 1 } }
         }
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = reduction
         let report = explore(options: options, describe)
-        #expect(report.obstacle == nil && report.surviving != nil, "\(report.text())")
+        #expect(report.inconclusive == nil && report.passingSchedule != nil, "\(report.text())")
         #expect(report.findings.map(\.kind) == [.deadlock])
         let reason = report.reasons(.deadlock).first ?? report.summary
         #expect(reason.contains("for work that was sent to the queue before"))
-        let trace = try #require(try report.counterexample(describe))
+        let trace = try #require(try report.counterexample())
         #expect(trace.scheduleText.hasSuffix("R-"), "\(trace.table())")
         #expect(trace.steps.last?.before == 1 && trace.table().contains(" waits  ←"))
-        #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
+        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
     @Test("work that was sent and touches what its sender goes on to touch: a data race")
@@ -180,10 +182,10 @@ struct SendingEntryPointTests {
                     queues[1].sync { shared.value += 0 }
                 }
             }
-            scenario.check { try require(shared.value == 1, "work was lost") }
+            scenario.check { try Scenario.require(shared.value == 1, "work was lost") }
         }
         #expect(!report.findings.contains { $0.kind == .deadlock }, "\(report.summary)")
-        #expect(report.obstacle == nil)
+        #expect(report.inconclusive == nil)
     }
 
     @Test("two queues that wait for each other: a deadlock")
@@ -198,7 +200,7 @@ struct SendingEntryPointTests {
             }
         }
         #expect(!report.reasons(.deadlock).isEmpty, "\(report.summary)")
-        #expect(report.surviving != nil)
+        #expect(report.passingSchedule != nil)
     }
 
     @Test("what is sent while a scenario is set up is done before it begins")
@@ -208,7 +210,7 @@ struct SendingEntryPointTests {
             let shared = Shared()
             queue.async { queue.async { shared.value += 1 } }
             scenario.thread("first") { shared.value += 1 }
-            scenario.check { try require(shared.value == 2, "work was lost") }
+            scenario.check { try Scenario.require(shared.value == 2, "work was lost") }
         }
         #expect(report.survives, "\(report.summary)")
         #expect(report.explored == 1)
@@ -224,7 +226,7 @@ struct SendingEntryPointTests {
                 captured = shared
                 queue.async { shared.value += 1 }
             }
-            scenario.check { try require(captured == nil, "it is kept alive") }
+            scenario.check { try Scenario.require(captured == nil, "it is kept alive") }
         }
         #expect(report.reasons(.failedCheck).isEmpty, "\(report.summary)")
     }
@@ -273,7 +275,7 @@ struct SendingEntryPointTests {
                     semaphore.wait()
                 }
             }
-            scenario.check { try require(shared.value == 10, "not done") }
+            scenario.check { try Scenario.require(shared.value == 10, "not done") }
         }
         #expect(report.survives, "\(report.summary)")
         #expect(report.threads == ["sender", "started thread 2"])
@@ -281,7 +283,7 @@ struct SendingEntryPointTests {
 
     @Test("reduction leaves out nothing of concurrent work", arguments: [false, true])
     func reduced(reduction: Bool) {
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = reduction
         let report = explore(options: options) { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)

@@ -40,10 +40,10 @@ struct ThreadEntryPointTests {
         let report = explore(describe)
         #expect(report.threads == ["starter", "started thread 2"])
         #expect(report.reasons(.overlap).count == 1, "\(report.summary)")
-        let trace = try #require(try report.counterexample(describe))
+        let trace = try #require(try report.counterexample())
         #expect(trace.threads == ["starter", "started thread 2"])
         #expect(trace.scheduleText.contains("Z"))
-        #expect(try replay(trace.scheduleText, describe).schedule == trace.schedule)
+        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
     @Test("all that the starter did before is ordered before the thread")
@@ -54,7 +54,7 @@ struct ThreadEntryPointTests {
                 shared.value = 1
                 Thread { shared.value += 1 }.start()
             }
-            scenario.check { try require(shared.value == 2, "not done") }
+            scenario.check { try Scenario.require(shared.value == 2, "not done") }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -96,9 +96,9 @@ struct ThreadEntryPointTests {
                 pthread_detach(Self.start { Self.work(.spin(until: 0), on: flags) })
             }
         }
-        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.inconclusive == nil, "\(report.summary)")
         #expect(report.findings.map(\.kind) == [.deadlock])
-        #expect(report.surviving == nil)
+        #expect(report.passingSchedule == nil)
     }
 
     @Test("two threads started by two threads run side by side")
@@ -111,7 +111,7 @@ struct ThreadEntryPointTests {
                     pthread_join(thread, nil)
                 }
             }
-            scenario.check { try require(shared.value == 2, "an increment was lost") }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
         #expect(report.threads == ["first", "second", "started thread 3", "started thread 4"])
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
@@ -132,7 +132,7 @@ struct ThreadEntryPointTests {
         #expect(reason.contains("'starter' waits at EntryPointTestsThreads.swift:"))
         #expect(reason.contains("for 'started thread 2' to end; 'started thread 2' waits at "))
         #expect(reason.contains("for the lock that 'starter' took at "))
-        #expect(report.surviving == nil)
+        #expect(report.passingSchedule == nil)
     }
 
     @Test("a thread can end early, and keeps what is its own to itself")
@@ -151,7 +151,7 @@ struct ThreadEntryPointTests {
                 }
                 pthread_join(next, nil)
             }
-            scenario.check { try require(shared.value == 2, "not done") }
+            scenario.check { try Scenario.require(shared.value == 2, "not done") }
         }
         #expect(report.survives, "\(report.summary)")
     }
@@ -180,7 +180,7 @@ struct ThreadEntryPointTests {
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
 
-    @Test("there is room for 32 threads; one more is an obstacle")
+    @Test("there is room for 32 threads; one more is inconclusive")
     func tooMany() {
         let report = explore { scenario in
             let shared = Shared()
@@ -188,7 +188,7 @@ struct ThreadEntryPointTests {
                 for _ in 1...32 { Thread.detachNewThread { shared.value = 1 } }
             }
         }
-        #expect(report.obstacle == .tooManyThreads(thread: "starter"), "\(report.summary)")
+        #expect(report.inconclusive == .tooManyThreads(thread: "starter"), "\(report.summary)")
         #expect(!report.survives)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 /// Atomics that read and write at once, and threads that wait by doing so again and again.
 @Suite("The lab hears exchanges", .needsTheLab)
 struct ExchangeTests {
-    private final class Guarded {
+    private final class ForkSafeLock {
         var value = 0
     }
 
@@ -26,13 +26,13 @@ struct ExchangeTests {
         }
     }
 
-    private func increments(_ takes: @escaping (borrowing Atomic<Bool>) -> Bool) -> Report {
+    private func increments(_ takes: @escaping (borrowing Atomic<Bool>) -> Bool) -> Exploration {
         explore { scenario in
-            let (flag, guarded) = (Flag(takes), Guarded())
+            let (flag, guarded) = (Flag(takes), ForkSafeLock())
             for name in ["first", "second"] {
                 scenario.thread(name) { flag.withLock { guarded.value += 1 } }
             }
-            scenario.check { try require(guarded.value == 2, "an increment was lost") }
+            scenario.check { try Scenario.require(guarded.value == 2, "an increment was lost") }
         }
     }
 
@@ -40,14 +40,14 @@ struct ExchangeTests {
     func exchange() {
         let report = increments { !$0.exchange(true, ordering: .acquiring) }
         #expect(report.survives, "\(report.summary)")
-        #expect(report.extent == .all && report.explored > 1)
+        #expect(report.coverage == .all && report.explored > 1)
     }
 
     @Test("a lock made of a logical or")
     func logicalOr() {
         let report = increments { !$0.logicalOr(true, ordering: .acquiring).oldValue }
         #expect(report.survives, "\(report.summary)")
-        #expect(report.extent == .all && report.explored > 1)
+        #expect(report.coverage == .all && report.explored > 1)
     }
 
     @Test("a flag that is looked at and put up in two steps is no lock")
@@ -80,7 +80,7 @@ struct ExchangeTests {
     @Test("writing what was there already publishes all the same")
     func publishes() {
         let report = explore { scenario in
-            let (box, guarded) = (Box(Atomic(true)), Guarded())
+            let (box, guarded) = (Box(Atomic(true)), ForkSafeLock())
             scenario.thread("writer") {
                 guarded.value = 1
                 _ = box.flag.exchange(true, ordering: .releasing)
@@ -92,6 +92,6 @@ struct ExchangeTests {
         }
         // Whoever exchanges second is ordered after whatever the first one did before.
         #expect(report.findings.contains { $0.kind == .dataRace })
-        #expect(report.surviving != nil, "\(report.summary)")
+        #expect(report.passingSchedule != nil, "\(report.summary)")
     }
 }

@@ -8,10 +8,10 @@ import Testing
 /// Code under test that crashes, explored in child processes.
 @Suite("A crash is contained", .serialized, .needsTheLab)
 struct IsolationTests {
-    private static var isolated: Options {
-        var options = Options.everyOrder
-        options.isolation = .childProcess
-        options.judging = [.crash]
+    private static var isolated: Exploration.Options {
+        var options = Exploration.Options.everyOrder
+        options.isolation = .childProcess()
+        options.failingKinds = [.crash]
         return options
     }
 
@@ -34,7 +34,7 @@ struct IsolationTests {
 
     private static let forceUnwrap: @Sendable (Scenario) -> Void = { scenario in
         let slot = Slot()
-        let log = Log<Int>()
+        let log = Scenario.Log<Int>()
         scenario.thread("taker") {
             guard slot.value != nil else { return }
             log.append(slot.value!)  // unwraps
@@ -47,8 +47,8 @@ struct IsolationTests {
     @Test("nil where there must be a value, in one interleaving of four")
     func forceUnwrap() throws {
         let report = explore(options: Self.isolated, Self.forceUnwrap)
-        #expect(report.obstacle == nil)
-        #expect(report.extent == .all)
+        #expect(report.inconclusive == nil)
+        #expect(report.coverage == .all)
         #expect(report.explored == 4 && report.failing == 1, "\(report.text())")
         #expect(report.outcomes == ["[]": 1, "[1]": 2])
         let crash = try #require(report.findings.first)
@@ -78,7 +78,7 @@ struct IsolationTests {
     func table() throws {
         let report = explore(options: Self.isolated, Self.forceUnwrap)
         let trace = try #require(
-            try report.counterexample(options: Self.isolated, Self.forceUnwrap))
+            try report.counterexample())
         #expect(trace.scheduleText == "TET")
         #expect(trace.threads == ["taker", "emptier"])
         #expect(trace.steps.map(\.kind) == [.read, .modify, .read])
@@ -95,7 +95,7 @@ struct IsolationTests {
     func indexOutOfRange() throws {
         let report = explore(options: Self.isolated) { scenario in
             let row = Row()
-            let log = Log<Int>()
+            let log = Scenario.Log<Int>()
             scenario.thread("reader") {
                 let last = row.items.count - 1
                 log.append(row.items[last])  // indexes
@@ -103,7 +103,7 @@ struct IsolationTests {
             scenario.thread("remover") { row.items = [1] }
         }
         let crash = try #require(report.findings.first)
-        #expect(report.extent == .all && report.obstacle == nil)
+        #expect(report.coverage == .all && report.inconclusive == nil)
         #expect(crash.kind == .crash && crash.count == 1, "\(report.text())")
         #expect(crash.reason.contains("'reader' crashes at IsolationTests.swift:"))
         #expect(crash.reason.contains(":\(Self.line("indexes")): Index out of range"))
@@ -158,7 +158,7 @@ struct IsolationTests {
             fatalError("nothing to set up")
         }
         #expect(!report.survives)
-        #expect(report.extent == .first(1))
+        #expect(report.coverage == .first(1))
         let crash = try #require(report.findings.first)
         #expect(crash.reason.hasPrefix("set-up crashes at IsolationTests.swift:"))
         #expect(crash.reason.contains("nothing to set up"))
@@ -172,7 +172,7 @@ struct IsolationTests {
             scenario.thread("first") { slot.value = 2 }
             scenario.thread("second") { fatalError("at once") }
         }
-        #expect(report.extent == .first(1) && report.failing == 1)
+        #expect(report.coverage == .first(1) && report.failing == 1)
         #expect(report.findings.first?.reason.hasPrefix("'second' crashes at") == true)
     }
 
@@ -182,7 +182,7 @@ struct IsolationTests {
             let slot = Slot()
             scenario.thread("first") { slot.value = nil }
             scenario.thread("second") { slot.value = 2 }
-            scenario.check { try require(slot.value! == 2, "not 2") }
+            scenario.check { try Scenario.require(slot.value! == 2, "not 2") }
         }
         #expect(report.explored == 2 && report.failing == 1, "\(report.text())")
         let crash = try #require(report.findings.first { $0.kind == .crash })
@@ -206,7 +206,7 @@ struct IsolationTests {
                 counter.value = 0
             }
         }
-        #expect(report.extent == .all && report.obstacle == nil)
+        #expect(report.coverage == .all && report.inconclusive == nil)
         let crash = try #require(report.findings.first)
         #expect(crash.kind == .crash && crash.count > 1, "\(report.text())")
         #expect(report.failing >= crash.count && report.explored > report.findings[0].count)
@@ -222,7 +222,7 @@ struct IsolationTests {
             }
             scenario.thread("second") { for _ in 0..<6 { slot.value = 1 } }
         }
-        #expect(report.extent == .first(65), "\(report.text())")
+        #expect(report.coverage == .first(65), "\(report.text())")
         #expect(report.explored == 65 && report.failing == 65)
     }
 
@@ -230,27 +230,29 @@ struct IsolationTests {
         "what the child finds is what is found without one",
         arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
     func sameReport(of classic: Classic) throws {
-        let isolated = classic.report { $0.isolation = .childProcess }
+        let isolated = classic.report { $0.isolation = .childProcess() }
         #expect(isolated.json == classic.report().json)
     }
 
     @Test("a replay in a child gives the same table, and refuses the same")
     func sameReplay() throws {
-        var options = Options()
-        options.isolation = .childProcess
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
         let describe = Classic.lostUpdate.describe
         let schedule = try #require(Classic.lostUpdate.report().findings.first?.schedule)
         let (here, there) = (
-            try replay(schedule, describe), try replay(schedule, options: options, describe)
+            try Exploration.replay(schedule, describe),
+            try Exploration.replay(schedule, options: options, describe)
         )
         #expect(here.table() == there.table())
-        let misfit = #expect(throws: Misfit.self) {
-            try replay("FSS", options: Self.isolated, describe)
+        let mismatch = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay("FSS", options: Self.isolated, describe)
+        }?.mismatch
+        #expect(mismatch?.step == 4)
+        let error = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay("F?", options: Self.isolated, describe)
         }
-        #expect(misfit?.step == 4)
-        #expect(throws: Schedule.Malformed.self) {
-            try replay("F?", options: Self.isolated, describe)
-        }
+        #expect(error?.malformed != nil)
     }
 
     // MARK: Limits
@@ -258,13 +260,13 @@ struct IsolationTests {
     @Test("a child that takes too long is ended")
     func timeLimit() {
         var options = Self.isolated
-        options.timeLimit = .milliseconds(100)
+        options.isolation = .childProcess(timeLimit: .milliseconds(100))
         let report = explore(options: options) { scenario in
             let slot = Slot()
             scenario.thread("first") { if slot.value == 1 { while true {} } }
             scenario.thread("second") { slot.value = 2 }
         }
-        guard case .tookTooLong(limit: .milliseconds(100), _) = report.obstacle else {
+        guard case .tookTooLong(limit: .milliseconds(100), _) = report.inconclusive else {
             Issue.record("\(report.text())")
             return
         }
@@ -274,7 +276,7 @@ struct IsolationTests {
     @Test("a child that takes too much memory crashes")
     func memoryLimit() throws {
         var options = Self.isolated
-        options.memoryLimit = 64 << 20
+        options.isolation = .childProcess(memoryLimit: 64 << 20)
         let report = explore(options: options) { scenario in
             let slot = Slot()
             scenario.thread("first") {
@@ -287,7 +289,8 @@ struct IsolationTests {
         #expect(report.explored >= 2)
     }
 
-    /// Two threads, of which one waits in every child where `blocks` says so, for what nobody sends.
+    /// Two threads, of which one waits in every child where `blocks` says so, for what nobody
+    /// sends.
     private static func waiting(
         where blocks: @escaping @Sendable () -> Bool
     ) -> @Sendable (Scenario) -> Void {
@@ -332,7 +335,7 @@ struct IsolationTests {
         let report = explore(options: Self.isolated, blocksOnce)
         #expect(report.survives && report.explored == 2, "\(report.text())")
         once.remove()
-        let trace = try replay("FS", options: Self.isolated, blocksOnce)
+        let trace = try Exploration.replay("FS", options: Self.isolated, blocksOnce)
         #expect(trace.scheduleText == "FS")
     }
 
@@ -340,7 +343,7 @@ struct IsolationTests {
     func blocksInSetUpOnce() throws {
         let once = Once()
         defer { once.remove() }
-        let trace = try replay("FS", options: Self.isolated) { scenario in
+        let trace = try Exploration.replay("FS", options: Self.isolated) { scenario in
             if once.isFirst() { Self.wait() }
             Self.waiting { false }(scenario)
         }
@@ -350,7 +353,7 @@ struct IsolationTests {
     @Test("what blocks in every child is reported")
     func blocksAlways() {
         let report = explore(options: Self.isolated, Self.waiting { true })
-        guard case .blocked(thread: "first", _) = report.obstacle else {
+        guard case .blocked(thread: "first", _) = report.inconclusive else {
             Issue.record("\(report.text())")
             return
         }
@@ -363,7 +366,7 @@ struct IsolationTests {
         let busy = (0..<2).map { _ in
             let thread = Thread {
                 while !ended.load(ordering: .relaxed) {
-                    _ = try? replay("FSFS", Classic.lostUpdate.describe).table()
+                    _ = try? Exploration.replay("FSFS", Classic.lostUpdate.describe).table()
                 }
             }
             thread.start()
@@ -371,7 +374,7 @@ struct IsolationTests {
         }
         for _ in 0..<20 {
             let report = explore(options: Self.isolated, Self.forceUnwrap)
-            #expect(report.failing == 1 && report.obstacle == nil, "\(report.text())")
+            #expect(report.failing == 1 && report.inconclusive == nil, "\(report.text())")
         }
         ended.store(true, ordering: .relaxed)
         _ = busy

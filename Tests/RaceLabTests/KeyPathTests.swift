@@ -43,7 +43,7 @@ struct KeyPathTests {
     private static func findings<Root: AnyObject>(
         _ make: @escaping () -> Root, _ first: @escaping (Root) -> Void,
         _ second: @escaping (Root) -> Void
-    ) -> [Finding.Kind] {
+    ) -> [Exploration.Finding.Kind] {
         let report = explore { scenario in
             let (root, shared) = (make(), Shared())
             scenario.thread("first") {
@@ -55,7 +55,7 @@ struct KeyPathTests {
                 second(root)
             }
         }
-        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.inconclusive == nil, "\(report.summary)")
         return Set(report.findings.map(\.kind)).sorted()
     }
 
@@ -258,12 +258,12 @@ struct KeyPathTests {
                     node[keyPath: keyPath] = seen + 1
                 }
             }
-            scenario.check { try require(node.value == 2, "an update was lost") }
+            scenario.check { try Scenario.require(node.value == 2, "an update was lost") }
         }
         let report = explore(options: .everyOrder, describe)
         #expect(report.explored == 6, "\(report.summary)")
         #expect(report.findings.first { $0.kind == .failedCheck }?.count == 4)
-        let trace = try replay("FSFS", describe)
+        let trace = try Exploration.replay("FSFS", describe)
         #expect(trace.steps.map(\.kind) == [.read, .read, .modify, .modify])
         let (reads, changes) = (
             "let seen = node[keyPath: keyPath]", "node[keyPath: keyPath] = seen + 1"

@@ -9,8 +9,8 @@ import Testing
 struct LibertyTests {
     struct Liberty: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let kind: Finding.Kind
-        let take: @Sendable (inout Options) -> Void
+        let kind: Exploration.Finding.Kind
+        let take: @Sendable (inout Exploration.Options) -> Void
         let describe: @Sendable (Scenario) -> Void
         /// The same code without the bug.
         let corrected: @Sendable (Scenario) -> Void
@@ -32,11 +32,11 @@ struct LibertyTests {
     ]
 
     private static func report(
-        _ describe: @escaping (Scenario) -> Void, _ take: (inout Options) -> Void,
+        _ describe: @escaping (Scenario) -> Void, _ take: (inout Exploration.Options) -> Void,
         reduction: Bool
-    ) -> Report {
-        var options = Options()
-        options.judging = [.failedCheck, .deadlock, .livelock]
+    ) -> Exploration {
+        var options = Exploration.Options()
+        options.failingKinds = [.failedCheck, .deadlock, .livelock]
         options.reduction = reduction
         take(&options)
         return explore(options: options, describe)
@@ -48,7 +48,7 @@ struct LibertyTests {
         #expect(without.survives, "\(without.text())")
         let report = Self.report(liberty.describe, liberty.take, reduction: reduction)
         #expect(report.findings.map(\.kind) == [liberty.kind], "\(report.text())")
-        #expect(report.extent == .all)
+        #expect(report.coverage == .all)
         let corrected = Self.report(liberty.corrected, liberty.take, reduction: reduction)
         #expect(corrected.survives, "\(corrected.text())")
     }
@@ -58,17 +58,17 @@ struct LibertyTests {
         let report = Self.report(liberty.describe, liberty.take, reduction: true)
         let finding = try #require(report.findings.first)
         let text = finding.schedule.text(threads: report.threads)
-        var options = Options()
+        var options = Exploration.Options()
         liberty.take(&options)
-        let trace = try replay(text, options: options, liberty.describe)
+        let trace = try Exploration.replay(text, options: options, liberty.describe)
         #expect(trace.findings.contains { $0.kind == liberty.kind })
         #expect(trace.schedule == finding.schedule)
     }
 
     // MARK: Classics
 
-    /// A worker hands over a result to a client that waits for it with a time-out. A client that gives up
-    /// has to cancel the work, or the result comes all the same.
+    /// A worker hands over a result to a client that waits for it with a time-out. A client that
+    /// gives up has to cancel the work, or the result comes all the same.
     private static func handOver(cancels: Bool) -> @Sendable (Scenario) -> Void {
         { scenario in
             let (done, lock) = (DispatchSemaphore(value: 0), NSLock())
@@ -86,7 +86,7 @@ struct LibertyTests {
                 }
             }
             scenario.check {
-                try require(
+                try Scenario.require(
                     givenUp.value == 0 || result.value == 0, "given up, and yet there is a result")
             }
         }
@@ -141,7 +141,7 @@ struct LibertyTests {
                 condition.signal()
                 condition.unlock()
             }
-            scenario.check { try require(isEmpty.value == 0, "taken from an empty stock") }
+            scenario.check { try Scenario.require(isEmpty.value == 0, "taken from an empty stock") }
         }
     }
 }

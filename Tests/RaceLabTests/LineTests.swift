@@ -19,8 +19,8 @@ struct LineTests {
             let numbers = Numbers()
             scenario.thread("only") { body(numbers) }
         }
-        let schedule = try #require(explore(describe).surviving)
-        return try replay(schedule, describe).steps.map(\.text)
+        let schedule = try #require(explore(describe).passingSchedule)
+        return try Exploration.replay(schedule, describe).steps.map(\.text)
     }
 
     @Test("what is read into a constant, and what is modified right behind")
@@ -66,7 +66,7 @@ struct LineTests {
     @Test("what a macro adds is in a file whose name says no more than that")
     func expansion() {
         func file(_ path: String) -> String {
-            Site(path: path, line: 1, column: 1, function: "").file
+            Exploration.Site(path: path, line: 1, column: 1, function: "").file
         }
         #expect(
             file("generated/@__swiftmacro_3App5ModelC5count18ObservationTrackedfMa_.swift")

@@ -4,8 +4,9 @@ import StageTesting
 import Synchronization
 import Testing
 
-/// A scenario that makes no sense is an obstacle, with a sentence, and not the end of the process.
-@Suite("A malformed scenario is an obstacle", .needsTheLab)
+/// A scenario that makes no sense is inconclusive, with a sentence, and does not end the
+/// process.
+@Suite("A malformed scenario is inconclusive", .needsTheLab)
 struct MalformedScenarioTests {
     /// A mistake, which is made besides a thread of which it is known how often it has run.
     struct Mistake: Sendable, CustomTestStringConvertible {
@@ -37,9 +38,11 @@ struct MalformedScenarioTests {
         },
     ]
 
-    @Test("before the threads begin", arguments: mistakes, [Options.Isolation.none, .childProcess])
-    func inDescription(mistake: Mistake, isolation: Options.Isolation) {
-        var options = Options()
+    @Test(
+        "before the threads begin", arguments: mistakes,
+        [Exploration.Options.Isolation.none, .childProcess()])
+    func inDescription(mistake: Mistake, isolation: Exploration.Options.Isolation) {
+        var options = Exploration.Options()
         options.isolation = isolation
         let hasRun = Mutex(false)
         let describe: (Scenario) -> Void = { scenario in
@@ -51,23 +54,27 @@ struct MalformedScenarioTests {
             mistake.make(scenario)
         }
         let report = explore(options: options, describe)
-        expect(report.obstacle, mistake.words)
+        expect(report.inconclusive, mistake.words)
         #expect(!report.survives && report.explored == 0)
         #expect(report.text().hasPrefix("no verdict: the "))
         // Whether or not the text is a schedule.
         for schedule in ["A", "?", ""] {
-            expect(throws: mistake.words) { try replay(schedule, options: options, describe) }
             expect(throws: mistake.words) {
-                try replay(beginning: schedule, options: options, describe)
+                try Exploration.replay(schedule, options: options, describe)
+            }
+            expect(throws: mistake.words) {
+                try Exploration.replay(prefix: schedule, options: options, describe)
             }
         }
-        expect(throws: mistake.words) { try replay(Schedule([0]), options: options, describe) }
+        expect(throws: mistake.words) {
+            try Exploration.replay(Exploration.Schedule([0]), options: options, describe)
+        }
         #expect(!hasRun.withLock { $0 })
     }
 
-    @Test("when they have begun", arguments: [Options.Isolation.none, .childProcess])
-    func inBody(isolation: Options.Isolation) {
-        var options = Options()
+    @Test("when they have begun", arguments: [Exploration.Options.Isolation.none, .childProcess()])
+    func inBody(isolation: Exploration.Options.Isolation) {
+        var options = Exploration.Options()
         options.isolation = isolation
         let adds: [(Scenario) -> Void] = [
             { $0.thread("late") {} },
@@ -82,25 +89,31 @@ struct MalformedScenarioTests {
                 }
                 scenario.thread("second") { counter.value = 2 }
             }
-            expect(explore(options: options, describe).obstacle, "'late' is added when")
-            expect(throws: "'late' is added when") { try replay("FS", options: options, describe) }
+            expect(explore(options: options, describe).inconclusive, "'late' is added when")
+            expect(throws: "'late' is added when") {
+                try Exploration.replay("FS", options: options, describe)
+            }
         }
     }
 
     @Test("without threads, whatever the schedule", arguments: ["A", "?", ""])
     func noThreads(schedule: String) {
-        #expect(throws: Obstacle.noThreads) { try replay(schedule) { _ in } }
-        #expect(throws: Obstacle.noThreads) { try replay(beginning: schedule) { _ in } }
+        #expect(throws: Exploration.ReplayError.inconclusive(.noThreads)) {
+            try Exploration.replay(schedule) { _ in }
+        }
+        #expect(throws: Exploration.ReplayError.inconclusive(.noThreads)) {
+            try Exploration.replay(prefix: schedule) { _ in }
+        }
     }
 
     private func expect(throws words: String, _ replay: () throws -> Any) {
-        let error = #expect(throws: Obstacle.self) { _ = try replay() }
-        expect(error, words)
+        let error = #expect(throws: Exploration.ReplayError.self) { _ = try replay() }
+        expect(error?.inconclusive, words)
     }
 
-    private func expect(_ obstacle: Obstacle?, _ words: String) {
-        guard case .malformedScenario(let what) = obstacle else {
-            Issue.record("\(String(describing: obstacle))")
+    private func expect(_ inconclusive: Exploration.Inconclusive?, _ words: String) {
+        guard case .malformedScenario(let what) = inconclusive else {
+            Issue.record("\(String(describing: inconclusive))")
             return
         }
         #expect(what.contains(words), "\(what)")

@@ -13,40 +13,41 @@ struct MarkTests {
         let counter = Counter()
         scenario.thread("first") { counter.value += counter.value < 9 ? 1 : 0 }
         scenario.thread("second") { counter.value += counter.value < 9 ? 1 : 0 }
-        let log = Log<Int>()
+        let log = Scenario.Log<Int>()
         scenario.thread("third") { log.append(counter.value) }
-        scenario.check { try require(log.entries != [1], "seen in the middle") }
+        scenario.check { try Scenario.require(log.entries != [1], "seen in the middle") }
     }
 
     private let mark = "every continuation fails from here"
 
     @Test("a replay has the mark of the counterexample", arguments: [false, true])
     func replays(isolated: Bool) throws {
-        var options = Options()
-        options.judging = [.failedCheck]
-        if isolated { options.isolation = .childProcess }
+        var options = Exploration.Options()
+        options.failingKinds = [.failedCheck]
+        if isolated { options.isolation = .childProcess() }
         let report = explore(options: options, Self.lostUpdate)
         let shown = try #require(
-            try report.counterexample(options: options, Self.lostUpdate))
+            try report.counterexample())
         let step = try #require(shown.steps.firstIndex { $0.mark == mark })
-        let replayed = try replay(shown.schedule, options: options, Self.lostUpdate)
+        let replayed = try Exploration.replay(shown.schedule, options: options, Self.lostUpdate)
         #expect(replayed.steps.map(\.mark) == shown.steps.map(\.mark))
         #expect(replayed.table() == shown.table())
         #expect(replayed.table().contains("← \(mark)"))
-        let carried = try replay(beginning: shown.schedule, options: options, Self.lostUpdate)
-        #expect(carried.trace.steps[step].mark == mark)
+        let completed = try Exploration.replay(
+            prefix: shown.schedule, options: options, Self.lostUpdate)
+        #expect(completed.trace.steps[step].mark == mark)
     }
 
     @Test("an interleaving that does not fail has none, nor has one by request")
     func none() throws {
-        var options = Options()
-        options.judging = [.failedCheck]
+        var options = Exploration.Options()
+        options.failingKinds = [.failedCheck]
         let report = explore(options: options, Self.lostUpdate)
-        let passing = try replay(beginning: "TT", options: options, Self.lostUpdate).trace
+        let passing = try Exploration.replay(prefix: "TT", options: options, Self.lostUpdate).trace
         #expect(passing.steps.allSatisfy { $0.mark != mark })
         options.marksPointOfNoReturn = false
         let failing = try #require(report.findings.first).schedule
-        let unmarked = try replay(failing, options: options, Self.lostUpdate)
+        let unmarked = try Exploration.replay(failing, options: options, Self.lostUpdate)
         #expect(unmarked.steps.allSatisfy { $0.mark != mark })
     }
 
@@ -57,12 +58,12 @@ struct MarkTests {
             scenario.thread("first") { counter.value = 1 }
             scenario.thread("second") { if counter.value == 1 { counter.value = 2 } }
             scenario.thread("third") { precondition(counter.value != 2) }
-            scenario.check { try require(counter.value == 2, "too early") }
+            scenario.check { try Scenario.require(counter.value == 2, "too early") }
         }
-        var options = Options()
-        options.judging = [.failedCheck, .crash]
-        options.isolation = .childProcess
-        let trace = try replay("TSF", options: options, describe)
+        var options = Exploration.Options()
+        options.failingKinds = [.failedCheck, .crash]
+        options.isolation = .childProcess()
+        let trace = try Exploration.replay("TSF", options: options, describe)
         #expect(trace.scheduleText == "TSF")
         #expect(trace.findings.contains { $0.kind == .failedCheck })
     }

@@ -1,5 +1,5 @@
 import CRaceLab
-@_spi(Testing) import RaceLab
+import RaceLab
 import StageTesting
 import Synchronization
 import Testing
@@ -11,7 +11,7 @@ struct MemoryOrderingTests {
     private func isRace(
         faults: UInt32 = 0, _ bodies: @escaping (OrderedAtomic, Counter) -> [() -> Void]
     ) -> Bool {
-        var options = Options()
+        var options = Exploration.Options()
         options.faults = faults
         let report = explore(options: options) { scenario in
             let made = bodies(OrderedAtomic(), Counter())
@@ -19,7 +19,7 @@ struct MemoryOrderingTests {
                 scenario.thread("thread \(number)", body)
             }
         }
-        #expect(report.obstacle == nil && report.extent == .all, "\(report.summary)")
+        #expect(report.inconclusive == nil && report.coverage == .all, "\(report.summary)")
         #expect(report.findings.allSatisfy { $0.kind == .dataRace }, "\(report.summary)")
         return !report.survives
     }

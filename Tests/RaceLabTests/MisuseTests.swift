@@ -9,7 +9,7 @@ import Testing
 struct MisuseTests {
     private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
         let report = explore(describe)
-        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.inconclusive == nil, "\(report.summary)")
         #expect(report.findings.allSatisfy { $0.kind == .misuse }, "\(report.text())")
         #expect(report.survives == report.findings.isEmpty)
         return report.findings.map(\.reason)

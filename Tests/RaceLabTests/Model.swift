@@ -35,8 +35,8 @@ struct Model {
 
     /// What can come of a program, "deadlock" included.
     private(set) var outcomes: Set<String> = []
-    /// Whether there can ever be two accesses to the plain variable, one of them to write, neither of
-    /// which happens before the other: that is a data race.
+    /// Whether there can ever be two accesses to the plain variable, one of them to write, neither
+    /// of which happens before the other: that is a data race.
     private(set) var hasRace = false
     private let program: RandomProgram
     private let wakesForNoReason: Bool

@@ -1,5 +1,5 @@
 import CRaceLab
-@_spi(Testing) import RaceLab
+import RaceLab
 import StageTesting
 import Testing
 

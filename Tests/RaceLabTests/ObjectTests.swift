@@ -27,11 +27,12 @@ struct ObjectTests {
 
     @Test("by the names that they have in the source")
     func names() throws {
-        let trace = try replay("OOOO", Self.chain)
+        let trace = try Exploration.replay("OOOO", Self.chain)
         #expect(trace.steps.map(\.owner) == ["promise", "promise", "promise", "next"])
         #expect(trace.columnOwners == ["promise", "next", nil])
         #expect(trace.titles == ["promise.value", "next.value", "both"])
-        #expect(trace.owners == [Trace.Owners(type: "Link", names: ["promise", "next"])])
+        #expect(
+            trace.owners == [Exploration.Trace.Owners(type: "Link", names: ["promise", "next"])])
         #expect(trace.table().contains("\npromise, next: Link\n"))
         #expect(trace.table().contains(" promise :"))
         #expect(trace.table().contains(" next :"))
@@ -41,7 +42,7 @@ struct ObjectTests {
 
     @Test("by letters where the source has no names, or the same twice")
     func letters() throws {
-        let trace = try replay("OOO") { scenario in
+        let trace = try Exploration.replay("OOO") { scenario in
             let links = [Link(), Link()]
             func made() -> Link {
                 let link = Link()
@@ -63,7 +64,7 @@ struct ObjectTests {
         final class Other {
             var value = 0
         }
-        let trace = try replay("OO") { scenario in
+        let trace = try Exploration.replay("OO") { scenario in
             let link = Link()
             let other = Other()
             scenario.thread("only") {
@@ -106,7 +107,7 @@ struct ObjectTests {
 
     @Test("the lock of one of them does not hide the state of another one")
     func locks() throws {
-        let trace = try replay("OO") { scenario in
+        let trace = try Exploration.replay("OO") { scenario in
             let outer = Locked()
             let inner = Locked()
             scenario.thread("only") { outer.set(1) { inner.set(2) } }
@@ -120,7 +121,7 @@ struct ObjectTests {
 
     @Test("a lock of Foundation belongs to the instance that has it")
     func locksOfFoundation() throws {
-        let trace = try replay("OOOO") { scenario in
+        let trace = try Exploration.replay("OOOO") { scenario in
             let outer = LockedByFoundation()
             let inner = LockedByFoundation()
             scenario.thread("only") { outer.set(1) { inner.set(2) } }
@@ -135,7 +136,7 @@ struct ObjectTests {
     @Test("reading a state that comes to a held lock late does no harm to what comes next")
     func late() throws {
         for _ in 0..<3 {
-            let trace = try replay("OOOO") { scenario in
+            let trace = try Exploration.replay("OOOO") { scenario in
                 let first = Locked()
                 let second = LockedByFoundation()
                 let queue = DispatchQueue(label: "queue")
@@ -174,8 +175,8 @@ struct ManyThreadsTests {
 
     @Test("eight threads at 100 columns can be read, and two have their columns")
     func eight() throws {
-        let schedule = Schedule((0..<8).flatMap { [$0, $0] })
-        let text = try replay(schedule, Self.scenario(8)).table(width: 100)
+        let schedule = Exploration.Schedule((0..<8).flatMap { [$0, $0] })
+        let text = try Exploration.replay(schedule, Self.scenario(8)).table(width: 100)
         let lines = text.components(separatedBy: "\n")
         let statement = "counter.someLongerName += counter.someLongerName < 100 ? 1 : 2"
         #expect(lines.count { $0.contains(statement) } == 16)
@@ -184,7 +185,8 @@ struct ManyThreadsTests {
         #expect(lines.contains { $0.hasPrefix(" 3  B ") && $0.contains(statement) })
         #expect(text.contains("→ value 8"))
         #expect(lines.last == "Line numbers refer to ObjectTests.swift.")
-        let two = try replay(Schedule([0, 0, 1, 1]), Self.scenario(2)).table(width: 100)
+        let two = try Exploration.replay(Exploration.Schedule([0, 0, 1, 1]), Self.scenario(2))
+            .table(width: 100)
         #expect(two.hasPrefix("    0 thread "))
     }
 }

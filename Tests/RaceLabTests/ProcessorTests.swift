@@ -16,7 +16,7 @@
         @Test("all threads of a scenario share it, and the caller is free again afterwards")
         func bound() throws {
             let before = try #require(Self.allowed())
-            let seen = Log<String?>()
+            let seen = Scenario.Log<String?>()
             let report = explore { scenario in
                 let shared = Shared()
                 for name in ["first", "second"] {

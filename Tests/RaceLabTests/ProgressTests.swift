@@ -7,10 +7,10 @@ import Testing
 @Suite("Bounds within the process", .needsTheLab)
 struct ProgressTests {
     /// Two threads of eight steps each on one counter: 12,870 interleavings without reduction.
-    private static func many(_ change: (inout Options) -> Void) -> Report {
-        var options = Options()
+    private static func many(_ change: (inout Exploration.Options) -> Void) -> Exploration {
+        var options = Exploration.Options()
         options.reduction = false
-        options.judging = [.failedCheck]
+        options.failingKinds = [.failedCheck]
         change(&options)
         return explore(options: options) { scenario in
             let counter = Counter()
@@ -23,14 +23,14 @@ struct ProgressTests {
     @Test("the number of runs")
     func runs() {
         let report = Self.many { $0.maximumRuns = 10 }
-        #expect(report.explored == 10 && report.extent == .first(10) && report.limit == .runs)
+        #expect(report.explored == 10 && report.coverage == .first(10) && report.limit == .runs)
         #expect(report.text().contains("maximumRuns was reached"))
     }
 
     @Test("the number of runs counts those that repeat an interleaving")
     func redundantRuns() {
         // Attempts to take a lock are explored with sleep sets alone.
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = true
         let describe: (Scenario) -> Void = { scenario in
             let (lock, counters) = (Box(Mutex(0)), [Counter(), Counter()])
@@ -42,7 +42,7 @@ struct ProgressTests {
             }
         }
         let all = explore(options: options, describe)
-        #expect(all.extent == .all && all.redundant > 0)
+        #expect(all.coverage == .all && all.redundant > 0)
         options.maximumRuns = all.explored + all.redundant - 1
         let bounded = explore(options: options, describe)
         #expect(bounded.limit == .runs)
@@ -53,12 +53,12 @@ struct ProgressTests {
     func time() {
         let report = Self.many { $0.maximumTime = .milliseconds(1) }
         #expect(report.limit == .time && report.explored < 12_870)
-        #expect(report.extent == .first(report.explored))
+        #expect(report.coverage == .first(report.explored))
     }
 
     @Test("the first failure")
     func firstFailure() {
-        var options = Options()
+        var options = Exploration.Options()
         options.stopsAtFirstFailure = true
         let report = explore(options: options, Classic.lostUpdate.describe)
         #expect(report.failing == 1 && report.limit == .firstFailure)
@@ -67,10 +67,11 @@ struct ProgressTests {
     }
 
     @Test(
-        "progress is reported once a second", arguments: [Options.Isolation.none, .childProcess])
-    func progress(isolation: Options.Isolation) {
-        let reported = Log<Int>()
-        var options = Options()
+        "progress is reported once a second",
+        arguments: [Exploration.Options.Isolation.none, .childProcess()])
+    func progress(isolation: Exploration.Options.Isolation) {
+        let reported = Scenario.Log<Int>()
+        var options = Exploration.Options()
         options.reduction = false
         options.isolation = isolation
         options.maximumTime = .milliseconds(2500)

@@ -1,5 +1,5 @@
-/// Every order in which what the bodies of a program do can be carried out, one thing at a time. To
-/// release a lock, to begin and to end on a queue are things of their own.
+/// Every order in which what the bodies of a program do can be carried out, one thing at a time.
+/// To release a lock, to begin and to end on a queue are things of their own.
 ///
 /// Who waits for a queue stands behind the work of which it has heard that it was sent there, and
 /// maybe behind what else stands there. One hears of work by sending it, by being started or sent
@@ -83,8 +83,8 @@ struct QueueModel {
     private let program: RandomQueueProgram
     private let isLoose: Bool
 
-    /// - Parameter isLoose: whether time may be up, an attempt fail and a sleeper wake for no reason
-    ///   at all.
+    /// - Parameter isLoose: whether time may be up, an attempt fail and a sleeper wake for no
+    ///   reason at all.
     init(_ program: RandomQueueProgram, isLoose: Bool = false) {
         self.program = program
         self.isLoose = isLoose
@@ -302,8 +302,8 @@ struct QueueModel {
         return state
     }
 
-    /// What comes of it if a body that is about to wait for a queue comes after all that stands in line;
-    /// `nil` if it is not, or has done so.
+    /// What comes of it if a body that is about to wait for a queue comes after all that stands in
+    /// line; `nil` if it is not, or has done so.
     private func comingLater(_ body: Int, in before: State) -> State? {
         guard before.begun.contains(body), !isOver(body, in: before), before.orders[body] == nil,
             case .enter(let queue, _, _) = program.bodies[body][before.at[body]]

@@ -11,7 +11,7 @@ struct RenderingTests {
     /// A scenario with everything in it that is wide: names, notes, states, source.
     static let wide = Classic("wide", .fails(.failedCheck)) { scenario in
         let counter = Counter()
-        let log = Log<String>()
+        let log = Scenario.Log<String>()
         scenario.thread("a thread with a name that is longer than most columns are wide") {
             counter.incrementInTwoSteps()
             log.append("notes: 互斥锁 🔒 | a\tb\nc `d` *e*")
@@ -20,7 +20,7 @@ struct RenderingTests {
         scenario.thread("third") { for _ in 0..<1 { counter.value = 3 } }
         scenario.state("the value of the counter") { "\(counter.value)" }
         scenario.state("log") { log.entries.joined(separator: " ") }
-        scenario.check { throw CheckFailure("| never | content |") }
+        scenario.check { throw Scenario.CheckFailure("| never | content |") }
     }
 
     static let failing = Classic.all.filter { $0.expected != .survives } + [wide]
@@ -28,7 +28,7 @@ struct RenderingTests {
     @Test("no line is wider than asked for", arguments: failing)
     func width(of classic: Classic) throws {
         let report = classic.report { $0.maximumInterleavings = 20_000 }
-        let trace = try #require(try report.counterexample(classic.describe))
+        let trace = try #require(try report.counterexample())
         for width in [8, 12, 20, 33, 40, 60, 79, 80, 100, 132, 300] {
             for line in trace.table(width: width).split(separator: "\n") {
                 #expect(line.columns <= width, "\(width): \(line)")
@@ -41,14 +41,14 @@ struct RenderingTests {
 
     @Test("nothing is cut where there is room")
     func uncut() throws {
-        let trace = try replay("FSSF", Classic.lostUpdate.describe)
+        let trace = try Exploration.replay("FSSF", Classic.lostUpdate.describe)
         #expect(!trace.table().contains("…"))
         #expect(trace.table(width: 40).contains("…"))
     }
 
     @Test("a lock that is held has a bar, from lock to unlock")
     func bars() throws {
-        let trace = try replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
+        let trace = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         let rows = trace.rows
         #expect(rows.map { $0.bars[0] } == ["┌", "└", "", ""])
         #expect(rows.map { $0.bars[1] } == ["", "", "┌", "└"])
@@ -57,7 +57,7 @@ struct RenderingTests {
 
     @Test("two locks have a double bar, and others' steps stand beside it")
     func doubleBars() throws {
-        let trace = try replay("AAAABBBA", Classic.nested.describe)
+        let trace = try Exploration.replay("AAAABBBA", Classic.nested.describe)
         #expect(trace.rows.map { $0.bars[0] } == ["", "┌", "║", "│", "│", "│", "│", "│", "└"])
         // To read the state takes none of them.
         #expect(!trace.table().contains("(locked)"))
@@ -65,7 +65,7 @@ struct RenderingTests {
 
     @Test("in a deadlock the last rows say who waits for whom")
     func waiting() throws {
-        let trace = try replay("PZ", Classic.twoPhilosophers.describe)
+        let trace = try Exploration.replay("PZ", Classic.twoPhilosophers.describe)
         #expect(
             trace.waiting.map(\.cause) == [
                 .lock(holder: 1, takenInStep: 1), .lock(holder: 0, takenInStep: 0),
@@ -80,7 +80,7 @@ struct RenderingTests {
     @Test("an exchange that fails says so")
     func fails() throws {
         let report = Classic.stackABA.report()
-        let outcome = try replay("TTMMMTTTT", Classic.pushTwice.describe)
+        let outcome = try Exploration.replay("TTMMMTTTT", Classic.pushTwice.describe)
         #expect(report.failing > 0)
         #expect(outcome.steps.contains { $0.kind == .exchange && $0.failed })
         #expect(outcome.table().contains(" fails"))
@@ -88,8 +88,8 @@ struct RenderingTests {
 
     @Test("the letter of a thread is a capital, where there is one for it")
     func letters() throws {
-        #expect(Schedule.letters(for: ["ßeta", "öl"]) == ["ß", "Ö"])
-        #expect(try Schedule("ßö", threads: ["ßeta", "öl"]).choices == [0, 1])
+        #expect(Exploration.Schedule.letters(for: ["ßeta", "öl"]) == ["ß", "Ö"])
+        #expect(try Exploration.Schedule("ßö", threads: ["ßeta", "öl"]).choices == [0, 1])
     }
 
     // MARK: Cutting
@@ -171,7 +171,7 @@ struct RenderingTests {
     @Test("every row of a table has the same number of cells", arguments: failing)
     func markdownCells(of classic: Classic) throws {
         let report = classic.report { $0.maximumInterleavings = 20_000 }
-        let trace = try #require(try report.counterexample(classic.describe))
+        let trace = try #require(try report.counterexample())
         for text in [trace.markdown, report.markdown] {
             for block in text.components(separatedBy: "\n\n") where block.hasPrefix("|") {
                 let counts = block.split(separator: "\n").map { row in
@@ -207,7 +207,7 @@ struct RenderingTests {
     @Test("JSON is JSON, says the same, and nothing of this machine", arguments: failing)
     func json(of classic: Classic) throws {
         let report = classic.report { $0.maximumInterleavings = 20_000 }
-        let trace = try #require(try report.counterexample(classic.describe))
+        let trace = try #require(try report.counterexample())
         let reportObject = try object(report.json)
         #expect(reportObject["version"] as? Int == 1)
         #expect(reportObject["explored"] as? Int == report.explored)
@@ -235,11 +235,11 @@ struct RenderingTests {
 
     @Test("notes of one replay do not get into another")
     func notes() {
-        let mixed = Log<String>()
+        let mixed = Scenario.Log<String>()
         DispatchQueue.concurrentPerform(iterations: 40) { index in
             let name = index.isMultiple(of: 2) ? "even" : "odd"
-            let trace = try? replay("AABB") { scenario in
-                let log = Log<String>()
+            let trace = try? Exploration.replay("AABB") { scenario in
+                let log = Scenario.Log<String>()
                 for thread in ["thread 1", "thread 2"] {
                     scenario.thread(thread) {
                         log.append("\(name) 1")
@@ -288,8 +288,8 @@ extension Classic {
 @Suite("Declared outcomes", .needsTheLab)
 struct OutcomeTests {
     private func incrementing(
-        _ options: Options = .everyOrder, _ declare: @escaping (Scenario) -> Void
-    ) -> Report {
+        _ options: Exploration.Options = .everyOrder, _ declare: @escaping (Scenario) -> Void
+    ) -> Exploration {
         explore(options: options) { scenario in
             let counter = AtomicCounter()
             scenario.thread("first") { counter.incrementInTwoSteps() }
@@ -345,24 +345,24 @@ struct OutcomeTests {
             scenario.expect("2", .acceptable, "right")
             scenario.expect("3", .acceptable, "too many")
         }
-        let report = incrementing(Options(), declare)
+        let report = incrementing(Exploration.Options(), declare)
         #expect(report.survives)
         #expect(report.unreached.map(\.outcome) == ["3"])
         #expect(report.text().contains("never reached"))
-        var options = Options()
+        var options = Exploration.Options()
         options.maximumInterleavings = 2
         #expect(incrementing(options, declare).unreached.isEmpty)
-        options = Options()
-        options.maximumSwitches = 0
+        options = Exploration.Options()
+        options.preemptionBound = 0
         #expect(incrementing(options, declare).unreached.isEmpty)
     }
 
-    @Test("forbidden ones are remarks where they are not judged")
+    @Test("forbidden ones are other findings where they do not count as failures")
     func notJudged() {
-        var options = Options()
-        options.judging = [.deadlock]
+        var options = Exploration.Options()
+        options.failingKinds = [.deadlock]
         let report = incrementing(options) { $0.expect("1", .forbidden, "lost") }
         #expect(report.survives)
-        #expect(report.remarks.map(\.kind) == [.forbiddenOutcome, .forbiddenOutcome])
+        #expect(report.otherFindings.map(\.kind) == [.forbiddenOutcome, .forbiddenOutcome])
     }
 }

@@ -41,7 +41,7 @@ struct RobustnessTests {
                 scenario.thread("first", body)
                 scenario.thread("second", body)
                 scenario.check {
-                    try require(accounts.values.allSatisfy { $0.balance == 2 }, "lost")
+                    try Scenario.require(accounts.values.allSatisfy { $0.balance == 2 }, "lost")
                 }
             }.summary
         }
@@ -67,7 +67,8 @@ struct RobustnessTests {
             }
             scenario.thread("second") { boxes[0].value += 1 }
         }
-        guard case .notDeterministicBecauseOf(let place, let text, let reason)? = report.obstacle
+        guard
+            case .notDeterministicBecauseOf(let place, let text, let reason)? = report.inconclusive
         else {
             Issue.record("\(report.summary)")
             return

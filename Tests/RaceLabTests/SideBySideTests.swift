@@ -10,7 +10,7 @@ struct SideBySideTests {
     @Test("no line is wider than asked for", arguments: RenderingTests.failing)
     func width(of classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
-        let pair = SideBySide(
+        let pair = Exploration.SideBySide(
             Self.half(trace), Self.half(try Self.counterexample(of: RenderingTests.wide)))
         for width in [20, 33, 40, 60, 79, 80, 99, 100, 132, 300] {
             for line in pair.text(width: width).split(separator: "\n") {
@@ -24,13 +24,13 @@ struct SideBySideTests {
         arguments: RenderingTests.failing)
     func complete(_ classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
-        let other = try replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
+        let other = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         for (left, right) in [(trace, other), (other, trace)] {
-            let text = SideBySide(Self.half(left), Self.half(right)).text()
+            let text = Exploration.SideBySide(Self.half(left), Self.half(right)).text()
             let halves = Self.halves(of: text)
             for (half, trace) in [(halves.left, left), (halves.right, right)] {
                 let rows = Self.rows(half, trace)
-                let letters = Schedule.letters(for: trace.threads)
+                let letters = Exploration.Schedule.letters(for: trace.threads)
                 let threads = trace.steps.map(\.thread) + trace.waiting.map(\.thread)
                 let numbers =
                     trace.steps.indices.map { "\($0 + 1)" } + trace.waiting.map { _ in "–" }
@@ -45,7 +45,7 @@ struct SideBySideTests {
     @Test("nothing is cut where there is room", arguments: RenderingTests.failing.dropLast())
     func uncut(_ classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
-        let text = SideBySide(Self.half(trace), Self.half(trace)).text(width: 300)
+        let text = Exploration.SideBySide(Self.half(trace), Self.half(trace)).text(width: 300)
         #expect(!text.contains("…"))
         for row in trace.rows {
             let parts = [row.cell.text, row.cell.site, row.mark ?? ""].filter { !$0.isEmpty }
@@ -55,8 +55,10 @@ struct SideBySideTests {
 
     @Test("the state is said where it changes, and nowhere else")
     func states() throws {
-        let trace = try replay("FSSF", Classic.lostUpdate.describe)
-        let half = Self.halves(of: SideBySide(Self.half(trace), Self.half(trace)).text()).left
+        let trace = try Exploration.replay("FSSF", Classic.lostUpdate.describe)
+        let half = Self.halves(
+            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).text()
+        ).left
         #expect(half.filter { $0.hasPrefix("at first: ") } == ["at first: value 0"])
         #expect(half.filter { $0.contains("→") }.count == 1)
         #expect(half.filter { $0.hasSuffix("→ value 1") }.count == 1)
@@ -64,7 +66,7 @@ struct SideBySideTests {
 
     @Test("a state that changes under a lock is said when it can be looked at again")
     func lockedStates() throws {
-        let trace = try replay("OOO") { scenario in
+        let trace = try Exploration.replay("OOO") { scenario in
             let lock = NSLock()
             var value = 0
             scenario.thread("only") {
@@ -83,17 +85,19 @@ struct SideBySideTests {
 
     @Test("the place of a thread that holds a lock has a bar while others go on")
     func bars() throws {
-        let trace = try replay("AAAABBBA", Classic.nested.describe)
-        let half = Self.halves(of: SideBySide(Self.half(trace), Self.half(trace)).text()).left
+        let trace = try Exploration.replay("AAAABBBA", Classic.nested.describe)
+        let half = Self.halves(
+            of: Exploration.SideBySide(Self.half(trace), Self.half(trace)).text()
+        ).left
         let places = Self.rows(half, trace).map(\.places)
         #expect(places == ["A ", "A ", "A ", "A ", "│B", "│B", "│B", "A "])
     }
 
     @Test("tables and verdicts begin on the same line on both sides")
     func level() throws {
-        let short = try replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
+        let short = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         let long = try Self.counterexample(of: RenderingTests.wide)
-        let text = SideBySide(Self.half(short), Self.half(long)).text()
+        let text = Exploration.SideBySide(Self.half(short), Self.half(long)).text()
         let (left, right) = Self.halves(of: text)
         #expect(
             left.firstIndex { $0.hasPrefix("✗") } == right.firstIndex { $0.hasPrefix("✗") })
@@ -122,8 +126,8 @@ struct SideBySideTests {
         }
     }
 
-    private static func rows(_ half: [String], _ trace: Trace) -> [Row] {
-        let letters = Schedule.letters(for: trace.threads)
+    private static func rows(_ half: [String], _ trace: Exploration.Trace) -> [Row] {
+        let letters = Exploration.Schedule.letters(for: trace.threads)
         let width = letters.reduce(0) { $0 + $1.columns }
         return half.compactMap { Row($0, width: width) }
     }
@@ -135,12 +139,13 @@ struct SideBySideTests {
         )
     }
 
-    private static func half(_ trace: Trace) -> SideBySide.Half {
-        SideBySide.Half(heading: ["what it is called"], trace, verdict: "✗ what is wrong")
+    private static func half(_ trace: Exploration.Trace) -> Exploration.SideBySide.Half {
+        Exploration.SideBySide.Half(
+            heading: ["what it is called"], trace, verdict: "✗ what is wrong")
     }
 
-    private static func counterexample(of classic: Classic) throws -> Trace {
+    private static func counterexample(of classic: Classic) throws -> Exploration.Trace {
         let report = classic.report { $0.maximumInterleavings = 20_000 }
-        return try #require(try report.counterexample(classic.describe))
+        return try #require(try report.counterexample())
     }
 }

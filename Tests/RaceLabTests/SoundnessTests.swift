@@ -1,6 +1,6 @@
 import CRaceLab
 import Dispatch
-@_spi(Testing) import RaceLab
+import RaceLab
 import StageTesting
 import Synchronization
 import Testing
@@ -14,14 +14,14 @@ struct SoundnessTests {
     func reduction(of classic: Classic) {
         let full = classic.report()
         let reduced = classic.report { $0.reduction = true }
-        #expect(reduced.extent == .all && full.extent == .all)
+        #expect(reduced.coverage == .all && full.coverage == .all)
         #expect(reduced.explored <= full.explored)
         #expect(Set(reduced.outcomes.keys) == Set(full.outcomes.keys))
         #expect(findings(reduced) == findings(full))
         #expect(reduced.survives == full.survives)
     }
 
-    private func findings(_ report: Report) -> Set<String> {
+    private func findings(_ report: Exploration) -> Set<String> {
         Set(report.findings.map(\.description))
     }
 
@@ -58,7 +58,7 @@ struct SoundnessTests {
             }
         },
         Classic("a lock that is tried", .survives) { scenario in
-            let (lock, log) = (Box(Mutex(0)), Log<String>())
+            let (lock, log) = (Box(Mutex(0)), Scenario.Log<String>())
             for name in ["first", "second"] {
                 scenario.thread(name) {
                     let done: Void? = lock.value.withLockIfAvailable { value in
@@ -72,7 +72,7 @@ struct SoundnessTests {
         },
         Classic("three threads, one variable", .fails(.overlap)) { scenario in
             let shared = Counter()
-            let log = Log<Int>()
+            let log = Scenario.Log<Int>()
             for name in ["first", "second", "third"] {
                 scenario.thread(name) {
                     shared.increment()
@@ -82,7 +82,7 @@ struct SoundnessTests {
             scenario.outcome { "\(log.entries)" }
         },
         Classic("exchanges that fail", .survives) { scenario in
-            let (word, log) = (Box(Atomic(0)), Log<String>())
+            let (word, log) = (Box(Atomic(0)), Scenario.Log<String>())
             for (number, name) in ["first", "second", "third"].enumerated() {
                 scenario.thread(name) {
                     let (done, seen) = word.value.compareExchange(
@@ -153,7 +153,7 @@ struct SoundnessTests {
         var texts: Set<String> = []
         for _ in 0..<20 {
             let report = classic.report()
-            let trace = try report.counterexample(classic.describe)
+            let trace = try report.counterexample()
             texts.insert(report.text() + report.json + (trace.map { $0.table() + $0.json } ?? ""))
         }
         #expect(texts.count == 1)
@@ -164,7 +164,7 @@ struct SoundnessTests {
         let report = classic.report()
         for finding in report.findings {
             let text = finding.schedule.text(threads: report.threads)
-            let trace = try replay(text, classic.describe)
+            let trace = try Exploration.replay(text, classic.describe)
             #expect(trace.schedule == finding.schedule)
             #expect(
                 trace.findings.contains { $0.kind == finding.kind && $0.reason == finding.reason })
@@ -180,9 +180,9 @@ struct SoundnessTests {
             ("F99999999999999999999", "no number"),
         ])
     func malformed(schedule: String, words: String) {
-        let error = #expect(throws: Schedule.Malformed.self) {
-            try replay(schedule, Classic.lostUpdate.describe)
-        }
+        let error = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay(schedule, Classic.lostUpdate.describe)
+        }?.malformed
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
 
@@ -194,10 +194,10 @@ struct SoundnessTests {
             ("FFF", 3, "'first', but that thread has come to its end"),
             ("FFSSS", 5, "every thread has come to its end"),
         ])
-    func misfit(schedule: String, step: Int, words: String) {
-        let error = #expect(throws: Misfit.self) {
-            try replay(schedule, Classic.lostUpdate.describe)
-        }
+    func mismatch(schedule: String, step: Int, words: String) {
+        let error = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay(schedule, Classic.lostUpdate.describe)
+        }?.mismatch
         #expect(error?.step == step)
         #expect(error?.description.contains(words) == true, "\(error?.description ?? "")")
     }
@@ -206,17 +206,17 @@ struct SoundnessTests {
         "a schedule with a number of no thread is refused with the step",
         arguments: [-1, 2, 8, 31, 32, 33, 128, 256])
     func misfitOfNobody(thread: Int) {
-        let error = #expect(throws: Misfit.self) {
-            try replay(Schedule([0, thread]), Classic.lostUpdate.describe)
-        }
+        let error = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay(Exploration.Schedule([0, thread]), Classic.lostUpdate.describe)
+        }?.mismatch
         #expect(error?.step == 2)
     }
 
     @Test("a schedule that goes through a lock is refused with the step")
     func misfitAtLock() {
-        let error = #expect(throws: Misfit.self) {
-            try replay("PPZ", Classic.twoOrderedPhilosophers.describe)
-        }
+        let error = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay("PPZ", Classic.twoOrderedPhilosophers.describe)
+        }?.mismatch
         #expect(error?.step == 2 || error?.step == 3, "\(error?.description ?? "")")
     }
 
@@ -235,7 +235,7 @@ struct SoundnessTests {
             scenario.thread("second") { counter.value = 2 }
             scenario.outcome { "\(run)" }
         }
-        #expect(report.obstacle == .notDeterministic)
+        #expect(report.inconclusive == .notDeterministic)
     }
 
     @Test(
@@ -253,7 +253,7 @@ struct SoundnessTests {
             scenario.thread("first") { for _ in 0..<(2 + run % period) { counter.value = 1 } }
             scenario.thread("second") { for _ in 0..<2 { counter.value = 2 } }
         }
-        #expect(report.obstacle == (isDeterministic ? nil : .notDeterministic))
+        #expect(report.inconclusive == (isDeterministic ? nil : .notDeterministic))
         #expect(!report.survives)
     }
 
@@ -264,8 +264,8 @@ struct SoundnessTests {
             scenario.thread("first") { while counter.value >= 0 { counter.value = 1 } }
             scenario.thread("second") { counter.value = 2 }
         }
-        guard case .tooLong(steps: 2_000, _) = report.obstacle else {
-            Issue.record("\(String(describing: report.obstacle))")
+        guard case .tooLong(steps: 2_000, _) = report.inconclusive else {
+            Issue.record("\(String(describing: report.inconclusive))")
             return
         }
     }
@@ -280,7 +280,7 @@ struct SoundnessTests {
         let report = classic.report()
         #expect(report.findings.map(\.kind) == [.deadlock])
         #expect(report.findings.first?.count == report.explored)
-        let trace = try #require(try report.counterexample(classic.describe))
+        let trace = try #require(try report.counterexample())
         #expect(trace.waiting.map(\.thread) == [0])
         #expect(trace.waiting.map(\.cause) == [.change])
     }
@@ -291,7 +291,7 @@ struct SoundnessTests {
             let counter = Counter()
             scenario.thread("first") {
                 counter.increment()
-                throw CheckFailure("enough")
+                throw Scenario.CheckFailure("enough")
             }
             scenario.thread("second") { counter.increment() }
         }
@@ -306,9 +306,9 @@ struct SoundnessTests {
             let counter = Counter()
             scenario.thread("first") {
                 counter.value = 1
-                throw CheckFailure("")
+                throw Scenario.CheckFailure("")
             }
-            scenario.check { throw CheckFailure("") }
+            scenario.check { throw Scenario.CheckFailure("") }
         }
         let report = explore(describe)
         #expect(
@@ -324,7 +324,7 @@ struct SoundnessTests {
             scenario.thread("first") { counter.increment() }
             scenario.thread("idle") {}
         }
-        #expect(report.obstacle == .sawNothing(thread: "idle"))
+        #expect(report.inconclusive == .sawNothing(thread: "idle"))
         #expect(!report.survives)
     }
 
@@ -335,7 +335,7 @@ struct SoundnessTests {
             scenario.thread("waits") { semaphore.wait() }
             scenario.thread("counts") { counter.increment() }
         }
-        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.inconclusive == nil, "\(report.summary)")
         #expect(report.findings.map(\.kind) == [.deadlock])
     }
 
@@ -343,9 +343,9 @@ struct SoundnessTests {
     func vacuousWords() {
         let report = explore { scenario in
             scenario.thread("first") {}
-            scenario.thread("second") { Log<Int>().append(1) }
+            scenario.thread("second") { Scenario.Log<Int>().append(1) }
         }
-        #expect(report.obstacle == .sawNothing(thread: "first"))
+        #expect(report.inconclusive == .sawNothing(thread: "first"))
         let lines = report.text().split(separator: "\n")
         #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 100 }, "\(report.text())")
         for word in ["Tasks", "actors", "OperationQueue"] {
@@ -355,13 +355,13 @@ struct SoundnessTests {
 
     @Test("an exploration within another says so, and does not wait for itself")
     func withinAnother() {
-        let inner = Mutex<Set<Obstacle?>>([])
+        let inner = Mutex<Set<Exploration.Inconclusive?>>([])
         let explores: @Sendable () -> Void = {
             let report = explore { scenario in
                 let counter = Counter()
                 scenario.thread("inner") { counter.increment() }
             }
-            inner.withLock { _ = $0.insert(report.obstacle) }
+            inner.withLock { _ = $0.insert(report.inconclusive) }
         }
         let report = explore { scenario in
             explores()
@@ -372,7 +372,7 @@ struct SoundnessTests {
             }
             scenario.check { explores() }
         }
-        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.inconclusive == nil, "\(report.summary)")
         #expect(inner.withLock { $0.count } == 1)
         #expect(
             inner.withLock { $0.first }??.description.contains("one exploration within another")
@@ -381,6 +381,6 @@ struct SoundnessTests {
 
     @Test("a scenario without threads says so")
     func noThreads() {
-        #expect(explore { _ in }.obstacle == .noThreads)
+        #expect(explore { _ in }.inconclusive == .noThreads)
     }
 }

@@ -25,9 +25,9 @@ struct SpinningTests {
         }
 
         /// The number of threads that wait can be more than one; the change can be left out.
-        func report(waiting: Int = 1, changes: Bool = true, reduction: Bool = true) -> Report {
-            var options = Options()
-            options.judging = [.deadlock, .livelock, .failedCheck]
+        func report(waiting: Int = 1, changes: Bool = true, reduction: Bool = true) -> Exploration {
+            var options = Exploration.Options()
+            options.failingKinds = [.deadlock, .livelock, .failedCheck]
             options.reduction = reduction
             return explore(options: options) { scenario in
                 let (wait, change) = make()
@@ -100,7 +100,7 @@ struct SpinningTests {
     func looksAtUnseen(_ wait: Wait, reduction: Bool) {
         let report = wait.report(reduction: reduction)
         #expect(report.survives, "\(report.text())")
-        #expect(report.extent == .all)
+        #expect(report.coverage == .all)
     }
 
     // MARK: Allocating
@@ -162,7 +162,7 @@ struct SpinningTests {
     @Test("and without the change it never ends", arguments: allocating, [1, 2])
     func neverEnds(_ wait: Wait, waiting: Int) {
         let report = wait.report(waiting: waiting, changes: false)
-        let kind: Finding.Kind = wait.takesLock ? .livelock : .deadlock
+        let kind: Exploration.Finding.Kind = wait.takesLock ? .livelock : .deadlock
         #expect(report.findings.map(\.kind) == [kind], "\(report.text())")
         #expect(report.failing == report.explored && report.failing > 0)
     }
@@ -172,9 +172,9 @@ struct SpinningTests {
     @Test("a loop that gives up after some rounds does so", arguments: [false, true])
     func givesUp(reduction: Bool) {
         for rounds in [countsInVariable, countsInArray] {
-            var options = Options()
+            var options = Exploration.Options()
             options.reduction = reduction
-            options.judging = [.deadlock, .livelock]
+            options.failingKinds = [.deadlock, .livelock]
             let report = explore(options: options) { scenario in
                 let (counter, seen) = (Counter(), Seen())
                 scenario.thread("waits") { seen.note(rounds(counter) ? "saw it" : "gave up") }

@@ -16,37 +16,39 @@ struct VerdictTests {
 
     @Test("two writes that nothing orders are a data race, also where overlaps do not count")
     func writeAgainstWrite() throws {
-        var options = Options()
-        options.judging = [.dataRace]
+        var options = Exploration.Options()
+        options.failingKinds = [.dataRace]
         let report = explore(options: options, Self.overwriting.describe)
         #expect(!report.survives && report.failing == 2 && report.explored == 2)
-        #expect(report.findings.map(\.kind) == [.dataRace] && report.remarks.isEmpty)
+        #expect(report.findings.map(\.kind) == [.dataRace] && report.otherFindings.isEmpty)
         #expect(report.findings.first?.reason.hasPrefix("nothing orders") == true)
         let trace = try #require(
-            try report.counterexample(options: options, Self.overwriting.describe))
+            try report.counterexample())
         #expect(trace.findings.map(\.kind) == [.dataRace])
         #expect(trace.steps[1].mark != nil, "\(trace.table())")
     }
 
     @Test("they are a data race in a child process, too, and when they are judged afterwards")
     func writeAgainstWriteElsewhere() {
-        var options = Options()
-        options.judging = [.dataRace]
-        options.isolation = .childProcess
+        var options = Exploration.Options()
+        options.failingKinds = [.dataRace]
+        options.isolation = .childProcess()
         let report = explore(options: options, Self.overwriting.describe)
         #expect(report.findings.map(\.kind) == [.dataRace] && report.failing == 2)
-        options.judging = Set(Finding.Kind.allCases)
-        let other = explore(options: options, Self.overwriting.describe).judged(by: [.dataRace])
+        options.failingKinds = Set(Exploration.Finding.Kind.allCases)
+        let other = explore(options: options, Self.overwriting.describe).countingAsFailures([
+            .dataRace
+        ])
         #expect(other.findings.map(\.kind) == [.dataRace] && other.failing == 2)
-        #expect(other.judged(by: [.deadlock]).failing == 0)
-        #expect(other.judged(by: [.overlap]).findings.map(\.kind) == [.overlap])
+        #expect(other.countingAsFailures([.deadlock]).failing == 0)
+        #expect(other.countingAsFailures([.overlap]).findings.map(\.kind) == [.overlap])
     }
 
     // MARK: Survives means all
 
     @Test("what was cut off does not survive", arguments: [1, 5, 19])
     func cutOff(count: Int) {
-        var options = Options()
+        var options = Exploration.Options()
         options.reduction = false
         options.maximumInterleavings = count
         let report = explore(options: options) { scenario in
@@ -55,7 +57,8 @@ struct VerdictTests {
                 scenario.thread(name) { for _ in 0..<3 { counter.value = 1 } }
             }
         }
-        #expect(report.extent == .first(count) && report.failing == 0 && report.obstacle == nil)
+        #expect(
+            report.coverage == .first(count) && report.failing == 0 && report.inconclusive == nil)
         #expect(!report.survives)
         #expect(report.summary.hasPrefix("no failure in the first "), "\(report.summary)")
         #expect(report.text().hasPrefix("no failure in the first "), "\(report.text())")
@@ -64,8 +67,8 @@ struct VerdictTests {
 
     @Test("nor does what has a bound on switches that was reached")
     func boundOnSwitches() {
-        var options = Options()
-        options.maximumSwitches = 0
+        var options = Exploration.Options()
+        options.preemptionBound = 0
         let describe: (Scenario) -> Void = { scenario in
             let counter = AtomicCounter()
             for name in ["first", "second"] {
@@ -74,8 +77,8 @@ struct VerdictTests {
         }
         let report = explore(options: options, describe)
         #expect(!report.survives && report.failing == 0)
-        #expect(report.summary.hasPrefix("no failure in all interleavings without a forced"))
-        options.maximumSwitches = 10
+        #expect(report.summary.hasPrefix("no failure in all interleavings without a preemption"))
+        options.preemptionBound = 10
         #expect(explore(options: options, describe).survives)
     }
 
@@ -86,13 +89,14 @@ struct VerdictTests {
         let describe = Classic.lostUpdate.describe
         let all = explore(describe)
         #expect(all.text().contains("counted as failures: findings of every kind"))
-        var options = Options()
-        options.judging = [.deadlock, .failedCheck]
+        var options = Exploration.Options()
+        options.failingKinds = [.deadlock, .failedCheck]
         let some = explore(options: options, describe)
         let words = "counted as failures: failed check, deadlock, nothing else"
         #expect(some.text().contains(words), "\(some.text())")
         #expect(some.markdown.contains(words))
-        #expect(some.json.contains("\"judging\": [\"failedCheck\", \"deadlock\"]"), "\(some.json)")
+        #expect(
+            some.json.contains("\"failingKinds\": [\"failedCheck\", \"deadlock\"]"), "\(some.json)")
         #expect(some.count(of: .dataRace) > 0)
         #expect(some.count(of: .dataRace) == all.count(of: .dataRace))
     }
@@ -102,12 +106,12 @@ struct VerdictTests {
     @Test("a thread that only writes into a log has been seen")
     func onlyNotes() {
         let report = explore { scenario in
-            let log = Log<Int>()
+            let log = Scenario.Log<Int>()
             scenario.thread("first") { log.append(1) }
             scenario.thread("second") { log.append(2) }
             scenario.outcome { "\(log.entries)" }
         }
-        #expect(report.obstacle == nil, "\(report.summary)")
+        #expect(report.inconclusive == nil, "\(report.summary)")
         #expect(report.outcomes == ["[1, 2]": 1, "[2, 1]": 1])
     }
 
@@ -122,17 +126,21 @@ struct VerdictTests {
         let finding = try #require(report.findings.first)
         #expect(finding.kind == .deadlock && finding.schedule.choices.isEmpty)
         let text = finding.schedule.text(threads: report.threads)
-        let trace = try replay(text, describe)
+        let trace = try Exploration.replay(text, describe)
         #expect(trace.findings.first?.kind == .deadlock && trace.steps.isEmpty)
         #expect(trace.waiting.map(\.cause) == [.semaphore, .semaphore])
-        #expect(try replay(Schedule([]), describe).findings.first?.kind == .deadlock)
-        #expect(try report.counterexample(describe)?.scheduleText == text)
+        #expect(
+            try Exploration.replay(Exploration.Schedule([]), describe).findings.first?.kind
+                == .deadlock)
+        #expect(try report.counterexample()?.scheduleText == text)
         #expect(report.text().contains("deadlock   1  \"\""), "\(report.text())")
     }
 
     @Test("the empty schedule does not fit where a thread can go on")
     func emptySchedule() {
-        let error = #expect(throws: Misfit.self) { try replay("", Classic.lostUpdate.describe) }
+        let error = #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay("", Classic.lostUpdate.describe)
+        }?.mismatch
         #expect(error?.step == 1)
         #expect(error?.description.contains("ends after 0 steps") == true)
     }

@@ -85,8 +85,8 @@ public enum ChildRun {
         return .fails([reason], failing: nil, explored: nil, detail: "\(detail)")
     }
 
-    /// Runs a part of H12 or H19 here, on a thread with a stack of 8 MB, writes the verdict to standard
-    /// error and ends the process. `nil` if there is no such part.
+    /// Runs a part of H12 or H19 here, on a thread with a stack of 8 MB, writes the verdict to
+    /// standard error and ends the process. `nil` if there is no such part.
     public static func runInThisProcess(
         _ name: String, on subject: Subject, links: Int = LongChain.links
     ) -> Never? {
@@ -106,10 +106,10 @@ public enum ChildRun {
         while true { pause() }
     }
 
-    /// ThreadSanitizer keeps a stack of calls of its own, and spoils its memory when that is full. On
-    /// a smaller stack ours is full before.
+    /// ThreadSanitizer keeps a stack of calls of its own, and spoils its memory when that is full.
+    /// On a smaller stack ours is full before.
     private static var runsUnderThreadSanitizer: Bool {
-        unavailable?.contains("ThreadSanitizer") == true
+        Exploration.unavailable?.contains("ThreadSanitizer") == true
     }
 
     private static func write(_ verdict: String) {

@@ -203,13 +203,13 @@ extension Subject {
     var flatteningType: (any FlatteningPromise.Type)? { type as? any FlatteningPromise.Type }
 }
 
-/// Runs on a thread of the lab if possible, so that a promise that deadlocks fails instead of blocking
-/// the process.
+/// Runs on a thread of the lab if possible, so that a promise that deadlocks fails instead of
+/// blocking the process.
 func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
-    guard unavailable == nil else { return verdict(run) }
+    guard Exploration.unavailable == nil else { return verdict(run) }
     var found: Verdict?
-    var options = Options()
-    options.judging = [.deadlock, .livelock]
+    var options = Exploration.Options()
+    options.failingKinds = [.deadlock, .livelock]
     let report = explore(options: options) { scenario in
         scenario.thread("main") { found = verdict(run) }
     }

@@ -10,22 +10,22 @@ struct QueueOrderTests {
     private let reversed = "the later handler was called first"
 
     /// Steps that do not touch the same thing are not tried in every order.
-    private var options: Options {
-        var options = Options()
+    private var options: Exploration.Options {
+        var options = Exploration.Options()
         options.reduction = true
         return options
     }
 
-    private func check(_ log: Log<String>) throws {
-        try require(log.entries.count == 2, "a handler was lost")
-        try require(log.entries == ["first", "second"], reversed)
+    private func check(_ log: Scenario.Log<String>) throws {
+        try Scenario.require(log.entries.count == 2, "a handler was lost")
+        try Scenario.require(log.entries == ["first", "second"], reversed)
     }
 
     @Test("PromiseKit, which enqueues after sealing, loses it")
     func promiseKit() {
         let report = explore(options: options) { scenario in
             let queue = scenario.queue("queue")
-            let log = Log<String>()
+            let log = Scenario.Log<String>()
             var seal: ((Result<Int, any Error>) -> Void)!
             let promise = PromiseKitStyle<Int> { seal = $0 }
             let settle = seal!
@@ -36,7 +36,7 @@ struct QueueOrderTests {
             }
             scenario.check { try check(log) }
         }
-        #expect(report.obstacle == nil && report.extent == .all)
+        #expect(report.inconclusive == nil && report.coverage == .all)
         #expect(report.failing > 0 && report.failing < report.explored)
         #expect(report.findings.map(\.reason) == [reversed])
     }
@@ -44,20 +44,20 @@ struct QueueOrderTests {
     @Test("Google Promises, which enqueue under the lock, keep it")
     func google() {
         let report = explore(options: options) { google($0, workers: 1) }
-        #expect(report.obstacle == nil && report.extent == .all)
+        #expect(report.inconclusive == nil && report.coverage == .all)
         #expect(report.failing == 0 && report.explored > 1)
     }
 
     @Test("Google Promises on a queue with two workers do not: the queue has to be serial")
     func googleConcurrent() {
         let report = explore(options: options) { google($0, workers: 2) }
-        #expect(report.obstacle == nil && report.extent == .all)
+        #expect(report.inconclusive == nil && report.coverage == .all)
         #expect(report.findings.map(\.reason) == [reversed])
     }
 
     private func google(_ scenario: Scenario, workers: Int) {
         let queue = scenario.queue("queue", workers: workers)
-        let log = Log<String>()
+        let log = Scenario.Log<String>()
         let promise = GooglePromisesStyle<Int>.pending()
         promise.then(on: queue.async) { _ in log.append("first") }
         scenario.thread("resolver") { promise.fulfill(1) }

@@ -32,7 +32,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         switch check {
         case .hazard(let hazard):
             if case .cannotExpress(let why) = hazard.expectation(on: subject) { return why }
-            return hazard.canRunHere ? nil : unavailable
+            return hazard.canRunHere ? nil : Exploration.unavailable
         case .clause(let clause):
             return clause.results(on: subject).isEmpty ? "\(subject) has no case for it" : nil
         }
@@ -43,9 +43,9 @@ extension Hazard {
     /// A race needs the lab. A long chain may overflow its stack, after which a program under
     /// ThreadSanitizer does not end.
     fileprivate var canRunHere: Bool {
-        if self is any Race { return unavailable == nil }
+        if self is any Race { return Exploration.unavailable == nil }
         return !(self is any LongChainHazard)
-            || unavailable?.contains("ThreadSanitizer") != true
+            || Exploration.unavailable?.contains("ThreadSanitizer") != true
     }
 }
 
@@ -53,8 +53,8 @@ extension Hazard {
 
 extension Row {
     /// Runs the row, compares the verdict with the documented one in both directions, and prints a
-    /// line; above the first row it prints the subject. A subject that survives what it is documented to fail fails the test, and so does one
-    /// that fails for another reason.
+    /// line; above the first row it prints the subject. A subject that survives what it is
+    /// documented to fail fails the test, and so does one that fails for another reason.
     func test(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         if case .hazard(let hazard) = check, hazard.id == Catalogue.all[0].id { print(subject) }
         if let reasonToSkip {
@@ -92,8 +92,8 @@ extension Row {
         return (reasons.map(\.rawValue), [])
     }
 
-    /// Each part of a long chain runs in a process that may be lost. A tenth of the links exhaust the
-    /// stack as well; only the stages are worth the time that a million takes.
+    /// Each part of a long chain runs in a process that may be lost. A tenth of the links exhaust
+    /// the stack as well; only the stages are worth the time that a million takes.
     private func verdict(
         of hazard: any LongChainHazard, _ sourceLocation: SourceLocation
     ) async -> Verdict {

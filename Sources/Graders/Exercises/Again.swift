@@ -132,7 +132,7 @@ private enum RetryRequirements {
     /// Work whose attempts are written down.
     private final class Bench: Sendable {
         let clock = ManualClock()
-        let started = Log<Int>()
+        let started = Scenario.Log<Int>()
         let ear = Ear()
         let delay: Duration
 

@@ -124,7 +124,7 @@ extension Requirement {
             with: (any PromiseAnswer).self
         ) { scenario, answer in
             let promise = answer.pending(String.self)
-            let log = Log<Call>()
+            let log = Scenario.Log<Call>()
             scenario.thread("subscriber") {
                 promise.listen { log.append(Call(who: "handler", what: $0)) }
             }
@@ -255,7 +255,7 @@ private func use<P: PromiseUnderTest>(
 private func describeMeanwhile<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
     let (fulfilled, resolve, reject) = P.pending()
     let (rejected, resolveOther, rejectOther) = P.pending()
-    let log = Log<Call>()
+    let log = Scenario.Log<Call>()
     let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let waitForUser = {
         begun.signal()

@@ -357,12 +357,12 @@ private enum RaceRequirements {
     }
 
     private static func stepsOfSettling(after race: @escaping (AWPromise<Int>) -> Void) -> Int? {
-        let report = explore(options: Options()) { scenario in
+        let report = explore(options: Exploration.Options()) { scenario in
             let slow = AWPromise<Int>.pending()
             race(slow.promise)
             scenario.thread("settler") { slow.resolver.fulfill(1) }
         }
-        return report.surviving?.choices.count
+        return report.passingSchedule?.choices.count
     }
 
     // MARK: Several threads

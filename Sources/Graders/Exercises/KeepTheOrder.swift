@@ -122,7 +122,7 @@ extension Exercise {
         ])
 }
 
-extension Log<Call> {
+extension Scenario.Log<Call> {
     /// Each of these was called once, and in this order.
     fileprivate func requireOrder(_ names: String...) throws {
         for name in names { try require(entries.contains { $0.who == name }, or: .lost) }
@@ -138,7 +138,7 @@ private final class Form {
 
 private func describeForm<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
     let (promise, resolve, _) = P.pending()
-    let log = Log<Call>()
+    let log = Scenario.Log<Call>()
     let form = Form()
     promise.mapping {
         log.append(Call(who: "fill in", what: "\($0)"))
@@ -163,7 +163,7 @@ private func describeForm<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: 
 
 private func describeRelay<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
     let (promise, _, reject) = P.pending()
-    let log = Log<Call>()
+    let log = Scenario.Log<Call>()
     let registered = DispatchSemaphore(value: 0)
     let listen = { (who: String, promise: P) in
         promise.ending { log.append(Call(who: who, what: "\($0)")) }
@@ -189,7 +189,7 @@ private func describeInsideAndOutside<P: PromiseUnderTest>(
     _ scenario: Scenario, _ promise: P.Type
 ) {
     let (promise, resolve, _) = P.pending()
-    let log = Log<Call>()
+    let log = Scenario.Log<Call>()
     promise.mapping {
         log.append(Call(who: "first handler", what: "\($0)"))
         promise.listen("inner handler", log)
@@ -206,7 +206,7 @@ private func describeInsideAndOutside<P: PromiseUnderTest>(
 }
 
 private func describeTwoLate<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
-    let log = Log<Call>()
+    let log = Scenario.Log<Call>()
     let promise = P.working { resolve, _ in resolve(5) }
     scenario.thread("one") {
         promise.mapping {

@@ -194,7 +194,7 @@ private enum CancellationRequirements {
             with: Answer.self
         ) { scenario, answer in
             let pair = answer.pair()
-            let answers = Log<Bool>()
+            let answers = Scenario.Log<Bool>()
             scenario.thread("canceller") { pair.cancel() }
             scenario.thread("worker") {
                 let isCancelled = pair.isCancelled
@@ -282,7 +282,7 @@ private enum CancellationRequirements {
 
     /// Which observers were called, in which order.
     private final class Calls: Sendable {
-        private let log = Log<String>()
+        private let log = Scenario.Log<String>()
 
         @discardableResult
         func observe(_ pair: any CancellationPair, _ name: String) -> () -> Void {
@@ -334,7 +334,7 @@ private enum CancellationRequirements {
 
     /// Nobody keeps the registrations: so there are many observers, and all of them in one place.
     private static func calledThoughDropped(_ answer: Answer) throws {
-        let (pair, calls) = (answer.pair(), Log<Int>())
+        let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
         let observer = { @Sendable in calls.append(1) }
         let count = 30
         for _ in 0..<count { _ = pair.onCancel(observer) }
@@ -395,8 +395,8 @@ private enum CancellationRequirements {
 
     private static func comesBack(_ answer: Answer) throws {
         let (pair, calls) = (answer.pair(), Calls())
-        let withdrawals = Log<() -> Void>()
-        let answers = Log<Bool>()
+        let withdrawals = Scenario.Log<() -> Void>()
+        let answers = Scenario.Log<Bool>()
         withdrawals.append(
             pair.onCancel {
                 calls.observe(pair, "registered inside")
@@ -504,7 +504,7 @@ private enum CancellationRequirements {
             ),
         ]
         for (when, run) in ways {
-            let (pair, farewells) = (answer.pair(), Log<Int>())
+            let (pair, farewells) = (answer.pair(), Scenario.Log<Int>())
             let withdraw = run(pair) {
                 observe(
                     pair,

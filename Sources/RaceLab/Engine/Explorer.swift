@@ -3,7 +3,9 @@ import CRaceLab
 /// One exploration: the Swift side of the engine in CRaceLab, which calls back to set up each
 /// run, to run the bodies and to judge what came of them; and the tally of all runs.
 final class Explorer {
-    var options: Options
+    let options: Exploration.Options
+    /// Interleavings that crash, in a child process that must not run them to their ends.
+    let crashes: [KnownCrash]
     let describe: (Scenario) -> Void
     private(set) var scenario = Scenario()
     /// Whether there is nothing to run.
@@ -11,27 +13,30 @@ final class Explorer {
     private var uncaught: [(thread: Int, error: any Error)] = []
 
     init(
-        _ options: Options, _ describe: @escaping (Scenario) -> Void, _ herald: Herald? = nil
+        _ options: Exploration.Options, _ describe: @escaping (Scenario) -> Void,
+        crashes: [KnownCrash] = [], reporter: ChildReporter? = nil
     ) {
         self.options = options
         self.describe = describe
-        self.herald = herald
+        self.crashes = crashes
+        self.reporter = reporter
     }
 
     private struct Tally {
         var count = 0
         /// The smallest interleaving that was run.
         var size = RunSize.unlimited
-        var schedule = Schedule([])
+        var schedule = Exploration.Schedule([])
         /// The smallest one that was computed from one that was run.
-        var computed: (size: RunSize, schedule: Schedule)?
+        var computed: (size: RunSize, schedule: Exploration.Schedule)?
         let firstSeen: Int
 
         init(firstSeen: Int) {
             self.firstSeen = firstSeen
         }
 
-        mutating func add(_ run: rl_run, _ other: (size: RunSize, schedule: Schedule)?) {
+        mutating func add(_ run: rl_run, _ other: (size: RunSize, schedule: Exploration.Schedule)?)
+        {
             count += 1
             if run.size < size { (size, schedule) = (run.size, run.schedule) }
             if let other, other.size < computed?.size ?? .unlimited { computed = other }
@@ -41,16 +46,16 @@ final class Explorer {
     /// All that must be the same when an interleaving is run again.
     private struct Recording: Equatable {
         let status: UInt32
-        let schedule: Schedule
+        let schedule: Exploration.Schedule
         let places: [UInt]
-        let causes: [Cause]
+        let causes: [FindingKey]
         let outcome: String?
     }
 
-    private var tallies: [Cause: Tally] = [:]
+    private var tallies: [FindingKey: Tally] = [:]
     private var found = Found()
     private var outcomes: [String: Int] = [:]
-    private var surviving: Schedule?
+    private var passingSchedule: Exploration.Schedule?
     private var accesses: [UInt32] = []
     /// How many threads a run has had at most.
     private var threadCount = 0
@@ -62,56 +67,60 @@ final class Explorer {
     /// Whether to stop because an interleaving has failed.
     private var stopped = false
     private var began = ContinuousClock.now
-    var obstacle: Obstacle?
+    var inconclusive: Exploration.Inconclusive?
     /// Looks at a run, and says whether to go on with the next.
     var judge: (rl_run) -> Bool = { _ in true }
     var stepped: ((Int) -> Void)?
     var wasSetUp: (() -> Void)?
     /// Told of everything that is worth knowing even if this process crashes.
-    var herald: Herald?
+    let reporter: ChildReporter?
 
-    // MARK: Reports
+    // MARK: The result
 
-    func report() -> Report {
-        let report = reportOnce()
-        guard report.obstacle == .notDeterministic else { return report }
-        // What is made for the first time, such as the metadata of a type, leaves other traces on the
-        // stack than what is there already. So a loop may be found to spin one round later.
-        return Explorer(options, describe, herald).reportOnce()
+    func explored() -> ExplorationResult {
+        let result = exploredOnce()
+        guard result.inconclusive == .notDeterministic else { return result }
+        // What is made for the first time, such as the metadata of a type, leaves other traces on
+        // the stack than what is there already. So a loop may be found to spin one round later.
+        return Explorer(options, describe, crashes: crashes, reporter: reporter).exploredOnce()
     }
 
-    private func reportOnce() -> Report {
+    private func exploredOnce() -> ExplorationResult {
         judge = { run in self.tally(run) }
         let summary = run()
         let threads = names(upTo: threadCount)
-        if obstacle == nil {
-            obstacle = obstacle(after: summary)
+        if inconclusive == nil {
+            inconclusive = inconclusive(after: summary)
         }
-        if obstacle == nil, !firstCanBeRepeated() { obstacle = LikelyCause(lastPlaces).obstacle }
+        if inconclusive == nil, !firstCanBeRepeated() {
+            inconclusive = LikelyCause(lastPlaces).inconclusive
+        }
         found.all = tallies.sorted { left, right in
             (left.key.kind, left.value.firstSeen) < (right.key.kind, right.value.firstSeen)
         }.map { cause, tally in
-            Finding(cause, count: tally.count, schedule: schedule(of: tally, showing: cause))
+            Exploration.Finding(
+                cause, count: tally.count, schedule: schedule(of: tally, showing: cause))
         }
-        let limit = stopped ? .firstFailure : Report.Limit(summary.bound)
-        let extent: Report.Extent =
+        let limit = stopped ? .firstFailure : Exploration.Limit(summary.bound)
+        let coverage: Exploration.Coverage =
             if limit != nil {
                 .first(Int(summary.runs))
-            } else if summary.preemption_bound_reached, let bound = options.maximumSwitches {
-                .atMost(switches: bound)
+            } else if summary.preemption_bound_reached, let bound = options.preemptionBound {
+                .atMost(preemptions: bound)
             } else {
                 .all
             }
-        return Report(
+        return ExplorationResult(
             threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
-            extent: extent, limit: limit, found: found, judging: options.judging,
-            outcomes: outcomes, expectations: scenario.expectations, surviving: surviving,
-            obstacle: obstacle, hasWeakOrderings: summary.has_weak_orderings)
+            coverage: coverage, limit: limit, found: found, outcomes: outcomes,
+            expectations: scenario.expectations, passingSchedule: passingSchedule,
+            inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings)
     }
 
-    /// The smallest interleaving that shows `cause`. One that was only computed is run, to make sure.
-    private func schedule(of tally: Tally, showing cause: Cause) -> Schedule {
-        guard obstacle == nil, let computed = tally.computed, computed.size <= tally.size,
+    /// The smallest interleaving that shows `cause`. One that was only computed is run, to make
+    /// sure.
+    private func schedule(of tally: Tally, showing cause: FindingKey) -> Exploration.Schedule {
+        guard inconclusive == nil, let computed = tally.computed, computed.size <= tally.size,
             computed.schedule != tally.schedule
         else {
             return tally.schedule
@@ -132,11 +141,11 @@ final class Explorer {
         tallies = [:]
         found = Found()
         outcomes = [:]
-        surviving = nil
+        passingSchedule = nil
         accesses = []
         threadCount = 0
         first = nil
-        obstacle = nil
+        inconclusive = nil
     }
 
     /// Runs the first interleaving once more: now it shows if the runs since have left something
@@ -155,29 +164,29 @@ final class Explorer {
         return again == first
     }
 
-    private func recording(of run: rl_run, causes: [Cause]) -> Recording {
+    private func recording(of run: rl_run, causes: [FindingKey]) -> Recording {
         Recording(
             status: run.status.rawValue, schedule: run.schedule,
             places: run.places, causes: causes, outcome: outcome)
     }
 
-    func obstacle(after summary: rl_summary) -> Obstacle? {
-        if let obstacle = obstacle(of: scenario) { return obstacle }
-        if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).obstacle }
+    func inconclusive(after summary: rl_summary) -> Exploration.Inconclusive? {
+        if let inconclusive = inconclusive(of: scenario) { return inconclusive }
+        if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).inconclusive }
         // A thread that crashes at once has had no time to touch anything.
-        if !options.crashes.isEmpty { return nil }
+        if !crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }
     }
 
     /// Why there is nothing to run.
-    private func obstacle(of scenario: Scenario) -> Obstacle? {
+    private func inconclusive(of scenario: Scenario) -> Exploration.Inconclusive? {
         if let mistake = scenario.mistake { return .malformedScenario(mistake) }
         return scenario.threads.isEmpty ? .noThreads : nil
     }
 
     /// Why there is nothing to be said of a run.
-    func obstacle(of run: rl_run) -> Obstacle? {
+    func inconclusive(of run: rl_run) -> Exploration.Inconclusive? {
         if let mistake = scenario.mistake { return .malformedScenario(mistake) }
         switch run.status {
         case RL_BLOCKED, RL_SILENT: return run.stuck(names: names(of: run))
@@ -192,31 +201,43 @@ final class Explorer {
         StartedThreads.names(after: scenario.threads.map(\.name), upTo: count)
     }
 
+    /// Reads a schedule for the threads of the scenario.
+    func read(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Schedule {
+        let names = try threadNames()
+        do throws(Exploration.Schedule.Malformed) {
+            return try Exploration.Schedule(schedule, threads: names)
+        } catch {
+            throw .malformed(error)
+        }
+    }
+
     /// Of all threads that a schedule may name.
-    func threadNames() throws(Obstacle) -> [String] {
+    private func threadNames() throws(Exploration.ReplayError) -> [String] {
         onlyDescribes = true
         defer { onlyDescribes = false }
         judge = { run in
-            self.obstacle = self.obstacle(of: run)
+            self.inconclusive = self.inconclusive(of: run)
             return false
         }
         _ = run()
-        if let obstacle = obstacle ?? obstacle(of: scenario) { throw obstacle }
+        if let inconclusive = inconclusive ?? inconclusive(of: scenario) {
+            throw .inconclusive(inconclusive)
+        }
         return StartedThreads.names(
             after: scenario.threads.map(\.name), upTo: Int(RL_MAX_THREADS))
     }
 
     private func tally(_ run: rl_run) -> Bool {
         threadCount = max(threadCount, Int(run.thread_count))
-        if let obstacle = obstacle(of: run) {
-            self.obstacle = obstacle
+        if let inconclusive = inconclusive(of: run) {
+            self.inconclusive = inconclusive
             return false
         }
         switch run.status {
         case RL_TOO_LONG:
             let text = run.schedule.prefix(40)
                 .text(threads: names(upTo: threadCount))
-            obstacle = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
+            inconclusive = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME, RL_OUTSIDE:
             lastPlaces = run.places + run.allWaiting.map { UInt($0.pc) }
@@ -236,20 +257,20 @@ final class Explorer {
             tallies[cause, default: fresh].add(run, smallest)
         }
         found.count(causes.lazy.map(\.kind))
-        if surviving == nil, causes.isEmpty { surviving = run.schedule }
+        if passingSchedule == nil, causes.isEmpty { passingSchedule = run.schedule }
         stopped =
             options.stopsAtFirstFailure
-            && causes.contains { options.judging.contains($0.kind) }
+            && causes.contains { options.failingKinds.contains($0.kind) }
         return !stopped
     }
 
     /// Everything that is wrong with a run, each thing once.
-    func causes(of run: rl_run) -> [Cause] {
-        var causes: [Cause] = []
+    func causes(of run: rl_run) -> [FindingKey] {
+        var causes: [FindingKey] = []
         outcome = nil
         if run.status == RL_CRASHES {
             let schedule = run.schedule
-            let known = options.crashes.first { $0.schedule == schedule }
+            let known = crashes.first { $0.schedule == schedule }
             causes.append(.said(.crash, known?.reason ?? ""))
         }
         if run.status == RL_DEADLOCK {
@@ -274,12 +295,12 @@ final class Explorer {
             }
         }
         if run.status == RL_COMPLETE { scenario.letGo() }
-        causes += misuses(names: names(of: run)).map { Cause.said(.misuse, $0) }
+        causes += misuses(names: names(of: run)).map { FindingKey.said(.misuse, $0) }
         for race in run.allRaces {
             let pair = race.inOrder
-            let cause = Cause.race(
+            let cause = FindingKey.race(
                 first: pair.0, second: pair.1, overlap: race.overlap, isKnown: race.is_known
-            ).judged(by: options.judging)
+            ).counted(by: options.failingKinds)
             if !causes.contains(cause) { causes.append(cause) }
         }
         return causes
@@ -303,10 +324,10 @@ final class Explorer {
 
     // MARK: The engine
 
-    func run(_ schedule: Schedule? = nil, andBeyond: Bool = false) -> rl_summary {
-        obstacle = nil
-        if let why = unavailable {
-            obstacle = .unavailable(why)
+    func run(_ schedule: Exploration.Schedule? = nil, andBeyond: Bool = false) -> rl_summary {
+        inconclusive = nil
+        if let why = Exploration.unavailable {
+            inconclusive = .unavailable(why)
             return rl_summary()
         }
         var configuration = rl_scenario()
@@ -321,8 +342,8 @@ final class Explorer {
         if stepped != nil {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
-        configuration.reduce = options.reduction && options.maximumSwitches == nil
-        configuration.max_preemptions = Int32(clamping: options.maximumSwitches ?? -1)
+        configuration.reduce = options.reduction && options.preemptionBound == nil
+        configuration.max_preemptions = Int32(clamping: options.preemptionBound ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
         configuration.liberties = options.liberties
         configuration.max_executed = UInt64(options.maximumRuns.map { max(1, $0) } ?? 0)
@@ -335,9 +356,9 @@ final class Explorer {
         }
         configuration.max_steps = options.stepsAllowed
         configuration.faults = options.faults
-        let crashes = KnownCrashes(options.crashes)
+        let crashes = KnownCrashes(self.crashes)
         configuration.crashes = crashes.all
-        configuration.crash_count = options.crashes.count
+        configuration.crash_count = self.crashes.count
         defer { withExtendedLifetime(crashes) {} }
         let choices = schedule?.choicesOfEngine ?? []
         let neverEmpty: [UInt8] = choices + [0]
@@ -354,7 +375,7 @@ final class Explorer {
                     configuration.continues = true
                     summary = rl_explore(&configuration)
                 }
-                if summary.status == RL_OUTSIDE { obstacle = rl_run.outside(summary) }
+                if summary.status == RL_OUTSIDE { inconclusive = rl_run.outside(summary) }
                 return summary
             }
         }
@@ -362,7 +383,7 @@ final class Explorer {
 
     private func report(runs: UInt64, redundant: UInt64) {
         options.progress?(
-            ExplorationProgress(
+            Exploration.Progress(
                 explored: Int(runs), redundant: Int(redundant), elapsed: .now - began))
     }
 
@@ -377,7 +398,7 @@ final class Explorer {
         scenario.endDescription()
         // Without threads there is no run.
         if scenario.mistake != nil || onlyDescribes { return 0 }
-        herald?.isSetUp(scenario)
+        reporter?.isSetUp(scenario)
         wasSetUp?()
         return Int32(scenario.threads.count)
     }
@@ -398,7 +419,7 @@ final class Explorer {
     }
 }
 
-extension Options {
+extension Exploration.Options {
     fileprivate var liberties: UInt32 {
         (timeOutsFireAtAnyTime ? UInt32(RL_LIBERTY_TIME_OUTS) : 0)
             | (signalsWakeAnyWaiter ? UInt32(RL_LIBERTY_ANY_WAITER) : 0)
@@ -411,7 +432,7 @@ extension Duration {
     fileprivate var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
 }
 
-extension Report.Limit {
+extension Exploration.Limit {
     fileprivate init?(_ bound: rl_bound) {
         switch bound {
         case RL_BOUND_RUNS: self = .interleavings

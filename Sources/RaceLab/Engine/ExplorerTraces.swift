@@ -1,37 +1,47 @@
 import CRaceLab
 
-/// One interleaving looked at closely: run again and written down step by step, made as short as can
-/// be, and asked from where on it was lost.
+/// One interleaving looked at closely: run again and written down step by step, made as short as
+/// can be, and asked from where on it was lost.
 extension Explorer {
-    func replay(_ schedule: Schedule) throws -> Trace {
+    func replay(
+        _ schedule: Exploration.Schedule
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
         try options.marksPointOfNoReturn ? markedTrace(of: schedule) : trace(of: schedule)
     }
 
     /// The same as ``trace(of:)``, with the step marked from which every interleaving fails.
     ///
     /// - Parameter kind: fails like this, or in a more telling way; `nil`: as this one does.
-    func markedTrace(of schedule: Schedule, failingBy kind: Finding.Kind? = nil) throws -> Trace {
+    func markedTrace(
+        of schedule: Exploration.Schedule, failingBy kind: Exploration.Finding.Kind? = nil
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
         var trace = try trace(of: schedule)
-        let judged = trace.findings.map(\.kind).filter(options.judging.contains)
+        let judged = trace.findings.map(\.kind).filter(options.failingKinds.contains)
         guard let kind = kind ?? judged.min(), ![.overlap, .dataRace].contains(kind),
-            let step = Explorer(options, describe).pointOfNoReturn(of: trace.schedule, kind)
+            let step = Explorer(options, describe, crashes: crashes).pointOfNoReturn(
+                of: trace.schedule, kind)
         else { return trace }
         trace.clearMarks()
         trace.mark(step: step, "every continuation fails from here")
         return trace
     }
 
-    /// Runs one interleaving and writes down everything about it. One that does not fit is run twice:
-    /// a loop may spin one round longer where something is made for the first time.
-    func trace(of schedule: Schedule) throws -> Trace {
-        do {
+    /// Runs one interleaving and writes down everything about it. One that does not fit is run
+    /// twice: a loop may spin one round longer where something is made for the first time.
+    func trace(of schedule: Exploration.Schedule) throws(Exploration.ReplayError)
+        -> Exploration.Trace
+    {
+        do throws(Exploration.ReplayError) {
             return try traceOnce(of: schedule)
-        } catch is Misfit {
+        } catch {
+            guard case .mismatch = error else { throw error }
             return try traceOnce(of: schedule)
         }
     }
 
-    private func traceOnce(of schedule: Schedule) throws -> Trace {
+    private func traceOnce(of schedule: Exploration.Schedule) throws(Exploration.ReplayError)
+        -> Exploration.Trace
+    {
         var initial: [String] = []
         var states: [Int: [String]] = [:]
         var touched: [Set<UInt>] = []
@@ -43,24 +53,24 @@ extension Explorer {
             }
             return observations.texts
         }
-        var trace: Trace?
-        var misfit: Misfit?
+        var trace: Exploration.Trace?
+        var mismatch: Exploration.ScheduleMismatch?
         wasSetUp = {
             // Here, not earlier: now the lab is ours, and no other exploration writes notes.
-            Notes.start(self.herald)
-            initial = look() ?? self.scenario.columns.map { _ in Trace.locked }
-            self.herald?.tell(.initial(initial))
+            Notes.start(self.reporter)
+            initial = look() ?? self.scenario.columns.map { _ in Exploration.Trace.locked }
+            self.reporter?.tell(.initial(initial))
         }
         stepped = { step in
             guard let state = look() else { return }
             states[step] = state
-            self.herald?.tell(.states(step: step, state))
+            self.reporter?.tell(.states(step: step, state))
         }
         judge = { run in
-            if let obstacle = self.obstacle(of: run) {
-                self.obstacle = obstacle
+            if let inconclusive = self.inconclusive(of: run) {
+                self.inconclusive = inconclusive
             } else if run.status == RL_MISFIT {
-                misfit = run.misfit(to: schedule, names: self.names(of: run))
+                mismatch = run.mismatch(to: schedule, names: self.names(of: run))
             } else if run.status != RL_OUTSIDE {
                 trace = self.trace(run, initial: initial, states: states)
                 trace?.name(Objects(of: run), touched: touched)
@@ -69,15 +79,19 @@ extension Explorer {
             return false
         }
         let summary = run(schedule)
-        if let obstacle { throw obstacle }
-        if let misfit { throw misfit }
-        guard let trace else { throw self.obstacle(after: summary) ?? .noThreads }
+        if let inconclusive { throw .inconclusive(inconclusive) }
+        if let mismatch { throw .mismatch(mismatch) }
+        guard let trace else {
+            throw .inconclusive(self.inconclusive(after: summary) ?? .noThreads)
+        }
         return trace
     }
 
-    /// The first step of a failing interleaving after which every continuation fails: shows something
-    /// of this kind, or of a more telling one.
-    func pointOfNoReturn(of schedule: Schedule, _ kind: Finding.Kind) -> Int? {
+    /// The first step of a failing interleaving after which every continuation fails: shows
+    /// something of this kind, or of a more telling one.
+    func pointOfNoReturn(of schedule: Exploration.Schedule, _ kind: Exploration.Finding.Kind)
+        -> Int?
+    {
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             judge = { run in
@@ -85,7 +99,7 @@ extension Explorer {
                     [RL_COMPLETE, RL_DEADLOCK, RL_CRASHES].contains(run.status)
                     ? self.causes(of: run) : []
                 survivor = !causes.contains {
-                    $0.kind <= kind && self.options.judging.contains($0.kind)
+                    $0.kind <= kind && self.options.failingKinds.contains($0.kind)
                 }
                 return !survivor
             }
@@ -96,18 +110,18 @@ extension Explorer {
         return nil
     }
 
-    func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Trace {
+    func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Exploration.Trace {
         let causes = causes(of: run)
-        var result = Trace(
+        var result = Exploration.Trace(
             threads: names(of: run), columns: scenario.columns.map(\.title),
             initial: initial,
-            steps: Trace.Step.all(of: run.allSteps) { states[$0] },
-            findings: causes.map { Finding($0, count: 1, schedule: run.schedule) },
-            waiting: Trace.Waiting.all(of: run))
+            steps: Exploration.Trace.Step.all(of: run.allSteps) { states[$0] },
+            findings: causes.map { Exploration.Finding($0, count: 1, schedule: run.schedule) },
+            waiting: Exploration.Trace.Waiting.all(of: run))
         for race in run.allRaces
         where
-            options.judging.contains(.dataRace)
-            || race.overlap && options.judging.contains(.overlap)
+            options.failingKinds.contains(.dataRace)
+            || race.overlap && options.failingKinds.contains(.overlap)
         {
             let word = race.overlap ? "overlaps" : "races"
             result.mark(

@@ -13,19 +13,20 @@ extension rl_run {
         }.joined(separator: "; ")
     }
 
-    func tooManyThreads(names: [String]) -> Obstacle {
+    func tooManyThreads(names: [String]) -> Exploration.Inconclusive {
         .tooManyThreads(thread: names[Int(allSteps.last?.thread ?? 0)])
     }
 
     /// What goes on outside of the scenario, and where it was begun.
-    static func outside(_ summary: rl_summary) -> Obstacle {
+    static func outside(_ summary: rl_summary) -> Exploration.Inconclusive {
         let place = Symbols.sites(of: [UInt(summary.outside_pc)])[UInt(summary.outside_pc)]
         return .uncontrolled(
-            what: summary.outside.map { String(cString: $0) } ?? "", place: Site.name(place))
+            what: summary.outside.map { String(cString: $0) } ?? "",
+            place: Exploration.Site.name(place))
     }
 
     /// What keeps a thread from handing over.
-    func stuck(names: [String]) -> Obstacle {
+    func stuck(names: [String]) -> Exploration.Inconclusive {
         let frames = allFrames.map { UInt($0) + 1 }
         let sites = Symbols.sites(of: frames)
         let site = frames.lazy.compactMap { sites[$0] }.first { $0.isOfProgram }
@@ -37,7 +38,9 @@ extension rl_run {
     }
 
     /// Where a schedule could not be followed, and why.
-    func misfit(to schedule: Schedule, names: [String]) -> Misfit {
+    func mismatch(to schedule: Exploration.Schedule, names: [String])
+        -> Exploration.ScheduleMismatch
+    {
         let step = Int(misfit_step)
         let waiting = allWaiting
         let couldGo = names.indices.filter { !waiting[$0].finished }.map { "'\(names[$0])'" }
@@ -65,7 +68,7 @@ extension rl_run {
                     ? "it is the turn of '\(name)', but that thread cannot go on"
                     : "it is the turn of '\(name)', but that thread has come to its end"
         }
-        return Misfit(
+        return Exploration.ScheduleMismatch(
             step: step + 1, isWaiting: isWaiting, description: "step \(step + 1): \(reason)")
     }
 }
@@ -77,7 +80,7 @@ func misuses(names: [String]) -> [String] {
     let misuses = Array(UnsafeBufferPointer(start: first, count: count))
     let sites = Symbols.sites(of: misuses.map { UInt($0.pc) }.filter { $0 != 0 })
     return misuses.map { misuse in
-        let place = misuse.pc == 0 ? "" : " at \(Site.name(sites[UInt(misuse.pc)]))"
+        let place = misuse.pc == 0 ? "" : " at \(Exploration.Site.name(sites[UInt(misuse.pc)]))"
         let thread = misuse.thread < 0 ? "" : "'\(names[Int(misuse.thread)])' "
         switch rl_misuse_kind(UInt32(misuse.kind)) {
         case RL_RELEASED_FREE_LOCK: return "\(thread)releases a lock\(place) that no thread holds"
@@ -96,11 +99,11 @@ func misuses(names: [String]) -> [String] {
 func numberOf(steps count: Int) -> String { count == 1 ? "1 step" : "\(count) steps" }
 
 private func whyItWaits(
-    _ waiting: rl_waiting, _ thread: Int, _ names: [String], _ sites: [UInt: Site]
+    _ waiting: rl_waiting, _ thread: Int, _ names: [String], _ sites: [UInt: Exploration.Site]
 ) -> String {
     let kind = rl_kind(UInt32(waiting.kind))
     if kind == RL_RECEIVE { return "waits for work" }
-    let waits = "waits at \(Site.name(sites[UInt(waiting.pc)]))"
+    let waits = "waits at \(Exploration.Site.name(sites[UInt(waiting.pc)]))"
     if waiting.spinning { return "\(waits) for a change that no thread makes" }
     if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
     if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
@@ -110,7 +113,7 @@ private func whyItWaits(
     }
     let holder = Int(waiting.holder)
     if kind == RL_JOIN { return "\(waits) for '\(names[holder])' to end" }
-    let taken = Site.name(sites[UInt(waiting.holder_pc)])
+    let taken = Exploration.Site.name(sites[UInt(waiting.holder_pc)])
     let who = holder == thread ? "it took itself" : "'\(names[holder])' took"
     return "\(waits) for the lock that \(who) at \(taken)"
 }

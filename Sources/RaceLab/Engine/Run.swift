@@ -3,7 +3,7 @@ import CRaceLab
 // What the engine hands over about a run, as Swift values instead of pointers and counts.
 
 extension rl_run {
-    var schedule: Schedule { Schedule(allSteps) }
+    var schedule: Exploration.Schedule { Exploration.Schedule(allSteps) }
 
     var allSteps: UnsafeBufferPointer<rl_step> {
         UnsafeBufferPointer(start: steps, count: Int(step_count))
@@ -33,13 +33,13 @@ extension rl_run {
     /// Among interleavings that show the same, the smallest one is reported.
     var size: RunSize { RunSize(forced: forced_switches, switches: switches, steps: step_count) }
 
-    /// Of all interleavings that differ from this one only in the order of independent steps, the one
-    /// with the fewest switches; `nil` if that is not known.
-    var withFewestSwitches: (size: RunSize, schedule: Schedule)? {
+    /// Of all interleavings that differ from this one only in the order of independent steps, the
+    /// one with the fewest switches; `nil` if that is not known.
+    var withFewestSwitches: (size: RunSize, schedule: Exploration.Schedule)? {
         var choices = [UInt8](repeating: 0, count: Int(step_count))
         var forced: UInt32 = 0
         guard rl_fewest_switches(&choices, &forced) else { return nil }
-        let schedule = Schedule(choicesOfEngine: choices)
+        let schedule = Exploration.Schedule(choicesOfEngine: choices)
         let size = RunSize(
             forced: forced, switches: UInt32(schedule.switches), steps: step_count)
         return (size, schedule)
@@ -59,7 +59,7 @@ extension rl_race {
     }
 }
 
-extension Schedule {
+extension Exploration.Schedule {
     /// The threads that made these steps.
     init(_ steps: some Collection<rl_step>) {
         self.init(

@@ -2,21 +2,25 @@ import CRaceLab
 
 // Whether the lab can work at all where it has been built and started.
 
-/// Why the lab cannot work in this build, if so.
-public var unavailable: String? {
-    #if DEBUG
-        if let why = rl_unavailable() { return String(cString: why) }
-        guard Symbol.canBeFound else {
-            return "the lab needs a runtime that finds source lines: on macOS, version 26 or later"
-        }
-        return hears
-            ? nil
-            : "the lab sees no accesses: the Swift runtime's swift_beginAccess is bound elsewhere "
-                + "(is the standard library linked statically?)"
-    #else
-        return "the lab needs a debug build: in a release build the compiler leaves out the calls "
-            + "on which it listens (swift build -c debug, which is the default)"
-    #endif
+extension Exploration {
+    /// Why the lab cannot work in this build, if so.
+    public static var unavailable: String? {
+        #if DEBUG
+            if let why = rl_unavailable() { return String(cString: why) }
+            guard Symbol.canBeFound else {
+                return
+                    "the lab needs a runtime that finds source lines: on macOS, version 26 or later"
+            }
+            return hears
+                ? nil
+                : "the lab sees no accesses: the Swift runtime's swift_beginAccess is bound elsewhere "
+                    + "(is the standard library linked statically?)"
+        #else
+            return
+                "the lab needs a debug build: in a release build the compiler leaves out the calls "
+                + "on which it listens (swift build -c debug, which is the default)"
+        #endif
+    }
 }
 
 private final class Probe {

@@ -1,20 +1,22 @@
-/// What a scenario says of one of the outcomes that it can end in, in the manner of jcstress.
-public struct ExpectedOutcome: Hashable, Codable, Sendable {
-    public enum Verdict: String, Codable, Sendable, CaseIterable {
-        /// It is right. If no interleaving ends in it, the code keeps its threads apart more than
-        /// it would have to: see ``Report/unreached``.
-        case acceptable
-        /// It is right, and worth a look when it appears. It need not appear.
-        case interesting
-        /// It is a failure.
-        case forbidden
-    }
+extension Scenario {
+    /// What a scenario says of one of the outcomes that it can end in, in the manner of jcstress.
+    public struct ExpectedOutcome: Hashable, Codable, Sendable {
+        public enum Verdict: String, Codable, Sendable, CaseIterable {
+            /// It is right. If no interleaving ends in it, the code keeps its threads apart more
+            /// than it would have to: see ``Exploration/unreached``.
+            case acceptable
+            /// It is right, and worth a look when it appears. It need not appear.
+            case interesting
+            /// It is a failure.
+            case forbidden
+        }
 
-    /// The outcome, as the closure passed to ``Scenario/outcome(_:)`` names it.
-    public let outcome: String
-    public let verdict: Verdict
-    /// How it comes about, or why it must not, in a sentence.
-    public let meaning: String
+        /// The outcome, as the closure passed to ``Scenario/outcome(_:)`` names it.
+        public let outcome: String
+        public let verdict: Verdict
+        /// How it comes about, or why it must not, in a sentence.
+        public let meaning: String
+    }
 }
 
 extension Scenario {
@@ -27,16 +29,16 @@ extension Scenario {
     /// ```
     ///
     /// As soon as one outcome is declared, each that is not is a failure too, of the kind
-    /// ``Finding/Kind/forbiddenOutcome``.
+    /// ``Exploration/Finding/Kind/forbiddenOutcome``.
     public func expect(
-        _ outcome: String, _ verdict: ExpectedOutcome.Verdict, _ meaning: String
+        _ outcome: String, _ verdict: Scenario.ExpectedOutcome.Verdict, _ meaning: String
     ) {
         if expectations.contains(where: { $0.outcome == outcome }) {
             isMistaken("the outcome '\(outcome)' is declared twice")
             return
         }
         expectations.append(
-            ExpectedOutcome(outcome: outcome, verdict: verdict, meaning: meaning))
+            Scenario.ExpectedOutcome(outcome: outcome, verdict: verdict, meaning: meaning))
     }
 
     /// Why a run must not end in this outcome; `nil` if it may.
@@ -49,14 +51,14 @@ extension Scenario {
     }
 }
 
-extension Report {
+extension Exploration {
     /// One outcome, and what is known of it.
     public struct Outcome: Hashable, Sendable {
         public let outcome: String
         /// How many of the interleavings in which all checks held ended in it.
         public let count: Int
         /// `nil` if the scenario does not declare it.
-        public let expected: ExpectedOutcome?
+        public let expected: Scenario.ExpectedOutcome?
     }
 
     /// All outcomes: first those that are declared, in the order in which they are, whether they
@@ -73,8 +75,8 @@ extension Report {
     /// Outcomes that would be acceptable and that no interleaving ends in: the code keeps its
     /// threads apart more than it would have to, or the scenario expects too much. Empty if not
     /// everything was explored, because then it is unknown.
-    public var unreached: [ExpectedOutcome] {
-        guard obstacle == nil, extent == .all else { return [] }
+    public var unreached: [Scenario.ExpectedOutcome] {
+        guard inconclusive == nil, coverage == .all else { return [] }
         return expectations.filter { $0.verdict == .acceptable && outcomes[$0.outcome] == nil }
     }
 }

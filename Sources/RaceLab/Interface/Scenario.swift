@@ -12,7 +12,7 @@ import Synchronization
 ///     let counter = Counter()
 ///     scenario.thread("first") { counter.increment() }
 ///     scenario.thread("second") { counter.increment() }
-///     scenario.check { try require(counter.value == 2, "an increment was lost") }
+///     scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
 /// }
 /// ```
 ///
@@ -28,12 +28,12 @@ import Synchronization
 ///   a global;
 /// - `Mutex`, and operations on `Atomic`, in targets compiled with `-sanitize=thread` in debug;
 /// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
-///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds no waiting thread is lost; of those
-///   that wait it wakes the one that has waited longest. That a condition may also wake a thread
-///   for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while another thread
-///   holds the lock, be it only until its release, which is no step of its own: see ``Schedule``.
-///   Foundation for Linux traps, lab or no lab, where an `NSConditionLock` has to wait without a
-///   date;
+///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds no waiting thread is lost; of
+///   those that wait it wakes the one that has waited longest. That a condition may also wake a
+///   thread for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while
+///   another thread holds the lock, be it only until its release, which is no step of its own: see
+///   ``Exploration/Schedule``. Foundation for Linux traps, lab or no lab, where an
+///   `NSConditionLock` has to wait without a date;
 /// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are
 ///   given to the real one when the threads have ended;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
@@ -41,20 +41,21 @@ import Synchronization
 ///   from its own work is a deadlock;
 /// - `DispatchQueue.async`: the work is done by a thread that is started for the queue, one for a
 ///   serial queue, as many as it takes for a concurrent one. It keeps out threads that wait for the
-///   queue meanwhile. Work is done in the order in which it was sent, and `sync` comes after what was
-///   sent before it, as far as a serial queue or a barrier asks for that. Where nothing orders them
-///   (locks, atomics and the like do), both orders are tried. What is sent while a scenario is set
-///   up, to whichever queue, is done before its threads begin, by the thread that sets up. What a
-///   check sends is done when the checks have ended, or when one waits for it;
+///   queue meanwhile. Work is done in the order in which it was sent, and `sync` comes after what
+///   was sent before it, as far as a serial queue or a barrier asks for that. Where nothing orders
+///   them (locks, atomics and the like do), both orders are tried. What is sent while a scenario is
+///   set up, to whichever queue, is done before its threads begin, by the thread that sets up. What
+///   a check sends is done when the checks have ended, or when one waits for it;
 /// - the main queue: its work runs on one thread that stands for the main thread, also when another
 ///   thread waits for it with `sync`. There `Thread.isMainThread`, `dispatchPrecondition`,
 ///   `MainActor.assumeIsolated` and the checks that the compiler adds in the Swift 6 mode hold, and
 ///   nowhere else in a scenario;
-/// - `DispatchQueue.asyncAfter`: time is no part of the model, so the work comes to its queue at any
-///   later time, also when it is sent while a scenario is set up, and never for `.distantFuture`;
-/// - `DispatchGroup`, and `DispatchWorkItem` with its `wait`, `notify`, `cancel` and flag `.barrier`.
-///   What follows a group is sent to its queue by the thread that leaves the group last. An item
-///   that is performed on the spot and canceled by another thread leaves no verdict;
+/// - `DispatchQueue.asyncAfter`: time is no part of the model, so the work comes to its queue at
+///   any later time, also when it is sent while a scenario is set up, and never for
+///   `.distantFuture`;
+/// - `DispatchGroup`, and `DispatchWorkItem` with its `wait`, `notify`, `cancel` and flag
+///   `.barrier`. What follows a group is sent to its queue by the thread that leaves the group
+///   last. An item that is performed on the spot and canceled by another thread leaves no verdict;
 /// - `DispatchQueue.concurrentPerform`: each iteration runs on a thread of its own, so that any two
 ///   may run at the same time and nothing orders them;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
@@ -62,8 +63,9 @@ import Synchronization
 /// - work sent to a ``queue(_:workers:)`` of the scenario.
 ///
 /// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread, or
-/// another one, holds it, a condition that is waited for without its lock, and a `DispatchSemaphore` that is freed with
-/// a lower count than it was made with, are findings of the kind ``Finding/Kind/misuse``.
+/// another one, holds it, a condition that is waited for without its lock, and a
+/// `DispatchSemaphore` that is freed with a lower count than it was made with, are findings of the
+/// kind ``Exploration/Finding/Kind/misuse``.
 ///
 /// Memory orderings count where data races are concerned, as in C++20: a relaxed load acquires
 /// nothing, a relaxed store releases nothing, a read-modify-write continues a release sequence, a
@@ -76,10 +78,10 @@ import Synchronization
 /// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of
 /// `.now()` is an attempt, and does not wait.
 ///
-/// Sets and dictionaries have the same order in every run and in every process that links the lab, as
-/// with `SWIFT_DETERMINISTIC_HASHING`. What depends on addresses (such as a hash of an
-/// `ObjectIdentifier`), on time or on chance does not; then there is no verdict, and the likely cause is
-/// named.
+/// Sets and dictionaries have the same order in every run and in every process that links the lab,
+/// as with `SWIFT_DETERMINISTIC_HASHING`. What depends on addresses (such as a hash of an
+/// `ObjectIdentifier`), on time or on chance does not; then there is no verdict, and the likely
+/// cause is named.
 ///
 /// ## What it does not see
 ///
@@ -87,9 +89,9 @@ import Synchronization
 ///   an array counts as a whole, as the property in which it is;
 /// - structures and local variables that no closure captures: no other thread can reach them;
 /// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchSource`,
-///   `DispatchIO`, queues with a target queue that is not global, and threads that are started while
-///   a scenario is set up or checked. Where the code under test uses them, there is no verdict:
-///   ``Obstacle/uncontrolled(what:place:)``;
+///   `DispatchIO`, queues with a target queue that is not global, and threads that are started
+///   while a scenario is set up or checked. Where the code under test uses them, there is no
+///   verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
 /// - which thread comes first when several wait for a queue with `sync`, or that work comes after
 ///   them which is sent while they wait;
 /// - that a lock has been taken while the scenario was set up, and not been released there. What is
@@ -121,7 +123,7 @@ public final class Scenario {
     private(set) var checks: [() throws -> Void] = []
     private(set) var columns: [Column] = []
     private(set) var readOutcome: (() -> String)?
-    var expectations: [ExpectedOutcome] = []
+    var expectations: [Scenario.ExpectedOutcome] = []
     /// What makes no sense in how this is described, if anything; the first such thing.
     private(set) var mistake: String?
     /// Whether its threads run, or have.
@@ -141,13 +143,14 @@ public final class Scenario {
     }
 
     /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
-    /// with the other bodies. An error that it throws counts as a failure. There can be up to
-    /// 32 threads, the workers of queues and those that are started later included; each needs
-    /// a name of its own. Whatever is not like this is an ``Obstacle/malformedScenario(_:)``, as are
-    /// threads that are added by a body or a check: then there is no verdict.
+    /// with the other bodies. An error that it throws counts as a failure. There can be up to 32
+    /// threads, the workers of queues and those that are started later included; each needs a name
+    /// of its own. Whatever is not like this is an
+    /// ``Exploration/Inconclusive/malformedScenario(_:)``, as are threads that are added by a body
+    /// or a check: then there is no verdict.
     ///
-    /// A closure that is written in a function of a global actor belongs to that actor, unless it is
-    /// `@Sendable`. The threads of a scenario run on none, so that is an obstacle, too.
+    /// A closure that is written in a function of a global actor belongs to that actor, unless it
+    /// is `@Sendable`. The threads of a scenario run on none, so then the exploration is inconclusive, too.
     public func thread(_ name: String, _ body: @escaping @isolated(any) () throws -> Void) {
         if let actor = body.isolation {
             isMistaken(
@@ -194,12 +197,12 @@ public final class Scenario {
     ///
     /// ```swift
     /// struct QueueDispatcher: Dispatcher {
-    ///     let queue: Queue
+    ///     let queue: Scenario.Queue
     ///     func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
     /// }
     /// ```
-    public func queue(_ name: String, workers: Int = 1) -> Queue {
-        let queue = Queue()
+    public func queue(_ name: String, workers: Int = 1) -> Scenario.Queue {
+        let queue = Scenario.Queue()
         if workers < 1 { isMistaken("the queue '\(name)' has no workers: it needs one") }
         // One more than there is room for is a mistake; more of them add nothing.
         for worker in 1..<(1 + min(max(0, workers), Int(RL_MAX_THREADS) + 1)) {
@@ -223,67 +226,74 @@ public final class Scenario {
         columns.append(Column(title: title, read: read))
     }
 
-    /// Names the outcome of each interleaving, to be counted in ``Report/outcomes``. `read` is
+    /// Names the outcome of each interleaving, to be counted in ``Exploration/outcomes``. `read` is
     /// called after the checks have passed.
     public func outcome(_ read: @escaping () -> String) {
         readOutcome = read
     }
 }
 
-/// What a check throws: a sentence that says what is wrong, without details that differ from one
-/// interleaving to the next, since failures with the same sentence are counted together.
-public struct CheckFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    public let description: String
+extension Scenario {
+    /// What a check throws: a sentence that says what is wrong, without details that differ from
+    /// one interleaving to the next, since failures with the same sentence are counted together.
+    public struct CheckFailure: Error, Hashable, Sendable, CustomStringConvertible {
+        public let description: String
 
-    public init(_ description: String) {
-        self.description = description
-    }
-}
-
-/// Throws a ``CheckFailure`` if `condition` does not hold.
-public func require(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
-    if !condition { throw CheckFailure(otherwise()) }
-}
-
-/// A list to which the threads of a scenario append what they want to remember: who was called,
-/// with what, in which order.
-///
-/// Appending is a step of its own, which other threads may precede or follow. It is no shared
-/// access of the code under test, so it is never part of a data race, and orders nothing. It can
-/// be used outside of the lab too, from any thread.
-public final class Log<Entry>: @unchecked Sendable {
-    private var storage: [Entry] = []
-    private let lock = Mutex(())
-
-    public init() {}
-
-    /// Appends `entry` and, if a table is being made, shows `text` in it: by default the entry.
-    public func append(_ entry: Entry, _ text: @autoclosure () -> String? = nil) {
-        let step = rl_note(Unmanaged.passUnretained(self).toOpaque())
-        rl_ignore()
-        defer { rl_attend() }
-        lock.withLock { _ in storage.append(entry) }
-        if step != UInt32.max {
-            Notes.write(text() ?? "\(entry)", forStep: Int(step))
+        public init(_ description: String) {
+            self.description = description
         }
     }
+}
 
-    public var entries: [Entry] {
-        rl_ignore()
-        defer { rl_attend() }
-        return lock.withLock { _ in storage }
+extension Scenario {
+    /// Throws a ``Scenario/CheckFailure`` if `condition` does not hold.
+    public static func require(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
+        if !condition { throw CheckFailure(otherwise()) }
+    }
+}
+
+extension Scenario {
+    /// A list to which the threads of a scenario append what they want to remember: who was called,
+    /// with what, in which order.
+    ///
+    /// Appending is a step of its own, which other threads may precede or follow. It is no shared
+    /// access of the code under test, so it is never part of a data race, and orders nothing. It
+    /// can be used outside of the lab too, from any thread.
+    public final class Log<Entry>: @unchecked Sendable {
+        private var storage: [Entry] = []
+        private let lock = Mutex(())
+
+        public init() {}
+
+        /// Appends `entry` and, if a table is being made, shows `text` in it: by default the entry.
+        public func append(_ entry: Entry, _ text: @autoclosure () -> String? = nil) {
+            let step = rl_note(Unmanaged.passUnretained(self).toOpaque())
+            rl_ignore()
+            defer { rl_attend() }
+            lock.withLock { _ in storage.append(entry) }
+            if step != UInt32.max {
+                Notes.write(text() ?? "\(entry)", forStep: Int(step))
+            }
+        }
+
+        public var entries: [Entry] {
+            rl_ignore()
+            defer { rl_attend() }
+            return lock.withLock { _ in storage }
+        }
     }
 }
 
 /// The texts of the notes of one run, while a table is being made of it.
 enum Notes {
     private static let texts = Mutex<[Int: String]?>(nil)
-    /// Called with each at once: a caller that waits for the end may wait in vain, see ``Isolated``.
-    private static let herald = Mutex<Herald?>(nil)
+    /// Called with each at once: a caller that waits for the end may wait in vain, see
+    /// ``Isolated``.
+    private static let reporter = Mutex<ChildReporter?>(nil)
 
-    static func start(_ herald: Herald? = nil) {
+    static func start(_ reporter: ChildReporter? = nil) {
         texts.withLock { $0 = [:] }
-        self.herald.withLock { $0 = herald }
+        self.reporter.withLock { $0 = reporter }
     }
 
     static func stop() -> [Int: String] {
@@ -299,7 +309,7 @@ enum Notes {
             guard texts != nil else { return }
             let text = text()
             texts?[step] = text
-            herald.withLock { $0?.tell(.note(step: step, text)) }
+            reporter.withLock { $0?.tell(.note(step: step, text)) }
         }
     }
 }

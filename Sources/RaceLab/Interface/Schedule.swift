@@ -1,139 +1,144 @@
-/// Which thread makes which step of an interleaving, in a form that can be printed, kept and typed in.
-///
-/// One letter for each step: the first letter of the thread's name, or, if two threads begin with
-/// the same letter, `A` for the thread that was added first, `B` for the next, and so on; Greek
-/// capitals follow `Z`. A thread
-/// that was started by another one has a letter from the end of the alphabet. A number after a
-/// letter repeats it: `SR3S` is `SRRRS`.
-///
-/// A minus behind a letter says that this step is an attempt to take a lock, and fails because it
-/// comes right before the release of the lock: `HT-` is a step of H with which H is done with the
-/// lock, then an attempt of T, which fails, then the release. In `HT` H releases it first.
-/// Where a thread waits for a dispatch queue, a minus says that it comes later than work that was
-/// sent there by another thread, and has to wait for it.
-///
-/// An exclamation mark behind a letter says that the time of a wait is up in this step, an asterisk that
-/// a condition wakes the thread without a signal: see ``Options/timeOutsFireAtAnyTime`` and
-/// ``Options/spuriousWakeups``.
-public struct Schedule: Hashable, Codable, Sendable {
-    /// The index of the thread that makes each step.
-    public let choices: [Int]
-    /// Which of the steps, counted from 0, are attempts to take a lock that come right before its
-    /// release, or come to a queue later than they could.
-    public let early: Set<Int>
-    /// In which of the steps the time of a wait is up although other threads could go on.
-    public let timedOut: Set<Int>
-    /// In which of the steps a condition wakes the thread without a signal.
-    public let spurious: Set<Int>
+extension Exploration {
+    /// Which thread makes which step of an interleaving, in a form that can be printed, kept and
+    /// typed in.
+    ///
+    /// One letter for each step: the first letter of the thread's name, or, if two threads begin
+    /// with the same letter, `A` for the thread that was added first, `B` for the next, and so on;
+    /// Greek capitals follow `Z`. A thread that was started by another one has a letter from the
+    /// end of the alphabet. A number after a letter repeats it: `SR3S` is `SRRRS`.
+    ///
+    /// A minus behind a letter says that this step is an attempt to take a lock, and fails because
+    /// it comes right before the release of the lock: `HT-` is a step of H with which H is done
+    /// with the lock, then an attempt of T, which fails, then the release. In `HT` H releases it
+    /// first. Where a thread waits for a dispatch queue, a minus says that it comes later than work
+    /// that was sent there by another thread, and has to wait for it.
+    ///
+    /// An exclamation mark behind a letter says that the time of a wait is up in this step, an
+    /// asterisk that a condition wakes the thread without a signal: see
+    /// ``Exploration/Options/timeOutsFireAtAnyTime`` and ``Exploration/Options/spuriousWakeups``.
+    public struct Schedule: Hashable, Codable, Sendable {
+        /// The index of the thread that makes each step.
+        public let choices: [Int]
+        /// Which of the steps, counted from 0, are attempts to take a lock that come right before
+        /// its release, or come to a queue later than they could.
+        public let early: Set<Int>
+        /// In which of the steps the time of a wait is up although other threads could go on.
+        public let timedOut: Set<Int>
+        /// In which of the steps a condition wakes the thread without a signal.
+        public let spurious: Set<Int>
 
-    public init(
-        _ choices: [Int], early: Set<Int> = [], timedOut: Set<Int> = [], spurious: Set<Int> = []
-    ) {
-        self.choices = choices
-        self.early = early
-        self.timedOut = timedOut
-        self.spurious = spurious
-    }
-
-    private var marks: [(character: Character, steps: Set<Int>)] {
-        [("-", early), ("!", timedOut), ("*", spurious)]
-    }
-
-    private func mark(ofStep step: Int) -> String {
-        marks.first { $0.steps.contains(step) }.map { String($0.character) } ?? ""
-    }
-
-    /// The first steps of it.
-    func prefix(_ length: Int) -> Schedule {
-        Schedule(
-            Array(choices.prefix(length)), early: early.filter { $0 < length },
-            timedOut: timedOut.filter { $0 < length }, spurious: spurious.filter { $0 < length })
-    }
-
-    /// Why a text is no schedule of a scenario.
-    public struct Malformed: Error, CustomStringConvertible {
-        public let description: String
-    }
-
-    /// Reads a schedule for threads of these names. The empty text is the schedule of an
-    /// interleaving without a step: one in which no thread can make its first.
-    public init(_ text: String, threads: [String]) throws {
-        let letters = Schedule.letters(for: threads)
-        let named = StartedThreads.named(of: threads)
-        let others = letters.dropFirst(named.count)
-        let legend =
-            zip(letters, named).map { "\($0) (\($1))" }.joined(separator: ", ")
-            + (others.first.map { "; for those that they start, \($0) and so on backwards" } ?? "")
-        var choices: [Int] = []
-        var marked: [Character: Set<Int>] = ["-": [], "!": [], "*": []]
-        var characters = Substring(text)
-        while let letter = characters.popFirst() {
-            guard let thread = letters.firstIndex(of: Schedule.capital(letter)) else {
-                throw Malformed(
-                    description: "'\(letter)' in the schedule \(text) is no thread: "
-                        + "the letters are \(legend)")
-            }
-            let mark = characters.first.flatMap { marked[$0] == nil ? nil : $0 }
-            if mark != nil { characters = characters.dropFirst() }
-            let digits = characters.prefix { $0.isASCII && $0.isNumber }
-            characters = characters.dropFirst(digits.count)
-            guard let times = digits.isEmpty ? 1 : Int(digits), (1...1_000_000).contains(times)
-            else {
-                throw Malformed(
-                    description: "'\(letter)\(digits)' in the schedule \(text) is no number of "
-                        + "steps: write a letter and, to repeat it, a number from 1 on")
-            }
-            if let mark { marked[mark]?.formUnion(choices.count..<(choices.count + times)) }
-            choices += Array(repeating: thread, count: times)
+        public init(
+            _ choices: [Int], early: Set<Int> = [], timedOut: Set<Int> = [], spurious: Set<Int> = []
+        ) {
+            self.choices = choices
+            self.early = early
+            self.timedOut = timedOut
+            self.spurious = spurious
         }
-        self.init(
-            choices, early: marked["-"] ?? [], timedOut: marked["!"] ?? [],
-            spurious: marked["*"] ?? [])
-    }
 
-    /// The text that ``init(_:threads:)`` reads.
-    public func text(threads: [String]) -> String {
-        let letters = Schedule.letters(for: threads)
-        var text = ""
-        var start = 0
-        while start < choices.count {
-            var end = start
-            let mark = mark(ofStep: start)
-            while end < choices.count, choices[end] == choices[start],
-                self.mark(ofStep: end) == mark
-            { end += 1 }
-            let letter = "\(letters[choices[start]])\(mark)"
-            let count = end - start
-            text += count > 4 ? "\(letter)\(count)" : String(repeating: letter, count: count)
-            start = end
+        private var marks: [(character: Character, steps: Set<Int>)] {
+            [("-", early), ("!", timedOut), ("*", spurious)]
         }
-        return text
-    }
 
-    /// The letter of each thread. Those that other threads have started have letters from the end
-    /// of the alphabet, so that those of the scenario do not depend on them.
-    public static func letters(for threads: [String]) -> [Character] {
-        let named = Array(StartedThreads.named(of: threads))
-        let initials = named.map { capital($0.first ?? "?") }
-        let areTellingApart = Set(initials).count == named.count && initials.allSatisfy(\.isLetter)
-        let letters = areTellingApart ? initials : Array((latin + greek).prefix(named.count))
-        let others = (latin.reversed() + greek).filter { !letters.contains($0) }
-        return letters + others.prefix(threads.count - named.count)
-    }
+        private func mark(ofStep step: Int) -> String {
+            marks.first { $0.steps.contains(step) }.map { String($0.character) } ?? ""
+        }
 
-    private static let latin = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    /// More letters for more threads: the Greek capitals that look like no Latin one.
-    private static let greek = Array("ΓΔΘΛΞΠΣΦΨΩ")
+        /// The first steps of it.
+        func prefix(_ length: Int) -> Schedule {
+            Schedule(
+                Array(choices.prefix(length)), early: early.filter { $0 < length },
+                timedOut: timedOut.filter { $0 < length }, spurious: spurious.filter { $0 < length }
+            )
+        }
 
-    /// The capital of a letter, or the letter itself if there is none, or two, as with `ß`.
-    private static func capital(_ letter: Character) -> Character {
-        let capital = letter.uppercased()
-        return capital.count == 1 ? Character(capital) : letter
-    }
+        /// Why a text is no schedule of a scenario.
+        public struct Malformed: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+            public let description: String
+        }
 
-    /// How often another thread goes on than the one before.
-    public var switches: Int {
-        zip(choices, choices.dropFirst()).count { $0 != $1 }
+        /// Reads a schedule for threads of these names. The empty text is the schedule of an
+        /// interleaving without a step: one in which no thread can make its first.
+        public init(_ text: String, threads: [String]) throws(Malformed) {
+            let letters = Schedule.letters(for: threads)
+            let named = StartedThreads.named(of: threads)
+            let others = letters.dropFirst(named.count)
+            let legend =
+                zip(letters, named).map { "\($0) (\($1))" }.joined(separator: ", ")
+                + (others.first.map { "; for those that they start, \($0) and so on backwards" }
+                    ?? "")
+            var choices: [Int] = []
+            var marked: [Character: Set<Int>] = ["-": [], "!": [], "*": []]
+            var characters = Substring(text)
+            while let letter = characters.popFirst() {
+                guard let thread = letters.firstIndex(of: Schedule.capital(letter)) else {
+                    throw Malformed(
+                        description: "'\(letter)' in the schedule \(text) is no thread: "
+                            + "the letters are \(legend)")
+                }
+                let mark = characters.first.flatMap { marked[$0] == nil ? nil : $0 }
+                if mark != nil { characters = characters.dropFirst() }
+                let digits = characters.prefix { $0.isASCII && $0.isNumber }
+                characters = characters.dropFirst(digits.count)
+                guard let times = digits.isEmpty ? 1 : Int(digits), (1...1_000_000).contains(times)
+                else {
+                    throw Malformed(
+                        description: "'\(letter)\(digits)' in the schedule \(text) is no number of "
+                            + "steps: write a letter and, to repeat it, a number from 1 on")
+                }
+                if let mark { marked[mark]?.formUnion(choices.count..<(choices.count + times)) }
+                choices += Array(repeating: thread, count: times)
+            }
+            self.init(
+                choices, early: marked["-"] ?? [], timedOut: marked["!"] ?? [],
+                spurious: marked["*"] ?? [])
+        }
+
+        /// The text that ``init(_:threads:)`` reads.
+        public func text(threads: [String]) -> String {
+            let letters = Schedule.letters(for: threads)
+            var text = ""
+            var start = 0
+            while start < choices.count {
+                var end = start
+                let mark = mark(ofStep: start)
+                while end < choices.count, choices[end] == choices[start],
+                    self.mark(ofStep: end) == mark
+                { end += 1 }
+                let letter = "\(letters[choices[start]])\(mark)"
+                let count = end - start
+                text += count > 4 ? "\(letter)\(count)" : String(repeating: letter, count: count)
+                start = end
+            }
+            return text
+        }
+
+        /// The letter of each thread. Those that other threads have started have letters from the
+        /// end of the alphabet, so that those of the scenario do not depend on them.
+        public static func letters(for threads: [String]) -> [Character] {
+            let named = Array(StartedThreads.named(of: threads))
+            let initials = named.map { capital($0.first ?? "?") }
+            let areTellingApart =
+                Set(initials).count == named.count && initials.allSatisfy(\.isLetter)
+            let letters = areTellingApart ? initials : Array((latin + greek).prefix(named.count))
+            let others = (latin.reversed() + greek).filter { !letters.contains($0) }
+            return letters + others.prefix(threads.count - named.count)
+        }
+
+        private static let latin = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        /// More letters for more threads: the Greek capitals that look like no Latin one.
+        private static let greek = Array("ΓΔΘΛΞΠΣΦΨΩ")
+
+        /// The capital of a letter, or the letter itself if there is none, or two, as with `ß`.
+        private static func capital(_ letter: Character) -> Character {
+            let capital = letter.uppercased()
+            return capital.count == 1 ? Character(capital) : letter
+        }
+
+        /// How often another thread goes on than the one before.
+        public var switches: Int {
+            zip(choices, choices.dropFirst()).count { $0 != $1 }
+        }
     }
 }
 

@@ -1,59 +1,68 @@
 import CRaceLab
 import Foundation
 
-/// An exploration whose scenario runs in child processes, see ``Options/Isolation``.
+/// An exploration whose scenario runs in child processes, see ``Exploration/Options/Isolation``.
 ///
 /// A child works through its task like any other exploration. When it crashes, the steps of the
 /// present interleaving are found in the memory that it shares with its parent, and the next child
 /// begins once more: it ends that interleaving right before the step that crashes. So what a child
 /// comes to in the end is complete, and no state has to survive a crash.
 final class Isolated {
-    private var options: Options
+    private var options: Exploration.Options
     private let describe: (Scenario) -> Void
+    private var crashes: [KnownCrash] = []
+    private let timeLimit: Duration
+    private let memoryLimit: Int
     /// What is left of the time for all children together.
     private var timeLeft: Duration
     private static let maximumCrashes = 64
     private static let attempts = 3
 
-    init(_ options: Options, _ describe: @escaping (Scenario) -> Void) {
+    init(
+        _ options: Exploration.Options, timeLimit: Duration, memoryLimit: Int,
+        _ describe: @escaping (Scenario) -> Void
+    ) {
         self.options = options
         self.options.isolation = .none
+        self.timeLimit = timeLimit
+        self.memoryLimit = memoryLimit
         self.describe = describe
-        timeLeft = options.timeLimit
+        timeLeft = timeLimit
     }
 
     private enum Ending: Error {
-        case crash(KnownCrash, Remains)
-        case obstacle(Obstacle)
+        case crash(KnownCrash, ChildResult)
+        case inconclusive(Exploration.Inconclusive)
     }
 
     // MARK: What can be asked for
 
-    func report() -> Report {
+    func explored() -> ExplorationResult {
         do throws(Ending) {
-            return try reportOfChild()
+            return try exploredByChild()
         } catch {
             switch error {
-            case .obstacle(let obstacle): return report(obstacle: obstacle)
-            case .crash(let crash, let remains): return report(upTo: crash, remains)
+            case .inconclusive(let inconclusive):
+                return ExplorationResult(inconclusive: inconclusive)
+            case .crash(let crash, let child): return explored(upTo: crash, child)
             }
         }
     }
 
     /// It crashes whatever the interleaving, or too often. What was explored until then is explored
     /// once more, to its end.
-    private func report(upTo crash: KnownCrash, _ remains: Remains) -> Report {
+    private func explored(upTo crash: KnownCrash, _ child: ChildResult) -> ExplorationResult {
         let isUnavoidable = crash.schedule.choices.isEmpty
         let explored = crash.runs + (isUnavoidable ? 0 : 1)
-        guard explored > 0 else { return report(of: crash, remains) }
-        if !isUnavoidable { options.crashes.append(crash) }
+        guard explored > 0 else { return result(of: crash, child) }
+        if !isUnavoidable { crashes.append(crash) }
         options.maximumInterleavings = explored
-        return (try? reportOfChild()) ?? report(of: crash, remains)
+        return (try? exploredByChild()) ?? result(of: crash, child)
     }
 
-    private func reportOfChild() throws(Ending) -> Report {
-        try again(whenBlocked: { $0.obstacle }) { () throws(Ending) in
-            try value { $0.report() }
+    private func exploredByChild() throws(Ending) -> ExplorationResult {
+        try again(whenBlocked: { $0.inconclusive }) { () throws(Ending) in
+            try value { $0.explored() }
         }
     }
 
@@ -61,116 +70,117 @@ final class Isolated {
     /// released in the copy, and who needs it blocks. That is rare, and nothing that happens again
     /// and again; what blocks every time blocks by itself.
     private func again<Value>(
-        whenBlocked obstacle: (Value) -> Obstacle?, _ attempt: () throws(Ending) -> Value
+        whenBlocked inconclusive: (Value) -> Exploration.Inconclusive?,
+        _ attempt: () throws(Ending) -> Value
     ) throws(Ending) -> Value {
         var value = try attempt()
         for _ in 1..<Isolated.attempts {
-            guard case .blocked = obstacle(value) else { break }
+            guard case .blocked = inconclusive(value) else { break }
             value = try attempt()
         }
         return value
     }
 
-    func trace(_ schedule: String) throws -> Trace {
-        try marked(trace { try $0.trace(of: Schedule(schedule, threads: $0.threadNames())) })
+    func trace(of schedule: String) throws(Exploration.ReplayError) -> Exploration.Trace {
+        marked(
+            try trace { (explorer) throws(Exploration.ReplayError) in
+                try explorer.trace(of: explorer.read(schedule))
+            })
     }
 
-    func trace(of schedule: Schedule) throws -> Trace {
-        try marked(trace { try $0.trace(of: schedule) })
+    func trace(
+        of schedule: Exploration.Schedule
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
+        marked(
+            try trace { (explorer) throws(Exploration.ReplayError) in
+                try explorer.trace(of: schedule)
+            })
     }
 
-    func counterexample(of report: Report, showing finding: Finding) throws -> Trace? {
-        if finding.kind == .crash { return try trace(of: finding.schedule) }
-        let found = try? value { explorer in
-            Replayed {
-                try report.counterexample(
-                    showing: finding, options: explorer.options, self.describe)
+    func counterexample(
+        showing finding: Exploration.Finding
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
+        guard finding.kind != .crash else { return try trace(of: finding.schedule) }
+        let replayed = try? value { explorer in
+            Replayed { () throws(Exploration.ReplayError) in
+                try explorer.markedTrace(of: finding.schedule, failingBy: finding.kind)
             }
         }
-        return try found?.trace() ?? trace(of: finding.schedule)
+        guard let replayed else { return try trace(of: finding.schedule) }
+        return try replayed.trace()
     }
 
     // MARK: Traces
 
-    /// The result of a replay, with the errors that it may throw.
+    /// The result of a replay in a child, or why there is none.
     private enum Replayed: Codable {
-        case trace(Trace?)
-        case misfit(Misfit)
-        case malformed(String)
-        case obstacle(Obstacle)
+        case trace(Exploration.Trace)
+        case error(Exploration.ReplayError)
 
-        init(_ replay: () throws -> Trace?) {
-            do {
+        init(_ replay: () throws(Exploration.ReplayError) -> Exploration.Trace) {
+            do throws(Exploration.ReplayError) {
                 self = .trace(try replay())
-            } catch let misfit as Misfit {
-                self = .misfit(misfit)
-            } catch let malformed as Schedule.Malformed {
-                self = .malformed(malformed.description)
             } catch {
-                self = .obstacle(error as? Obstacle ?? .unavailable("\(error)"))
+                self = .error(error)
             }
         }
 
-        var obstacle: Obstacle? {
-            if case .obstacle(let obstacle) = self { obstacle } else { nil }
+        var inconclusive: Exploration.Inconclusive? {
+            if case .error(.inconclusive(let reason)) = self { reason } else { nil }
         }
 
-        func trace() throws -> Trace? {
+        func trace() throws(Exploration.ReplayError) -> Exploration.Trace {
             switch self {
             case .trace(let trace): return trace
-            case .misfit(let misfit): throw misfit
-            case .malformed(let words): throw Schedule.Malformed(description: words)
-            case .obstacle(let obstacle): throw obstacle
+            case .error(let error): throw error
             }
         }
     }
 
     /// The trace of an interleaving that may crash: that of the steps until then.
-    private func trace(_ replay: @escaping (Explorer) throws -> Trace) throws -> Trace {
-        options.crashes = []
-        do {
-            let replayed = try again(whenBlocked: { $0.obstacle }) { () throws(Ending) in
-                try valueOfOneChild { explorer in Replayed { try replay(explorer) } }
+    private func trace(
+        _ replay: @escaping (Explorer) throws(Exploration.ReplayError) -> Exploration.Trace
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
+        crashes = []
+        let replayed: Replayed
+        do throws(Ending) {
+            replayed = try again(whenBlocked: { $0.inconclusive }) { () throws(Ending) in
+                try valueOfOneChild { explorer in
+                    Replayed { () throws(Exploration.ReplayError) in try replay(explorer) }
+                }
             }
-            guard let trace = try replayed.trace() else { throw Obstacle.noThreads }
-            return trace
-        } catch Ending.crash(let crash, let remains) {
-            return remains.trace(reason: crash.reason)
-        } catch Ending.obstacle(let obstacle) {
-            throw obstacle
+        } catch {
+            switch error {
+            case .crash(let crash, let child): return child.trace(reason: crash.reason)
+            case .inconclusive(let reason): throw .inconclusive(reason)
+            }
         }
+        return try replayed.trace()
     }
 
     /// Other interleavings are run for the mark, and any of them may crash.
-    private func marked(_ trace: Trace) -> Trace {
+    private func marked(_ trace: Exploration.Trace) -> Exploration.Trace {
         guard options.marksPointOfNoReturn, !trace.findings.isEmpty,
             !trace.findings.contains(where: { $0.kind == .crash })
         else { return trace }
         let marked = try? value { explorer in
-            Replayed { try explorer.markedTrace(of: trace.schedule) }
+            Replayed { () throws(Exploration.ReplayError) in
+                try explorer.markedTrace(of: trace.schedule)
+            }
         }
         return (try? marked?.trace()) ?? trace
     }
 
-    // MARK: Reports without an exploration
-
-    private func report(obstacle: Obstacle) -> Report {
-        Report(
-            threads: [], explored: 0, redundant: 0, extent: .first(0), limit: nil, found: Found(),
-            judging: options.judging, outcomes: [:], expectations: [], surviving: nil,
-            obstacle: obstacle)
-    }
-
-    /// Nothing was explored to its end.
-    private func report(of crash: KnownCrash, _ remains: Remains) -> Report {
+    /// What is known of a crash when nothing was explored to its end.
+    private func result(of crash: KnownCrash, _ child: ChildResult) -> ExplorationResult {
         var found = Found()
         found.count([.crash])
-        found.all = [Finding(.said(.crash, crash.reason), count: 1, schedule: crash.schedule)]
-        return Report(
-            threads: remains.threads, explored: 1, redundant: 0, extent: .first(1),
-            limit: .interleavings, found: found, judging: options.judging, outcomes: [:],
-            expectations: [], surviving: nil,
-            obstacle: nil)
+        found.all = [
+            Exploration.Finding(.said(.crash, crash.reason), count: 1, schedule: crash.schedule)
+        ]
+        return ExplorationResult(
+            threads: child.threads, explored: 1, coverage: .first(1), limit: .interleavings,
+            found: found)
     }
 
     // MARK: Children
@@ -184,74 +194,78 @@ final class Isolated {
                 return try valueOfOneChild(work)
             } catch {
                 guard case .crash(let crash, _) = error, canGoOn(after: crash) else { throw error }
-                options.crashes.append(crash)
+                crashes.append(crash)
             }
         }
     }
 
     private func canGoOn(after crash: KnownCrash) -> Bool {
-        let isNew = !options.crashes.contains { $0.schedule == crash.schedule }
+        let isNew = !crashes.contains { $0.schedule == crash.schedule }
         let canBeSkipped = !crash.schedule.choices.isEmpty
-        return isNew && canBeSkipped && options.crashes.count < Isolated.maximumCrashes
+        return isNew && canBeSkipped && crashes.count < Isolated.maximumCrashes
     }
 
     private func valueOfOneChild<Value: Codable>(
         _ work: @escaping (Explorer) -> Value
     ) throws(Ending) -> Value {
-        if let why = unavailable ?? rl_no_children().map({ String(cString: $0) }) {
-            throw .obstacle(.unavailable(why))
+        if let why = Exploration.unavailable ?? rl_no_children().map({ String(cString: $0) }) {
+            throw .inconclusive(.unavailable(why))
         }
-        let errand = Errand(options, describe) { explorer in
+        let job = ChildJob(options, crashes, memoryLimit, describe) { explorer in
             (try? JSONEncoder().encode(work(explorer))) ?? Data()
         }
-        let remains = try remains(of: errand)
-        if let value = remains.value.flatMap({ try? JSONDecoder().decode(Value.self, from: $0) }) {
-            FileHandle.standardError.write(Data(remains.errors.utf8))
+        let child = try result(of: job)
+        if let value = child.value.flatMap({ try? JSONDecoder().decode(Value.self, from: $0) }) {
+            FileHandle.standardError.write(Data(child.errors.utf8))
             return value
         }
-        FileHandle.standardError.write(Data(remains.errorsBesidesTheCrash.utf8))
-        if remains.isStuck {
-            throw .obstacle(
+        FileHandle.standardError.write(Data(child.errorsBesidesTheCrash.utf8))
+        if child.isStuck {
+            throw .inconclusive(
                 .blocked(
-                    thread: remains.thread ?? "set-up or check", place: "in a child process"))
+                    thread: child.thread ?? "set-up or check", place: "in a child process"))
         }
-        if remains.timeIsUp {
-            let beginning = remains.schedule.prefix(40)
-            throw .obstacle(
+        if child.timeIsUp {
+            let beginning = child.schedule.prefix(40)
+            throw .inconclusive(
                 .tookTooLong(
-                    limit: options.timeLimit, schedule: beginning.text(threads: remains.threads)))
+                    limit: timeLimit, schedule: beginning.text(threads: child.threads)))
         }
         throw .crash(
             KnownCrash(
-                schedule: remains.schedule, reason: remains.reason, runs: remains.runs), remains)
+                schedule: child.schedule, reason: child.reason, runs: child.runs), child)
     }
 
     /// What has stopped the thread that watches in one child will hardly do so in the next.
-    private func remains(
-        of errand: Errand, attempts: Int = Isolated.attempts
-    ) throws(Ending) -> Remains {
-        guard let remains = errand.run(atMost: timeLeft) else {
-            throw .obstacle(.unavailable("the operating system allows no child process"))
+    private func result(
+        of job: ChildJob, attempts: Int = Isolated.attempts
+    ) throws(Ending) -> ChildResult {
+        guard let child = job.run(atMost: timeLeft) else {
+            throw .inconclusive(.unavailable("the operating system allows no child process"))
         }
-        timeLeft -= remains.time
-        guard remains.isStuck, attempts > 1 else { return remains }
-        return try self.remains(of: errand, attempts: attempts - 1)
+        timeLeft -= child.time
+        guard child.isStuck, attempts > 1 else { return child }
+        return try self.result(of: job, attempts: attempts - 1)
     }
 }
 
 /// A task for one child process.
-private final class Errand {
-    private let options: Options
+private final class ChildJob {
+    private let options: Exploration.Options
+    private let crashes: [KnownCrash]
+    private let memoryLimit: Int
     private let describe: (Scenario) -> Void
     private let work: (Explorer) -> Data
-    private var errand = rl_errand()
+    private var task = rl_errand()
     private let began = ContinuousClock.now
 
     init(
-        _ options: Options, _ describe: @escaping (Scenario) -> Void,
-        _ work: @escaping (Explorer) -> Data
+        _ options: Exploration.Options, _ crashes: [KnownCrash], _ memoryLimit: Int,
+        _ describe: @escaping (Scenario) -> Void, _ work: @escaping (Explorer) -> Data
     ) {
         self.options = options
+        self.crashes = crashes
+        self.memoryLimit = memoryLimit
         self.describe = describe
         self.work = work
     }
@@ -261,13 +275,15 @@ private final class Errand {
     /// here before.
     private static let rehearsed: Bool = {
         var found = Found()
-        found.all = [Finding(.said(.crash, ""), count: 1, schedule: Schedule([0]))]
+        found.all = [
+            Exploration.Finding(.said(.crash, ""), count: 1, schedule: Exploration.Schedule([0]))
+        ]
         found.count([.crash])
-        let report = Report(
-            threads: [""], explored: 1, redundant: 0, extent: .all, limit: .time, found: found,
-            judging: [.crash], outcomes: ["": 1], expectations: [], surviving: Schedule([0]),
-            obstacle: .noThreads)
-        return isSaid(report) && isSaid(Message.value(Data())) && isSaid(Message.initial([""]))
+        let result = ExplorationResult(
+            threads: [""], explored: 1, coverage: .all, limit: .time, found: found,
+            outcomes: ["": 1], passingSchedule: Exploration.Schedule([0]),
+            inconclusive: .noThreads)
+        return isSaid(result) && isSaid(Message.value(Data())) && isSaid(Message.initial([""]))
             && isSaid(Message.scenario(threads: [""], columns: [""]))
     }()
 
@@ -279,30 +295,30 @@ private final class Errand {
     }
 
     /// `nil` if there can be no child.
-    func run(atMost time: Duration) -> Remains? {
-        _ = Errand.rehearsed
-        errand.context = Unmanaged.passUnretained(self).toOpaque()
-        errand.before = { _ in Symbols.hold() }
-        errand.after = { _ in Symbols.release() }
-        errand.work = { Unmanaged<Errand>.fromOpaque($0!).takeUnretainedValue().workInChild() }
+    func run(atMost time: Duration) -> ChildResult? {
+        _ = ChildJob.rehearsed
+        task.context = Unmanaged.passUnretained(self).toOpaque()
+        task.before = { _ in Symbols.hold() }
+        task.after = { _ in Symbols.release() }
+        task.work = { Unmanaged<ChildJob>.fromOpaque($0!).takeUnretainedValue().workInChild() }
         if options.progress != nil {
-            errand.progressed = { context, runs, redundant in
-                Unmanaged<Errand>.fromOpaque(context!).takeUnretainedValue()
+            task.progressed = { context, runs, redundant in
+                Unmanaged<ChildJob>.fromOpaque(context!).takeUnretainedValue()
                     .report(runs: runs, redundant: redundant)
             }
         }
-        errand.max_steps = options.stepsAllowed
-        errand.milliseconds = max(0, Int64(time / .milliseconds(1)))
-        errand.memory = UInt64(max(0, options.memoryLimit))
+        task.max_steps = options.stepsAllowed
+        task.milliseconds = max(0, Int64(time / .milliseconds(1)))
+        task.memory = UInt64(max(0, memoryLimit))
         var answer = rl_child()
         defer { rl_forget_child(&answer) }
-        guard withExtendedLifetime(self, { rl_run_in_child(&errand, &answer) }) else { return nil }
-        return Remains(answer)
+        guard withExtendedLifetime(self, { rl_run_in_child(&task, &answer) }) else { return nil }
+        return ChildResult(answer)
     }
 
     private func report(runs: UInt64, redundant: UInt64) {
         options.progress?(
-            ExplorationProgress(
+            Exploration.Progress(
                 explored: Int(runs), redundant: Int(redundant), elapsed: .now - began))
     }
 
@@ -310,9 +326,8 @@ private final class Errand {
         var options = options
         // The parent reports it.
         options.progress = nil
-        let explorer = Explorer(options, describe)
-        let herald = Herald(pipe: errand.results)
-        explorer.herald = herald
-        herald.tell(.value(work(explorer)))
+        let reporter = ChildReporter(pipe: task.results)
+        let explorer = Explorer(options, describe, crashes: crashes, reporter: reporter)
+        reporter.tell(.value(work(explorer)))
     }
 }

@@ -2,14 +2,14 @@ import CRaceLab
 import Foundation
 import Synchronization
 
-extension Options {
+extension Exploration.Options {
     /// Where the scenario of an exploration runs.
     public enum Isolation: Hashable, Sendable {
         /// In this process. A crash of the code under test is a crash of this process.
         case none
-        /// In a child process, a copy of this one (`fork`), on Linux. An interleaving that crashes
+        /// In child processes, copies of this one (`fork`), on Linux. An interleaving that crashes
         /// is a finding, and the exploration goes on with the others in another child: up to 64
-        /// times, then it ends, and ``Report/extent`` says so.
+        /// times, then it ends, and ``Exploration/coverage`` says so.
         ///
         /// Three things are different in a child:
         /// - What the closures of the scenario change outside of it, a global or a captured
@@ -19,13 +19,18 @@ extension Options {
         ///   released, and work sent to a dispatch queue or to a task is never done.
         /// - What it writes to standard error comes when it has ended, and without the message of
         ///   a crash, which is part of the finding.
-        case childProcess
+        ///
+        /// - Parameters:
+        ///   - timeLimit: how long all children together may take. A loop without an end is noticed
+        ///     much earlier.
+        ///   - memoryLimit: how many bytes of memory a child may take, in addition to its own.
+        case childProcess(timeLimit: Duration = .seconds(60), memoryLimit: Int = 1 << 30)
     }
 }
 
 /// An interleaving after which there was no process left.
 struct KnownCrash: Sendable {
-    let schedule: Schedule
+    let schedule: Exploration.Schedule
     let reason: String
     /// How many interleavings were explored before.
     let runs: Int
@@ -67,7 +72,7 @@ enum Message: Codable {
 }
 
 /// Writes messages to a pipe at once, a line each, so that they arrive whatever comes next.
-final class Herald: Sendable {
+final class ChildReporter: Sendable {
     private let pipe: Int32
     private let hasNamed = Mutex(false)
 

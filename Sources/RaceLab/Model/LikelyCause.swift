@@ -2,7 +2,7 @@ import CRaceLab
 
 /// Looks for what makes a scenario differ from run to run, in the source around its steps.
 struct LikelyCause {
-    private let sites: [Site]
+    private let sites: [Exploration.Site]
 
     /// - Parameter places: return addresses; the last ones are the closest to where a run differed.
     init(_ places: [UInt]) {
@@ -11,9 +11,10 @@ struct LikelyCause {
     }
 
     /// What is said of the scenario, with the place if one was found.
-    var obstacle: Obstacle {
+    var inconclusive: Exploration.Inconclusive {
         for site in sites {
-            // What is used in a line is often declared or computed just above, in the same function.
+            // What is used in a line is often declared or computed just above, in the same
+            // function.
             for line in [site.line] + (max(1, site.line - 12)...(site.line + 4)) {
                 if let found = found(line, site.path, anyLazyVariable: line == site.line) {
                     return found
@@ -23,17 +24,19 @@ struct LikelyCause {
         return lazyVariable ?? .notDeterministic
     }
 
-    private func found(_ line: Int, _ path: String, anyLazyVariable: Bool) -> Obstacle? {
+    private func found(_ line: Int, _ path: String, anyLazyVariable: Bool) -> Exploration
+        .Inconclusive?
+    {
         guard let text = SourceText.line(line, of: path), !text.hasPrefix("//") else { return nil }
         for (words, reason) in LikelyCause.reasons where words.contains(where: text.contains) {
-            return obstacle(line, path, text, reason)
+            return inconclusive(line, path, text, reason)
         }
         let isLazy = anyLazyVariable && text.contains("lazy var ")
-        return isLazy ? obstacle(line, path, text, LikelyCause.lazy) : nil
+        return isLazy ? inconclusive(line, path, text, LikelyCause.lazy) : nil
     }
 
     /// The declaration of a lazy variable that one of the steps uses.
-    private var lazyVariable: Obstacle? {
+    private var lazyVariable: Exploration.Inconclusive? {
         let texts = sites.compactMap { SourceText.line($0.line, of: $0.path) }
         for path in Set(sites.map(\.path)).sorted() {
             var line = 1
@@ -43,7 +46,7 @@ struct LikelyCause {
                         $0.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.contains(name)
                     })
                 {
-                    return obstacle(line, path, text, LikelyCause.lazy)
+                    return inconclusive(line, path, text, LikelyCause.lazy)
                 }
                 line += 1
             }
@@ -51,10 +54,10 @@ struct LikelyCause {
         return nil
     }
 
-    private func obstacle(
+    private func inconclusive(
         _ line: Int, _ path: String, _ text: String, _ reason: String
-    ) -> Obstacle {
-        let file = Site(path: path, line: line, column: 0, function: "").file
+    ) -> Exploration.Inconclusive {
+        let file = Exploration.Site(path: path, line: line, column: 0, function: "").file
         return .notDeterministicBecauseOf(place: "\(file):\(line)", text: text, reason: reason)
     }
 

@@ -35,11 +35,11 @@ extension [Observation] {
     /// A text for each column; `nil` if none of them could be read.
     var texts: [String]? {
         if !isEmpty, allSatisfy({ $0.text == nil }) { return nil }
-        return map { $0.text ?? Trace.locked }
+        return map { $0.text ?? Exploration.Trace.locked }
     }
 }
 
-extension Trace {
+extension Exploration.Trace {
     /// Stands for a state that could not be read.
     static let locked = "(locked)"
 }

@@ -1,130 +1,135 @@
 import CRaceLab
 import Foundation
 
-/// One interleaving, step by step.
-///
-/// It can be encoded, to hand it from one process to another; what others are to read is ``json``.
-public struct Trace: Codable, Sendable {
-    public struct Step: Codable, Sendable {
-        public enum Kind: String, Codable, Sendable {
-            case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
-            case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
-            case start, join, send, receive, enter, leave, await, tryAwait, notify
+extension Exploration {
+    /// One interleaving, step by step.
+    ///
+    /// It can be encoded, to hand it from one process to another; what others are to read is
+    /// ``json``.
+    public struct Trace: Codable, Sendable {
+        public struct Step: Codable, Sendable {
+            public enum Kind: String, Codable, Sendable {
+                case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
+                case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
+                case start, join, send, receive, enter, leave, await, tryAwait, notify
 
-            init(_ step: rl_step) {
-                switch rl_kind(UInt32(step.kind)) {
-                case RL_READ: self = .read
-                case RL_MODIFY: self = .modify
-                case RL_LOCK: self = .lock
-                case RL_TRY_LOCK: self = .tryLock
-                case RL_ATOMIC_READ: self = .atomicRead
-                case RL_ATOMIC_WRITE: self = .atomicWrite
-                case RL_EXCHANGE: self = .exchange
-                case RL_SHARED_LOCK: self = .sharedLock
-                case RL_TRY_SHARED_LOCK: self = .trySharedLock
-                case RL_WAIT: self = .wait
-                case RL_WAKE: self = .wake
-                case RL_ACQUIRE: self = .acquire
-                case RL_TRY_ACQUIRE: self = .tryAcquire
-                case RL_SIGNAL: self = .signal
-                case RL_START: self = .start
-                case RL_JOIN: self = .join
-                case RL_SEND: self = .send
-                case RL_RECEIVE: self = .receive
-                case RL_ENTER: self = .enter
-                case RL_LEAVE: self = .leave
-                case RL_AWAIT: self = .await
-                case RL_TRY_AWAIT: self = .tryAwait
-                case RL_NOTIFY: self = .notify
-                default: self = .note
+                init(_ step: rl_step) {
+                    switch rl_kind(UInt32(step.kind)) {
+                    case RL_READ: self = .read
+                    case RL_MODIFY: self = .modify
+                    case RL_LOCK: self = .lock
+                    case RL_TRY_LOCK: self = .tryLock
+                    case RL_ATOMIC_READ: self = .atomicRead
+                    case RL_ATOMIC_WRITE: self = .atomicWrite
+                    case RL_EXCHANGE: self = .exchange
+                    case RL_SHARED_LOCK: self = .sharedLock
+                    case RL_TRY_SHARED_LOCK: self = .trySharedLock
+                    case RL_WAIT: self = .wait
+                    case RL_WAKE: self = .wake
+                    case RL_ACQUIRE: self = .acquire
+                    case RL_TRY_ACQUIRE: self = .tryAcquire
+                    case RL_SIGNAL: self = .signal
+                    case RL_START: self = .start
+                    case RL_JOIN: self = .join
+                    case RL_SEND: self = .send
+                    case RL_RECEIVE: self = .receive
+                    case RL_ENTER: self = .enter
+                    case RL_LEAVE: self = .leave
+                    case RL_AWAIT: self = .await
+                    case RL_TRY_AWAIT: self = .tryAwait
+                    case RL_NOTIFY: self = .notify
+                    default: self = .note
+                    }
                 }
+            }
+
+            /// The index of the thread.
+            public let thread: Int
+            public let kind: Kind
+            /// What it touches: within a trace the same number for the same thing.
+            public let object: Int
+            /// The name of the instance that has what it touches, if several of that class take
+            /// part: that of the constant to which it is assigned where it is made, or a letter.
+            public internal(set) var owner: String?
+            /// Where it happens; `nil` for a note.
+            public let site: Site?
+            /// The line of source, or what was noted.
+            public internal(set) var text: String
+            /// Whether it is a try for a lock, or a compare-and-exchange, that did not succeed.
+            public let failed: Bool
+            /// The thread that has not released the lock yet for which this is a failed attempt,
+            /// although it is about to do nothing else: its next step comes after the release. Or
+            /// the one that has sent work to a queue for which this step waits in vain. See
+            /// ``Exploration/Schedule``.
+            public let before: Int?
+            /// Whether the time of a wait is up, although other threads could go on.
+            public let timedOut: Bool
+            /// Whether a condition wakes the thread without a signal.
+            public let spurious: Bool
+            /// How many locks this thread holds when it is about to make its next step.
+            public let locksHeld: Int
+            /// The state after the step, one text for each of ``Exploration/Trace/columns``:
+            /// `(locked)` for what cannot be read because a thread holds a lock. `nil` if none of
+            /// them can be read.
+            public let states: [String]?
+            /// A remark about this step.
+            public internal(set) var mark: String?
+        }
+
+        public let threads: [String]
+        /// The titles of the scenario's state columns.
+        public let columns: [String]
+        /// For each of them, the name of the only named instance that it shows.
+        public internal(set) var columnOwners: [String?] = []
+        /// The named instances, by their class.
+        public internal(set) var owners: [Owners] = []
+        /// The state before the first step.
+        public let initial: [String]
+        public internal(set) var steps: [Step]
+        /// What is wrong with this interleaving, the most telling first; empty if nothing is.
+        public let findings: [Finding]
+        /// What keeps threads from going on at the end; empty if every thread came to its end.
+        public internal(set) var waiting: [Waiting]
+
+        public var schedule: Schedule {
+            func indices(_ isMarked: (Step) -> Bool) -> Set<Int> {
+                Set(steps.indices.filter { isMarked(steps[$0]) })
+            }
+            return Schedule(
+                steps.map(\.thread), early: indices { $0.before != nil },
+                timedOut: indices(\.timedOut), spurious: indices(\.spurious))
+        }
+
+        /// The text with which ``replay(_:_:_:)-(String,_,_)`` reproduces the interleaving.
+        public var scheduleText: String { schedule.text(threads: threads) }
+
+        mutating func add(notes: [Int: String]) {
+            for index in steps.indices where steps[index].kind == .note {
+                steps[index].text = notes[index] ?? ""
             }
         }
 
-        /// The index of the thread.
-        public let thread: Int
-        public let kind: Kind
-        /// What it touches: within a trace the same number for the same thing.
-        public let object: Int
-        /// The name of the instance that has what it touches, if several of that class take part: that
-        /// of the constant to which it is assigned where it is made, or a letter.
-        public internal(set) var owner: String?
-        /// Where it happens; `nil` for a note.
-        public let site: Site?
-        /// The line of source, or what was noted.
-        public internal(set) var text: String
-        /// Whether it is a try for a lock, or a compare-and-exchange, that did not succeed.
-        public let failed: Bool
-        /// The thread that has not released the lock yet for which this is a failed attempt, although
-        /// it is about to do nothing else: its next step comes after the release. Or the one that has
-        /// sent work to a queue for which this step waits in vain. See ``Schedule``.
-        public let before: Int?
-        /// Whether the time of a wait is up, although other threads could go on.
-        public let timedOut: Bool
-        /// Whether a condition wakes the thread without a signal.
-        public let spurious: Bool
-        /// How many locks this thread holds when it is about to make its next step.
-        public let locksHeld: Int
-        /// The state after the step, one text for each of ``Trace/columns``: `(locked)` for what
-        /// cannot be read because a thread holds a lock. `nil` if none of them can be read.
-        public let states: [String]?
-        /// A remark about this step.
-        public internal(set) var mark: String?
-    }
-
-    public let threads: [String]
-    /// The titles of the scenario's state columns.
-    public let columns: [String]
-    /// For each of them, the name of the only named instance that it shows.
-    public internal(set) var columnOwners: [String?] = []
-    /// The named instances, by their class.
-    public internal(set) var owners: [Owners] = []
-    /// The state before the first step.
-    public let initial: [String]
-    public internal(set) var steps: [Step]
-    /// What is wrong with this interleaving, the most telling first; empty if nothing is.
-    public let findings: [Finding]
-    /// What keeps threads from going on at the end; empty if every thread came to its end.
-    public internal(set) var waiting: [Waiting]
-
-    public var schedule: Schedule {
-        func indices(_ isMarked: (Step) -> Bool) -> Set<Int> {
-            Set(steps.indices.filter { isMarked(steps[$0]) })
+        mutating func clearMarks() {
+            for index in steps.indices { steps[index].mark = nil }
         }
-        return Schedule(
-            steps.map(\.thread), early: indices { $0.before != nil },
-            timedOut: indices(\.timedOut), spurious: indices(\.spurious))
-    }
 
-    /// The text with which ``replay(_:_:_:)-(String,_,_)`` reproduces the interleaving.
-    public var scheduleText: String { schedule.text(threads: threads) }
-
-    mutating func add(notes: [Int: String]) {
-        for index in steps.indices where steps[index].kind == .note {
-            steps[index].text = notes[index] ?? ""
+        mutating func mark(step: Int, _ text: String) {
+            guard steps.indices.contains(step), steps[step].mark == nil else { return }
+            steps[step].mark = text
         }
-    }
-
-    mutating func clearMarks() {
-        for index in steps.indices { steps[index].mark = nil }
-    }
-
-    mutating func mark(step: Int, _ text: String) {
-        guard steps.indices.contains(step), steps[step].mark == nil else { return }
-        steps[step].mark = text
     }
 }
 
-extension Trace.Step {
+extension Exploration.Trace.Step {
     /// These steps, with their places in the source and, by their numbers, the states after them.
     static func all(
         of steps: some Collection<rl_step>, states: (Int) -> [String]?
-    ) -> [Trace.Step] {
+    ) -> [Exploration.Trace.Step] {
         let sites = Symbols.sites(of: steps)
         return zip(steps, objects(of: steps)).enumerated().map { index, pair in
             let (step, object) = pair
             let site = sites[UInt(step.pc)]
-            return Trace.Step(
+            return Exploration.Trace.Step(
                 thread: Int(step.thread), kind: Kind(step), object: object, site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
@@ -143,24 +148,6 @@ extension Trace.Step {
             known[address] = object
             return object
         }
-    }
-}
-
-extension Report {
-    /// The shortest interleaving that shows the most telling finding, marked at the step after
-    /// which every continuation fails; `nil` if nothing was found.
-    ///
-    /// - Parameter finding: the one to show, instead of the most telling.
-    public func counterexample(
-        showing finding: Finding? = nil, options: Options = Options(),
-        _ describe: @escaping (Scenario) -> Void
-    ) throws -> Trace? {
-        guard let finding = finding ?? findings.first else { return nil }
-        if options.isolation == .childProcess {
-            return try Isolated(options, describe).counterexample(of: self, showing: finding)
-        }
-        return try Explorer(options, describe)
-            .markedTrace(of: finding.schedule, failingBy: finding.kind)
     }
 }
 

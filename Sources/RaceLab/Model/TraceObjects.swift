@@ -1,6 +1,6 @@
 import CRaceLab
 
-extension Trace {
+extension Exploration.Trace {
     /// The instances of a class, where several of them take part in an interleaving.
     public struct Owners: Codable, Hashable, Sendable {
         /// The class, without the types for which it is specialized.
@@ -35,7 +35,7 @@ extension Trace {
             if !classes[index].instances.contains(owner) { classes[index].instances.append(owner) }
         }
         classes.removeAll { $0.instances.count < 2 }
-        let names = Trace.names(of: classes.flatMap(\.instances))
+        let names = Exploration.Trace.names(of: classes.flatMap(\.instances))
         for index in steps.indices { steps[index].owner = owners[index].flatMap { names[$0] } }
         for index in waiting.indices {
             waiting[index].owner = owners[steps.count + index].flatMap { names[$0] }
@@ -73,7 +73,7 @@ struct Objects {
     }
 
     private let all: [rl_object]
-    private let sites: [UInt: Site]
+    private let sites: [UInt: Exploration.Site]
     private var instances: [UInt: Instance] = [:]
     private(set) var ownersOfSteps: [Instance?] = []
     /// Of what each thread waits for, or was about to touch.
@@ -135,7 +135,7 @@ struct Objects {
         var assigned: [String: String?] = [:]
     }
 
-    private static let known = Guarded(Known())
+    private static let known = ForkSafeLock(Known())
 
     /// While the process is copied, see ``Symbols/hold()``.
     static func hold() { known.hold() }

@@ -1,11 +1,11 @@
 import CRaceLab
 
-extension Trace {
+extension Exploration.Trace {
     /// What keeps a thread from going on, at the end of an interleaving that did not complete.
     public struct Waiting: Codable, Sendable {
         public enum Cause: Hashable, Codable, Sendable {
-            /// A lock that another thread holds: the index of that thread, and the index of the step in
-            /// which it took the lock. `nil` if the lab does not know.
+            /// A lock that another thread holds: the index of that thread, and the index of the
+            /// step in which it took the lock. `nil` if the lab does not know.
             case lock(holder: Int?, takenInStep: Int?)
             /// A change to what it reads again and again, and that no thread makes.
             case change
@@ -28,26 +28,27 @@ extension Trace {
         /// The index of the thread that waits.
         public let thread: Int
         public let cause: Cause
-        /// The name of the instance that has what it waits for, see ``Trace/Step/owner``.
+        /// The name of the instance that has what it waits for, see
+        /// ``Exploration/Trace/Step/owner``.
         public internal(set) var owner: String?
         /// Where it waits.
-        public let site: Site?
+        public let site: Exploration.Site?
         /// The line of source that it would go on with.
         public let text: String
         /// Where the holder took the lock.
-        public let taken: Site?
+        public let taken: Exploration.Site?
     }
 }
 
-extension Trace.Waiting {
-    static func all(of run: rl_run) -> [Trace.Waiting] {
+extension Exploration.Trace.Waiting {
+    static func all(of run: rl_run) -> [Exploration.Trace.Waiting] {
         guard run.status == RL_DEADLOCK else { return [] }
         let waiting = run.allWaiting
         let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
         let sites = Symbols.sites(of: addresses)
         return waiting.enumerated().filter { !$1.finished }.map { thread, waiting in
             let site = sites[UInt(waiting.pc)]
-            return Trace.Waiting(
+            return Exploration.Trace.Waiting(
                 thread: thread, cause: cause(waiting, run), site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 taken: waiting.holder < 0 ? nil : sites[UInt(waiting.holder_pc)])

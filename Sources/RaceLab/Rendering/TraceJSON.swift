@@ -1,4 +1,4 @@
-extension Trace {
+extension Exploration.Trace {
     /// The interleaving for machines. The fields are described in Sources/RaceLab/JSON.md; they
     /// always come in the same order, and the same interleaving is always the same bytes.
     ///
@@ -77,7 +77,7 @@ extension Trace {
     }
 }
 
-extension Finding {
+extension Exploration.Finding {
     func json(threads: [String]) -> JSONValue {
         .object([
             ("kind", .string(String(describing: kind))),

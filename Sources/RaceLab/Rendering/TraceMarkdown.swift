@@ -1,4 +1,4 @@
-extension Trace {
+extension Exploration.Trace {
     /// The interleaving as a table for documents, as GitHub renders it, and the schedule that
     /// reproduces it. The bars beside locks are those of ``table(width:)``; nothing is cut.
     public var markdown: String {

@@ -35,7 +35,7 @@ struct TraceCell {
     }
 }
 
-extension Trace {
+extension Exploration.Trace {
     /// The rows of a table: the state before, if there are columns for it, the steps, and who waits
     /// for what in the end.
     var rows: [TraceRow] {
@@ -53,35 +53,36 @@ extension Trace {
         for (index, step) in steps.enumerated() {
             let before = held[step.thread]
             held[step.thread] = locksHeld[index]
-            var bars = held.map(Trace.bar)
-            bars[step.thread] = Trace.bar(before: before, after: locksHeld[index], step)
+            var bars = held.map(Exploration.Trace.bar)
+            bars[step.thread] = Exploration.Trace.bar(before: before, after: locksHeld[index], step)
             if let holder = step.holder, isLastAttempt(index, before: holder) {
                 let after = lastStep(of: holder, before: index).map { steps[$0].locksHeld } ?? 0
-                bars[holder] = after == 0 ? "└" : Trace.bar(after)
+                bars[holder] = after == 0 ? "└" : Exploration.Trace.bar(after)
                 held[holder] = after
             }
             let now = (step.states ?? seen).enumerated().map { column, state in
-                state == Trace.locked ? seen[column] : state
+                state == Exploration.Trace.locked ? seen[column] : state
             }
             defer { seen = now }
             rows.append(
                 TraceRow(
                     number: String(index + 1), thread: step.thread, cell: cell(step, home: home),
                     bars: bars,
-                    states: step.states ?? columns.indices.map { $0 == 0 ? Trace.locked : "" },
+                    states: step.states
+                        ?? columns.indices.map { $0 == 0 ? Exploration.Trace.locked : "" },
                     changes: columns.indices.filter { now[$0] != seen[$0] }, mark: step.mark))
         }
         for wait in waiting {
             rows.append(
                 TraceRow(
                     number: "–", thread: wait.thread, cell: cell(wait, home: home),
-                    bars: held.map(Trace.bar), mark: wait.sentence(threads: threads)))
+                    bars: held.map(Exploration.Trace.bar), mark: wait.sentence(threads: threads)))
         }
         return rows
     }
 
-    /// How many locks the thread of each step holds after it, for the eyes: one that it releases only
-    /// after somebody's attempt is not released before.
+    /// How many locks the thread of each step holds after it, for the eyes: one that it releases
+    /// only after somebody's attempt is not released before.
     private var locksHeldInSight: [Int] {
         var locks = steps.map(\.locksHeld)
         for (index, step) in steps.enumerated() {
@@ -139,7 +140,9 @@ extension Trace {
         return cell
     }
 
-    private func cell(_ text: String, at site: Site?, of thread: Int, home: String?) -> TraceCell {
+    private func cell(_ text: String, at site: Exploration.Site?, of thread: Int, home: String?)
+        -> TraceCell
+    {
         guard let site else { return TraceCell() }
         let file = site.file == home ? "" : site.file.replacing(".swift", with: "")
         let column = SourceText.indentation(site.line, of: site.path).map { site.column - 1 - $0 }
@@ -150,7 +153,7 @@ extension Trace {
     }
 }
 
-extension Trace.Step {
+extension Exploration.Trace.Step {
     private var isAttempt: Bool { kind == .tryLock || kind == .trySharedLock }
 
     /// The thread that releases the lock only after this attempt to take it.
@@ -162,7 +165,7 @@ extension Trace.Step {
     }
 }
 
-extension Trace.Step.Kind {
+extension Exploration.Trace.Step.Kind {
     /// What is done, for steps of which there is no source.
     var word: String {
         switch self {

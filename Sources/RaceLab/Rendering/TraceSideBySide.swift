@@ -1,79 +1,81 @@
-/// Two interleavings beside each other, for instance those of one scenario on two classes.
-///
-/// ```
-/// Naive                                    ┃ Locked
-/// 4 of 6 interleavings fail                ┃ 0 of 2 interleavings fail
-/// F first, S second                        ┃ F first, S second
-///                                          ┃
-/// at first: value 0                        ┃ at first: value 0
-///  1 F  :16 let seen = value               ┃  1 F  ┌ :23 lock.lock()
-///  2  S :16 let seen = value               ┃  2 F  └ :24 value += 1         → value 1
-///  3  S :17 value = seen + 1     → value 1 ┃  3  S ┌ :23 lock.lock()
-///  4 F  :17 value = seen + 1               ┃  4  S └ :24 value += 1         → value 2
-/// ```
-///
-/// Half of the width is too little for a column for each thread. A step has the letter of its
-/// thread instead, the one that it has in a schedule, and each letter has a place of its own. In
-/// this place there is a bar while the thread holds a lock and another one goes on. Then come the
-/// number of the line and the line itself; the state, after `→`, where it is no longer what it was;
-/// and the mark, after `←`. Both stand at the end of the row if there is room, and below it
-/// otherwise.
-public struct SideBySide: Sendable {
-    /// One of the two: what it is called, what happens, and the verdict.
-    public struct Half: Sendable {
-        let heading: [String]
-        let trace: Trace
-        let verdict: String
+extension Exploration {
+    /// Two interleavings beside each other, for instance those of one scenario on two classes.
+    ///
+    /// ```
+    /// Naive                                    ┃ Locked
+    /// 4 of 6 interleavings fail                ┃ 0 of 2 interleavings fail
+    /// F first, S second                        ┃ F first, S second
+    ///                                          ┃
+    /// at first: value 0                        ┃ at first: value 0
+    ///  1 F  :16 let seen = value               ┃  1 F  ┌ :23 lock.lock()
+    ///  2  S :16 let seen = value               ┃  2 F  └ :24 value += 1         → value 1
+    ///  3  S :17 value = seen + 1     → value 1 ┃  3  S ┌ :23 lock.lock()
+    ///  4 F  :17 value = seen + 1               ┃  4  S └ :24 value += 1         → value 2
+    /// ```
+    ///
+    /// Half of the width is too little for a column for each thread. A step has the letter of its
+    /// thread instead, the one that it has in a schedule, and each letter has a place of its own.
+    /// In this place there is a bar while the thread holds a lock and another one goes on. Then
+    /// come the number of the line and the line itself; the state, after `→`, where it is no longer
+    /// what it was; and the mark, after `←`. Both stand at the end of the row if there is room, and
+    /// below it otherwise.
+    public struct SideBySide: Sendable {
+        /// One of the two: what it is called, what happens, and the verdict.
+        public struct Half: Sendable {
+            let heading: [String]
+            let trace: Trace
+            let verdict: String
 
-        public init(heading: [String], _ trace: Trace, verdict: String) {
-            self.heading = heading
-            self.trace = trace
-            self.verdict = verdict
+            public init(heading: [String], _ trace: Trace, verdict: String) {
+                self.heading = heading
+                self.trace = trace
+                self.verdict = verdict
+            }
+
+            /// What is to begin on the same line in both halves.
+            func sections(width: Int) -> [[String]] {
+                let table = NarrowTable(trace, width: width)
+                let titles = (heading + [table.legend]).flatMap { $0.wrapped(to: width) }
+                let legend = trace.legend.flatMap { $0.wrapped(to: width) }
+                return [titles, table.lines + legend, verdict.wrapped(to: width)]
+            }
         }
 
-        /// What is to begin on the same line in both halves.
-        func sections(width: Int) -> [[String]] {
-            let table = NarrowTable(trace, width: width)
-            let titles = (heading + [table.legend]).flatMap { $0.wrapped(to: width) }
-            let legend = trace.legend.flatMap { $0.wrapped(to: width) }
-            return [titles, table.lines + legend, verdict.wrapped(to: width)]
+        /// Heavier than the bar of a lock.
+        private static let divider = " ┃ "
+
+        private let left: Half
+        private let right: Half
+
+        public init(_ left: Half, _ right: Half) {
+            self.left = left
+            self.right = right
         }
-    }
 
-    /// Heavier than the bar of a lock.
-    private static let divider = " ┃ "
+        /// - Parameter width: no line is wider than this many columns. What does not fit is cut,
+        ///   and an ellipsis says so.
+        public func text(width: Int = 100) -> String {
+            let room = max(8, (width - SideBySide.divider.columns) / 2)
+            return zip(left.sections(width: room), right.sections(width: room))
+                .map { SideBySide.joined($0, $1, room) }
+                .joined(separator: ["".padded(to: room) + SideBySide.divider])
+                .map { $0.cut(to: width).trimmedAtEnd }
+                .joined(separator: "\n")
+        }
 
-    private let left: Half
-    private let right: Half
-
-    public init(_ left: Half, _ right: Half) {
-        self.left = left
-        self.right = right
-    }
-
-    /// - Parameter width: no line is wider than this many columns. What does not fit is cut, and
-    ///   an ellipsis says so.
-    public func text(width: Int = 100) -> String {
-        let room = max(8, (width - SideBySide.divider.columns) / 2)
-        return zip(left.sections(width: room), right.sections(width: room))
-            .map { SideBySide.joined($0, $1, room) }
-            .joined(separator: ["".padded(to: room) + SideBySide.divider])
-            .map { $0.cut(to: width).trimmedAtEnd }
-            .joined(separator: "\n")
-    }
-
-    private static func joined(_ left: [String], _ right: [String], _ room: Int) -> [String] {
-        (0..<max(left.count, right.count)).map { index in
-            let one = left.indices.contains(index) ? left[index] : ""
-            let other = right.indices.contains(index) ? right[index] : ""
-            return one.padded(to: room) + divider + other
+        private static func joined(_ left: [String], _ right: [String], _ room: Int) -> [String] {
+            (0..<max(left.count, right.count)).map { index in
+                let one = left.indices.contains(index) ? left[index] : ""
+                let other = right.indices.contains(index) ? right[index] : ""
+                return one.padded(to: room) + divider + other
+            }
         }
     }
 }
 
 /// An interleaving without a column for each thread: in half of the width, or of many threads.
 struct NarrowTable {
-    private let trace: Trace
+    private let trace: Exploration.Trace
     private let rows: [TraceRow]
     private let letters: [Character]
     private let width: Int
@@ -81,12 +83,12 @@ struct NarrowTable {
     private let barWidth: Int
     private let siteWidth: Int
 
-    init(_ trace: Trace, width: Int) {
+    init(_ trace: Exploration.Trace, width: Int) {
         self.trace = trace
         self.width = width
         let rows = trace.rows
         self.rows = rows
-        letters = Schedule.letters(for: trace.threads)
+        letters = Exploration.Schedule.letters(for: trace.threads)
         numberWidth = max(2, String(trace.steps.count).count)
         barWidth = rows.contains { $0.bars.contains { !$0.isEmpty } } ? 2 : 0
         // Lines of other files may take more room. They are few.

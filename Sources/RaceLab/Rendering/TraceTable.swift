@@ -12,13 +12,14 @@
 /// their names stand before the numbers and the titles of the states, and below the table it says
 /// what they are.
 ///
-/// If there are so many threads that their columns would be too narrow to read, they share one: then a
-/// step begins with the letter that its thread has in a schedule, as in ``SideBySide``. After it comes the state after the step.
-/// While a thread holds a lock there is a bar in its column: `┌` where it takes the lock, `└` at
-/// its last step before it releases it, `║` while it holds more than one. `╶` stands for a lock
-/// that is taken and released within the step. In a deadlock the last rows, numbered `–`, say
-/// what each thread waits for. `←` marks where it goes wrong.
-extension Trace {
+/// If there are so many threads that their columns would be too narrow to read, they share one:
+/// then a step begins with the letter that its thread has in a schedule, as in
+/// ``Exploration/SideBySide``. After it comes the state after the step. While a thread holds a lock
+/// there is a bar in its column: `┌` where it takes the lock, `└` at its last step before it
+/// releases it, `║` while it holds more than one. `╶` stands for a lock that is taken and released
+/// within the step. In a deadlock the last rows, numbered `–`, say what each thread waits for. `←`
+/// marks where it goes wrong.
+extension Exploration.Trace {
     /// - Parameter width: no line is wider than this many columns. What does not fit is cut, and
     ///   an ellipsis says so.
     public func table(width: Int = 100) -> String {
@@ -31,7 +32,7 @@ extension Trace {
     }
 
     private struct Table {
-        let trace: Trace
+        let trace: Exploration.Trace
         let rows: [TraceRow]
         let width: Int
         let numberWidth: Int
@@ -41,7 +42,7 @@ extension Trace {
         let isReadable: Bool
         let stateWidths: [Int]
 
-        init(_ trace: Trace, width: Int) {
+        init(_ trace: Exploration.Trace, width: Int) {
             self.trace = trace
             self.width = width
             let rows = trace.rows

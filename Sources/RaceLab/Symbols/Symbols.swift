@@ -2,38 +2,41 @@ import CRaceLab
 import Foundation
 import Synchronization
 
-/// A place in the source.
-public struct Site: Hashable, Codable, Sendable {
-    public let path: String
-    public let line: Int
-    /// The column in which the access stands; 0 if the compiler does not say.
-    public let column: Int
-    public let function: String
+extension Exploration {
+    /// A place in the source.
+    public struct Site: Hashable, Codable, Sendable {
+        public let path: String
+        public let line: Int
+        /// The column in which the access stands; 0 if the compiler does not say.
+        public let column: Int
+        public let function: String
 
-    /// The name of the file, without its folders; `Model.count@ObservationTracked` for what this
-    /// macro adds to that property, which is in a file of its own with a long name.
-    public var file: String {
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        return Site.nameOfExpansion(name) ?? name
-    }
-
-    /// The name says where the macro is used and what it is called: a number before each word is its
-    /// length.
-    private static func nameOfExpansion(_ file: String) -> String? {
-        let beginning = "@__swiftmacro_"
-        guard file.hasPrefix(beginning) else { return nil }
-        var rest = file.dropFirst(beginning.count)
-        var words: [Substring] = []
-        while !rest.isEmpty {
-            let digits = rest.prefix { $0.isASCII && $0.isNumber }
-            rest = rest.dropFirst(max(1, digits.count))
-            guard let length = Int(digits), length > 0, length <= rest.count else { continue }
-            words.append(rest.prefix(length))
-            rest = rest.dropFirst(length)
+        /// The name of the file, without its folders; `Model.count@ObservationTracked` for what
+        /// this macro adds to that property, which is in a file of its own with a long name.
+        public var file: String {
+            let name = path.split(separator: "/").last.map(String.init) ?? path
+            return Site.nameOfExpansion(name) ?? name
         }
-        guard words.count > 2 else { return nil }
-        // The first is the module.
-        return words[1..<(words.count - 1)].joined(separator: ".") + "@" + words[words.count - 1]
+
+        /// The name says where the macro is used and what it is called: a number before each word
+        /// is its length.
+        private static func nameOfExpansion(_ file: String) -> String? {
+            let beginning = "@__swiftmacro_"
+            guard file.hasPrefix(beginning) else { return nil }
+            var rest = file.dropFirst(beginning.count)
+            var words: [Substring] = []
+            while !rest.isEmpty {
+                let digits = rest.prefix { $0.isASCII && $0.isNumber }
+                rest = rest.dropFirst(max(1, digits.count))
+                guard let length = Int(digits), length > 0, length <= rest.count else { continue }
+                words.append(rest.prefix(length))
+                rest = rest.dropFirst(length)
+            }
+            guard words.count > 2 else { return nil }
+            // The first is the module.
+            return words[1..<(words.count - 1)].joined(separator: ".") + "@"
+                + words[words.count - 1]
+        }
     }
 }
 
@@ -41,14 +44,14 @@ public struct Site: Hashable, Codable, Sendable {
 /// something is shown, never while exploring.
 enum Symbols {
     /// `nil` for an address that has been looked up in vain.
-    private static let known = Guarded<[UInt: Site?]>([:])
+    private static let known = ForkSafeLock<[UInt: Exploration.Site?]>([:])
 
     /// The site of each return address; `nil` where the program has no debug information.
     ///
     /// - Parameter modifying: those of them at which something is modified.
     static func sites(
         of addresses: some Sequence<UInt>, modifying: Set<UInt> = []
-    ) -> [UInt: Site] {
+    ) -> [UInt: Exploration.Site] {
         let wanted = Set(addresses)
         let missing = known.withLock { known in wanted.filter { known[$0] == nil } }
         let found = missing.isEmpty ? [:] : lookUp(Array(missing), modifying)
@@ -65,8 +68,8 @@ enum Symbols {
         return symbol.path.contains("<compiler-generated>") || sites(of: [address]).isEmpty
     }
 
-    /// While the process is copied: no thread is in the middle of something here, and nothing is left
-    /// to be made for the first time.
+    /// While the process is copied: no thread is in the middle of something here, and nothing is
+    /// left to be made for the first time.
     static func hold() {
         _ = sites(of: [1])
         oneAtATime.hold()
@@ -82,8 +85,10 @@ enum Symbols {
         oneAtATime.release()
     }
 
-    private static func lookUp(_ addresses: [UInt], _ modifying: Set<UInt>) -> [UInt: Site?] {
-        var sites: [UInt: Site?] = [:]
+    private static func lookUp(_ addresses: [UInt], _ modifying: Set<UInt>) -> [UInt: Exploration
+        .Site?]
+    {
+        var sites: [UInt: Exploration.Site?] = [:]
         for (address, symbol) in zip(addresses, symbols(at: addresses.map { $0 &- 1 })) {
             let found = symbol.flatMap {
                 site(of: $0)
@@ -97,12 +102,12 @@ enum Symbols {
     /// The compiler gives some accesses the line 0. The instructions around prepare or use them,
     /// and have a line: for `x += 1` that of the same statement. But of `let seen = x` nothing at
     /// all may have a line, and what comes next is another statement. Then the lines between those
-    /// of the instructions before and after are where it must be; only not if it modifies something,
-    /// for such a declaration reads. Where it reads by key path, the instructions before have taken
-    /// hold of that, and have its line.
+    /// of the instructions before and after are where it must be; only not if it modifies
+    /// something, for such a declaration reads. Where it reads by key path, the instructions before
+    /// have taken hold of that, and have its line.
     private static func nearestSite(
         to address: UInt, modifies: Bool, in function: Symbol
-    ) -> Site? {
+    ) -> Exploration.Site? {
         let distances = Array(stride(from: UInt(4), through: 480, by: 4))
         let after = firstSite(in: function, distances.map { address &+ $0 })
         // What is behind the beginning of a function may be far from it, and nothing between has a
@@ -121,12 +126,12 @@ enum Symbols {
         let all = before.index + after.index + 1
         let part = before.index * (2 * declarations.count + 1) / (2 * all)
         let gone = before.index < distances.count ? min(part, declarations.count - 1) : 0
-        return Site(
+        return Exploration.Site(
             path: after.site.path, line: declarations[gone], column: 0,
             function: after.site.function)
     }
 
-    private static func readsByKeyPath(_ site: Site) -> Bool {
+    private static func readsByKeyPath(_ site: Exploration.Site) -> Bool {
         let line = SourceText.line(site.line, of: site.path) ?? ""
         return isDeclaration(line) && line.contains("[keyPath: ")
     }
@@ -144,7 +149,7 @@ enum Symbols {
     /// The first of the addresses that has a line in this function, and which one it is.
     private static func firstSite(
         in function: Symbol, _ addresses: [UInt]
-    ) -> (index: Int, site: Site)? {
+    ) -> (index: Int, site: Exploration.Site)? {
         // A few at a time: each takes its time to look up, and one of the first will mostly do.
         for start in stride(from: 0, to: addresses.count, by: 4) {
             let few = Array(addresses[start..<min(start + 4, addresses.count)])
@@ -156,13 +161,13 @@ enum Symbols {
         return nil
     }
 
-    private static func site(of symbol: Symbol) -> Site? {
+    private static func site(of symbol: Symbol) -> Exploration.Site? {
         guard symbol.line > 0 else { return nil }
-        return Site(
+        return Exploration.Site(
             path: symbol.path, line: symbol.line, column: symbol.column, function: symbol.name)
     }
 
-    private static let oneAtATime = Guarded(())
+    private static let oneAtATime = ForkSafeLock(())
 
     private static func symbols(at addresses: [UInt]) -> [Symbol?] {
         rl_begin_own_work()
@@ -171,7 +176,7 @@ enum Symbols {
     }
 }
 
-extension Site {
+extension Exploration.Site {
     private static let roots = Mutex<[String: String]>([:])
 
     /// The path of the file within its package: from the folder on in which Package.swift lies.
@@ -179,9 +184,9 @@ extension Site {
     public var packagePath: String {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             .joined(separator: "/")
-        let root = Site.roots.withLock { roots in
+        let root = Exploration.Site.roots.withLock { roots in
             if let root = roots[folder] { return root }
-            let root = Site.packageRoot(above: folder) ?? folder
+            let root = Exploration.Site.packageRoot(above: folder) ?? folder
             roots[folder] = root
             return root
         }
@@ -201,7 +206,7 @@ extension Site {
 
 /// The lines of the source files, as far as they can be read.
 enum SourceText {
-    fileprivate static let files = Guarded<[String: [String]]>([:])
+    fileprivate static let files = ForkSafeLock<[String: [String]]>([:])
 
     static func line(_ line: Int, of path: String) -> String? {
         untrimmed(line, of: path)?.trimmingCharacters(in: .whitespaces)

@@ -3,16 +3,16 @@ import Synchronization
 
 /// The queue to which the promises of a design send their work.
 ///
-/// Either it is a queue of the scenario, with a thread of its own. Or, on one thread, the caller runs
-/// the work in order, as soon as the operation that sent it has returned: as early as possible, and
-/// never under a lock of the promise.
+/// Either it is a queue of the scenario, with a thread of its own. Or, on one thread, the caller
+/// runs the work in order, as soon as the operation that sent it has returned: as early as
+/// possible, and never under a lock of the promise.
 enum DesignQueue {
     private struct Work: @unchecked Sendable {
         let run: () -> Void
     }
 
     private struct State {
-        var ofTheScenario: Queue?
+        var ofTheScenario: Scenario.Queue?
         var items: [Work] = []
         var isAtWork = false
     }
@@ -20,7 +20,7 @@ enum DesignQueue {
     /// The lab does not watch this code: reading it is no step.
     private static let state = Mutex(State())
 
-    static func use(_ queue: Queue) {
+    static func use(_ queue: Scenario.Queue) {
         state.withLock { $0 = State(ofTheScenario: queue) }
     }
 

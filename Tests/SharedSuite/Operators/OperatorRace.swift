@@ -9,7 +9,7 @@ protocol OperatorRace: Race {
 extension OperatorRace {
     func whatIsMissing(from subject: Subject) -> String? { withoutOperators(subject) }
 
-    var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
+    var failingKinds: Set<Exploration.Finding.Kind> { Set(Exploration.Finding.Kind.allCases) }
 
     /// The first scenario, for commands that show one.
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
@@ -24,7 +24,7 @@ extension OperatorRace {
         if let missing = reports.flatMap(\.unreached).first {
             return .unknown("no interleaving has the expected outcome: \(missing.outcome)")
         }
-        guard reports.allSatisfy({ $0.extent == .all }) else {
+        guard reports.allSatisfy({ $0.coverage == .all }) else {
             return .unknown("the lab has not explored all interleavings")
         }
         return verdict(reports)
@@ -41,7 +41,7 @@ func withoutOperators(_ subject: Subject) -> String? {
 
 /// The outcomes that the observer of a promise received.
 final class Ends: Sendable {
-    let log = Log<Call>()
+    let log = Scenario.Log<Call>()
 
     init() {}
 
@@ -82,7 +82,7 @@ extension Scenario {
     func requireOneEnd(_ ends: Ends, _ ways: KeyValuePairs<String, String>) {
         check {
             let end = try ends.theOnly()
-            try require(ways.contains { $0.key == end }, or: .wrongValue)
+            try SharedSuite.require(ways.contains { $0.key == end }, or: .wrongValue)
         }
         outcome { (try? ends.theOnly()) ?? "" }
         for (way, meaning) in ways { expect(way, .acceptable, meaning) }

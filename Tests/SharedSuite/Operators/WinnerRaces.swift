@@ -98,7 +98,7 @@ struct R19: OperatorRace {
     var scenarios: [@Sendable (Scenario) -> Void] { [cancelOrObserve, cancelTwice] }
 
     private func cancelOrObserve(_ scenario: Scenario) {
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         let source = CancellationSource()
         let token = source.token
         token.tell("early observer", log)
@@ -113,7 +113,7 @@ struct R19: OperatorRace {
 
     /// Both parents of a linked source are cancelled; only its token is alive.
     private func cancelTwice(_ scenario: Scenario) {
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         let (first, second) = (CancellationSource(), CancellationSource())
         let linked = CancellationSource(linkedTo: first.token, second.token).token
         linked.tell("observer", log)
@@ -127,7 +127,7 @@ struct R19: OperatorRace {
 }
 
 extension CancellationToken {
-    fileprivate func tell(_ who: String, _ log: Log<Call>) {
+    fileprivate func tell(_ who: String, _ log: Scenario.Log<Call>) {
         observe(on: ImmediateDispatcher()) { log.append(Call(who: who, what: "cancelled")) }
     }
 }

@@ -8,7 +8,7 @@ struct R09: Race {
         "A handler waits until another thread has registered a handler on the same promise. A "
         + "promise that calls handlers under its lock would block that thread forever."
 
-    var judging: Set<Finding.Kind> { [.deadlock, .livelock, .uncaughtError] }
+    var failingKinds: Set<Exploration.Finding.Kind> { [.deadlock, .livelock, .uncaughtError] }
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
@@ -33,7 +33,7 @@ struct R10: Race {
         "Each of two promises is fulfilled inside a handler of the other, on two threads. If "
         + "handlers ran under a lock, each thread would hold one lock and wait for the other."
 
-    var judging: Set<Finding.Kind> { [.deadlock, .livelock, .uncaughtError] }
+    var failingKinds: Set<Exploration.Finding.Kind> { [.deadlock, .livelock, .uncaughtError] }
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (left, resolveLeft, _) = P.pending()

@@ -7,11 +7,11 @@ struct R08: Race {
         "One thread reads the result twice while another fulfills the promise. It may read "
         + "nothing or the value, but never anything else, and never the value before nothing."
 
-    var judging: Set<Finding.Kind> { Set(Finding.Kind.allCases) }
+    var failingKinds: Set<Exploration.Finding.Kind> { Set(Exploration.Finding.Kind.allCases) }
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         scenario.thread("reader") {
             for _ in 1...2 {
                 log.append(Call(who: "reader", what: SharedSuite.describe(promise.outcome)))
@@ -41,7 +41,7 @@ struct R11: Race {
     var reduces: Bool { false }
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         let owner = Owner<P>()
         weak var freed: P?
         do {

@@ -9,7 +9,7 @@ struct R06: Race {
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         promise.listen("first handler", log)
         scenario.thread("resolver") { resolve(1) }
         scenario.thread("subscriber") { promise.listen("second handler", log) }
@@ -31,7 +31,7 @@ struct R07: Race {
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, _, reject) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         scenario.thread("subscriber") {
             promise.mapping { $0 }.ending { log.append(Call(who: "chain", what: "\($0)")) }
             promise.ending { log.append(Call(who: "error", what: "\($0)")) }
@@ -61,7 +61,7 @@ struct R12: Race {
     private func setUp<P: FlatteningPromise>(_ scenario: Scenario, flattening: P.Type) {
         let (outer, resolveOuter, _) = P.pending()
         let (inner, resolveInner, _) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         outer.flatMapping { _ in inner }.listen("chain", log)
         scenario.thread("outer") { resolveOuter(1) }
         scenario.thread("inner") { resolveInner(2) }

@@ -4,7 +4,7 @@ import Synchronization
 /// A hazard that needs several threads, to be explored by the lab.
 public protocol Race: Hazard {
     /// The kinds of finding that count as a failure.
-    var judging: Set<Finding.Kind> { get }
+    var failingKinds: Set<Exploration.Finding.Kind> { get }
 
     /// Whether only one interleaving of each kind is explored.
     var reduces: Bool { get }
@@ -15,15 +15,15 @@ public protocol Race: Hazard {
 
 extension Race {
     /// A data race alone is what R08 and R18 are about.
-    public var judging: Set<Finding.Kind> {
-        Set(Finding.Kind.allCases).subtracting([.dataRace])
+    public var failingKinds: Set<Exploration.Finding.Kind> {
+        Set(Exploration.Finding.Kind.allCases).subtracting([.dataRace])
     }
 
     public var reduces: Bool { true }
 
-    public var options: Options {
-        var options = Options()
-        options.judging = judging
+    public var options: Exploration.Options {
+        var options = Exploration.Options()
+        options.failingKinds = failingKinds
         options.reduction = reduces
         return options
     }
@@ -43,7 +43,7 @@ extension Race {
         }
     }
 
-    public func report(on subject: Subject) -> Report {
+    public func report(on subject: Subject) -> Exploration {
         explore(options: options, scenario(on: subject))
     }
 
@@ -51,9 +51,9 @@ extension Race {
         verdict([Explored.report(of: self, on: subject)])
     }
 
-    func verdict(_ reports: [Report]) -> Verdict {
-        if let obstacle = reports.compactMap(\.obstacle).first {
-            return .unknown(obstacle.description)
+    func verdict(_ reports: [Exploration]) -> Verdict {
+        if let inconclusive = reports.compactMap(\.inconclusive).first {
+            return .unknown(inconclusive.description)
         }
         let explored = reports.reduce(0) { $0 + $1.explored }
         let failing = reports.reduce(0) { $0 + $1.failing }
@@ -78,12 +78,12 @@ extension Race {
 /// The explorations of this process. R18 uses those of R01 to R05 with other failing kinds, so they
 /// are not repeated.
 public enum Explored {
-    private static let known = Mutex<(reports: [String: Report], count: Int)>(([:], 0))
+    private static let known = Mutex<(reports: [String: Exploration], count: Int)>(([:], 0))
 
     /// How many interleavings.
     public static var count: Int { known.withLock { $0.count } }
 
-    static func report(of race: any Race, on subject: Subject) -> Report {
+    static func report(of race: any Race, on subject: Subject) -> Exploration {
         let key = "\(race.id) on \(subject)"
         if let report = known.withLock({ $0.reports[key] }) { return report }
         let report = report(race.options, race.scenario(on: subject))
@@ -91,7 +91,9 @@ public enum Explored {
         return report
     }
 
-    static func report(_ options: Options, _ scenario: @escaping (Scenario) -> Void) -> Report {
+    static func report(_ options: Exploration.Options, _ scenario: @escaping (Scenario) -> Void)
+        -> Exploration
+    {
         let report = explore(options: options, scenario)
         known.withLock { $0.count += report.explored }
         return report
@@ -100,16 +102,16 @@ public enum Explored {
 
 extension Race {
     /// The findings, with the documented reason first.
-    public func findings(of report: Report, on subject: Subject) -> [Finding] {
+    public func findings(of report: Exploration, on subject: Subject) -> [Exploration.Finding] {
         guard case .fails(let first, _) = expectation(on: subject) else { return report.findings }
-        let isFirst = { (finding: Finding) in Reason(finding) == first }
+        let isFirst = { (finding: Exploration.Finding) in Reason(finding) == first }
         return report.findings.filter(isFirst) + report.findings.filter { !isFirst($0) }
     }
 }
 
 extension Reason {
     /// The reason of a failed check, or the kind of a finding.
-    public init?(_ finding: Finding) {
+    public init?(_ finding: Exploration.Finding) {
         switch finding.kind {
         case .overlap: self = .overlap
         case .dataRace: self = .dataRace
@@ -132,7 +134,7 @@ extension Reason {
 
 /// Throws the sentence of a reason if the condition does not hold. For checks.
 public func require(_ condition: Bool, or reason: Reason) throws {
-    try RaceLab.require(condition, reason.sentence)
+    try Scenario.require(condition, reason.sentence)
 }
 
 /// A call of a handler in a scenario.
@@ -150,7 +152,7 @@ public struct Call: Equatable, CustomStringConvertible {
 
 extension PromiseUnderTest {
     /// Registers a handler that logs each value it receives.
-    public func listen(_ who: String, _ log: Log<Call>) {
+    public func listen(_ who: String, _ log: Scenario.Log<Call>) {
         mapping {
             log.append(Call(who: who, what: "\($0)"))
             return $0
@@ -167,8 +169,8 @@ extension Scenario {
     }
 }
 
-/// The titles of the fields of each type, computed once: reading the fields takes longer than many a
-/// scenario, and scenarios are set up thousands of times.
+/// The titles of the fields of each type, computed once: reading the fields takes longer than many
+/// a scenario, and scenarios are set up thousands of times.
 private enum FieldTitles {
     private static let known = Mutex<[ObjectIdentifier: [String]]>([:])
 
@@ -180,7 +182,7 @@ private enum FieldTitles {
     }
 }
 
-extension Log<Call> {
+extension Scenario.Log<Call> {
     func count(_ who: String) -> Int { entries.count { $0.who == who } }
 
     /// Checks that each of these handlers was called exactly once.

@@ -9,7 +9,7 @@ struct R04: Race {
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         scenario.thread("first") { promise.listen("first handler", log) }
         scenario.thread("second") { promise.listen("second handler", log) }
         scenario.check {
@@ -29,7 +29,7 @@ struct R05: Race {
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         scenario.thread("first") { promise.listen("first handler", log) }
         scenario.thread("second") { promise.listen("second handler", log) }
         scenario.thread("resolver") { resolve(1) }
@@ -46,7 +46,7 @@ struct R18: Race {
         "Two accesses to the same memory, at least one of them a write, that nothing orders: "
         + "in any of the scenarios above, whether or not its check fails."
 
-    var judging: Set<Finding.Kind> { [.dataRace, .overlap] }
+    var failingKinds: Set<Exploration.Finding.Kind> { [.dataRace, .overlap] }
 
     /// The first scenario, for commands that show one.
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
@@ -56,6 +56,6 @@ struct R18: Race {
     func runExpressible(on subject: Subject) -> Verdict {
         let races: [any Race] = [R01(), R02(), R03(), R04(), R05()]
         return verdict(
-            races.map { Explored.report(of: $0, on: subject).judged(by: judging) })
+            races.map { Explored.report(of: $0, on: subject).countingAsFailures(failingKinds) })
     }
 }

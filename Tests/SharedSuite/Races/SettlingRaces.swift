@@ -9,7 +9,7 @@ struct R01: Race {
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         scenario.thread("subscriber") { promise.listen("handler", log) }
         scenario.thread("resolver") { resolve(1) }
         scenario.check { try log.requireOnce("handler") }
@@ -26,7 +26,7 @@ struct R02: Race {
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, _) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         promise.listen("handler", log)
         scenario.thread("first") { resolve(1) }
         scenario.thread("second") { resolve(2) }
@@ -48,7 +48,7 @@ struct R03: Race {
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         let (promise, resolve, reject) = P.pending()
-        let log = Log<Call>()
+        let log = Scenario.Log<Call>()
         promise.mapping {
             log.append(Call(who: "handler", what: "\($0)"))
             return $0

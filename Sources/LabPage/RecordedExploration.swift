@@ -3,15 +3,15 @@ import RaceLab
 /// All interleavings of one scenario, recorded so that a page can show them.
 ///
 /// ```swift
-/// let exploration = try Exploration("two increments") { scenario in
+/// let recorded = try RecordedExploration("two increments") { scenario in
 ///     let counter = Counter()
 ///     scenario.thread("first") { counter.increment() }
 ///     scenario.thread("second") { counter.increment() }
-///     scenario.check { try require(counter.value == 2, "an increment was lost") }
+///     scenario.check { try Scenario.require(counter.value == 2, "an increment was lost") }
 /// }
-/// try exploration.html.write(to: url, atomically: true, encoding: .utf8)
+/// try recorded.html.write(to: url, atomically: true, encoding: .utf8)
 /// ```
-public struct Exploration: Sendable {
+public struct RecordedExploration: Sendable {
     /// How much of it is recorded.
     public enum Coverage: String, Sendable, Codable {
         /// Every interleaving.
@@ -26,7 +26,8 @@ public struct Exploration: Sendable {
     public let title: String
     /// What the scenario does, in a sentence or two.
     public let story: String
-    public let report: Report
+    /// The exploration of which it is a recording.
+    public let exploration: Exploration
     public let coverage: Coverage
     /// The command that replays an interleaving, without the schedule; `nil` if there is none.
     public let command: String?
@@ -41,11 +42,12 @@ public struct Exploration: Sendable {
     /// Explores a scenario, and records it.
     ///
     /// The closures of the scenario run on threads of the lab. A scenario that crashes ends this
-    /// process: ``Options/isolation`` is not used here.
+    /// process: ``Exploration/Options/isolation`` is not used here.
     ///
-    /// - Throws: ``Obstacle`` if the exploration says nothing about the scenario.
+    /// - Throws: ``Exploration/Inconclusive`` if the exploration says nothing about the scenario.
     public init(
-        _ title: String, story: String = "", options: Options = Options(), command: String? = nil,
+        _ title: String, story: String = "", options: Exploration.Options = Exploration.Options(),
+        command: String? = nil,
         _ describe: @escaping (Scenario) -> Void
     ) throws {
         self.title = title
@@ -54,52 +56,52 @@ public struct Exploration: Sendable {
         var all = options
         all.isolation = .none
         all.reduction = false
-        all.maximumInterleavings = Exploration.maximumInterleavings
+        all.maximumInterleavings = RecordedExploration.maximumInterleavings
         var oneOfEach = options
         oneOfEach.isolation = .none
         oneOfEach.reduction = true
         let representatives = explore(options: oneOfEach, describe)
-        if let obstacle = representatives.obstacle { throw obstacle }
+        if let reason = representatives.inconclusive { throw reason }
         // Where there are so many kinds, there are even more interleavings.
-        let isSmall = representatives.explored <= Exploration.maximumInterleavings
+        let isSmall = representatives.explored <= RecordedExploration.maximumInterleavings
         let everything = isSmall ? explore(options: all, describe) : nil
-        if let everything, everything.obstacle == nil, everything.extent == .all {
-            report = everything
+        if let everything, everything.inconclusive == nil, everything.coverage == .all {
+            exploration = everything
             coverage = .all
-            graph = try Exploration.record(all, describe).graph
-            kinds = try Exploration.record(oneOfEach, describe).schedules
+            graph = try RecordedExploration.record(everything).graph
+            kinds = try RecordedExploration.record(representatives).schedules
         } else {
-            report = representatives
-            coverage = isSmall && report.extent == .all ? .kinds : .first
-            oneOfEach.maximumInterleavings = Exploration.maximumInterleavings
+            exploration = representatives
+            coverage = isSmall && representatives.coverage == .all ? .kinds : .first
             // The shortest counterexample need not be one of the representatives.
-            let shortest = try report.counterexample(options: oneOfEach, describe)
-            let recorded = try Exploration.record(
-                oneOfEach, describe, adding: shortest, isCounted: coverage == .first)
+            let shortest = try representatives.counterexample()
+            let recorded = try RecordedExploration.record(
+                representatives, adding: shortest, isCounted: coverage == .first)
             (graph, kinds) = (recorded.graph, recorded.schedules)
         }
     }
 
     private static func record(
-        _ options: Options, _ describe: @escaping (Scenario) -> Void, adding extra: Trace? = nil,
-        isCounted: Bool = true
+        _ exploration: Exploration, adding extra: Exploration.Trace? = nil, isCounted: Bool = true
     ) throws -> (graph: Graph, schedules: [String]) {
-        var tree = Tree(judging: options.judging)
+        var tree = Tree(failingKinds: exploration.options.failingKinds)
         var schedules = Interned<String>()
-        try visitTraces(options: options, describe) { trace in
+        var count = 0
+        try exploration.visitTraces { trace in
             tree.add(trace)
             _ = schedules.index(of: trace.scheduleText)
-            return true
+            count += 1
+            return count < maximumInterleavings
         }
         if let extra { tree.add(extra, isCounted: isCounted) }
         return (tree.merged(), schedules.all)
     }
 
-    /// A page that shows this exploration and nothing else, in one file that needs no network. A test
-    /// that fails can attach it:
+    /// A page that shows this exploration and nothing else, in one file that needs no network. A
+    /// test that fails can attach it:
     ///
     /// ```swift
-    /// if exploration.report.failing > 0 {
+    /// if exploration.failing > 0 {
     ///     Attachment.record(exploration.html, named: "two increments.html")
     /// }
     /// ```

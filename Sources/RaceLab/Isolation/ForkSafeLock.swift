@@ -2,7 +2,7 @@ import Foundation
 
 /// A value behind a lock that can be held while the process is copied, see ``Isolated``. A `Mutex`
 /// could not be released in the copy: it knows its owner by a number, which is another one there.
-final class Guarded<Value>: @unchecked Sendable {
+final class ForkSafeLock<Value>: @unchecked Sendable {
     private var value: Value
     private let lock = NSLock()
 

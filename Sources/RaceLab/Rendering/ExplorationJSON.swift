@@ -1,4 +1,4 @@
-extension Report {
+extension Exploration {
     /// The report for machines. The fields are described in Sources/RaceLab/JSON.md; they always
     /// come in the same order, and the same report is always the same bytes.
     ///
@@ -9,44 +9,44 @@ extension Report {
             ("kind", .string("report")),
             ("verdict", .string(wordOfVerdict)),
             ("summary", .string(summary)),
-            ("obstacle", .string(obstacle?.description)),
+            ("inconclusive", .string(inconclusive?.description)),
             ("threads", .strings(threads)),
-            ("extent", extent.json),
+            ("coverage", coverage.json),
             ("endedBy", .string(limit?.rawValue)),
-            ("judging", .strings(judging.sorted().map { "\($0)" })),
+            ("failingKinds", .strings(options.failingKinds.sorted().map { "\($0)" })),
             ("explored", .int(explored)),
             ("redundant", .int(redundant)),
             ("failing", .int(failing)),
             ("findings", .array(findings.map { $0.json(threads: threads) })),
-            ("remarks", .array(remarks.map { $0.json(threads: threads) })),
+            ("otherFindings", .array(otherFindings.map { $0.json(threads: threads) })),
             ("outcomes", .array(allOutcomes.map(\.json))),
             ("unreached", .strings(unreached.map(\.outcome))),
             ("weakOrderings", .bool(hasWeakOrderings)),
-            ("surviving", .string(surviving?.text(threads: threads))),
+            ("passingSchedule", .string(passingSchedule?.text(threads: threads))),
         ]).text
     }
 }
 
-extension Report {
+extension Exploration {
     private var wordOfVerdict: String {
-        if obstacle != nil { return "none" }
+        if inconclusive != nil { return "none" }
         if failing > 0 { return "fails" }
         return survives ? "survives" : "noFailure"
     }
 }
 
-extension Report.Extent {
+extension Exploration.Coverage {
     var json: JSONValue {
         switch self {
         case .all: .object([("kind", .string("all")), ("limit", .null)])
-        case .atMost(let switches):
-            .object([("kind", .string("atMostSwitches")), ("limit", .int(switches))])
+        case .atMost(let count):
+            .object([("kind", .string("atMostPreemptions")), ("limit", .int(count))])
         case .first(let count): .object([("kind", .string("first")), ("limit", .int(count))])
         }
     }
 }
 
-extension Report.Outcome {
+extension Exploration.Outcome {
     var json: JSONValue {
         .object([
             ("outcome", .string(outcome)),

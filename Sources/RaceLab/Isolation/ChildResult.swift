@@ -1,8 +1,8 @@
 import CRaceLab
 import Foundation
 
-/// All that is left of a child process.
-struct Remains {
+/// What a child process has sent and left behind.
+struct ChildResult {
     private(set) var value: Data?
     private var named: [String] = []
     private var columns: [String] = []
@@ -33,9 +33,9 @@ struct Remains {
         steps = Array(
             UnsafeBufferPointer(
                 start: rl_recorded_steps(child.recorder), count: Int(recorder.step_count)))
-        errors = Remains.text(child.errors, child.error_count)
+        errors = ChildResult.text(child.errors, child.error_count)
         let decoder = JSONDecoder()
-        for line in Remains.text(child.results, child.result_count).split(separator: "\n") {
+        for line in ChildResult.text(child.results, child.result_count).split(separator: "\n") {
             guard let message = try? decoder.decode(Message.self, from: Data(line.utf8)) else {
                 continue
             }
@@ -62,7 +62,7 @@ struct Remains {
         }
     }
 
-    var schedule: Schedule { Schedule(steps) }
+    var schedule: Exploration.Schedule { Exploration.Schedule(steps) }
 
     var threads: [String] {
         StartedThreads.names(after: named, upTo: Int(recorder.thread_count))
@@ -75,7 +75,7 @@ struct Remains {
         if status & 0x7F == 0 {
             return "\(who) ends the process with status \(status >> 8 & 0xFF)"
         }
-        let signal = Remains.name(ofSignal: status & 0x7F)
+        let signal = ChildResult.name(ofSignal: status & 0x7F)
         if recorder.overflow { return "\(who) overflows its stack\(place) (\(signal))" }
         return "\(who) crashes\(place)\(fatalError.map { ": \($0)" } ?? "") (\(signal))"
     }
@@ -110,7 +110,7 @@ struct Remains {
     private static let marks = ["Fatal error", "Precondition failed", "Assertion failed"]
 
     private var mark: Range<String.Index>? {
-        Remains.marks.compactMap { errors.range(of: $0, options: .backwards) }
+        ChildResult.marks.compactMap { errors.range(of: $0, options: .backwards) }
             .max { $0.lowerBound < $1.lowerBound }
     }
 
@@ -141,14 +141,14 @@ struct Remains {
     // MARK: Its last interleaving
 
     /// The steps until the crash, which is marked.
-    func trace(reason: String) -> Trace {
+    func trace(reason: String) -> Exploration.Trace {
         let atCrash = columns.map { _ in "" }
-        var trace = Trace(
+        var trace = Exploration.Trace(
             threads: threads, columns: columns, initial: initial,
-            steps: Trace.Step.all(of: steps) {
+            steps: Exploration.Trace.Step.all(of: steps) {
                 states[$0] ?? ($0 == steps.count - 1 ? atCrash : nil)
             },
-            findings: [Finding(.said(.crash, reason), count: 1, schedule: schedule)],
+            findings: [Exploration.Finding(.said(.crash, reason), count: 1, schedule: schedule)],
             waiting: [])
         trace.add(notes: notes)
         trace.mark(step: steps.count - 1, reason)
@@ -156,7 +156,7 @@ struct Remains {
     }
 }
 
-extension Site {
+extension Exploration.Site {
     /// Whether it is in source that can be read, and not in the lab's.
     var isOfProgram: Bool {
         !path.contains("/CRaceLab/") && !path.contains("<compiler-generated>")

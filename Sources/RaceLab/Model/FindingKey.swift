@@ -2,24 +2,24 @@ import CRaceLab
 
 /// What is wrong with a run, and what is counted as one and the same finding.
 ///
-/// To say where something is in the source takes long, so it is said only to who asks for the
-/// reason: an exploration that is merely counted asks for none.
-enum Cause: Hashable, Sendable {
-    case said(Finding.Kind, String)
+/// Places in the source take long to look up, so they are looked up only for ``reason``: counting
+/// needs none.
+enum FindingKey: Hashable, Sendable {
+    case said(Exploration.Finding.Kind, String)
     /// Two accesses, in an order that does not depend on who came first.
     /// `isKnown`: atomic operations lie between them, but none whose memory ordering orders them.
     case race(first: Access, second: Access, overlap: Bool, isKnown: Bool)
 
-    var kind: Finding.Kind {
+    var kind: Exploration.Finding.Kind {
         switch self {
         case .said(let kind, _): kind
         case .race(_, _, let overlap, _): overlap ? .overlap : .dataRace
         }
     }
 
-    /// The same as a data race, where overlapping modifications are not judged as such: each of
+    /// The same as a data race, where overlapping modifications do not count as failures: each of
     /// them is a data race.
-    func judged(by kinds: Set<Finding.Kind>) -> Cause {
+    func counted(by kinds: Set<Exploration.Finding.Kind>) -> FindingKey {
         guard kind == .overlap, kinds.isDisjoint(with: [.overlap]), kinds.contains(.dataRace)
         else { return self }
         switch self {
@@ -35,7 +35,7 @@ enum Cause: Hashable, Sendable {
             return reason
         case .race(let first, let second, let overlap, let isKnown):
             let sites = Symbols.sites(of: [first, second])
-            let places = [first, second].map { Site.name(sites[$0.pc]) }
+            let places = [first, second].map { Exploration.Site.name(sites[$0.pc]) }
             if !overlap {
                 let atomics = isKnown ? ": the atomic operations between them are too weak" : ""
                 return "nothing orders \(places[0]) and \(places[1])\(atomics)"
@@ -55,21 +55,21 @@ struct Access: Hashable, Sendable {
 }
 
 extension Symbols {
-    static func sites(of accesses: [Access]) -> [UInt: Site] {
+    static func sites(of accesses: [Access]) -> [UInt: Exploration.Site] {
         sites(of: accesses.map(\.pc), modifying: Set(accesses.filter(\.modifies).map(\.pc)))
     }
 
     /// Of all steps that have a place: a note has none.
-    static func sites(of steps: some Sequence<rl_step>) -> [UInt: Site] {
+    static func sites(of steps: some Sequence<rl_step>) -> [UInt: Exploration.Site] {
         sites(
             of: steps.filter { $0.kind != RL_NOTE.rawValue }
                 .map { Access(pc: UInt($0.pc), modifies: $0.kind == RL_MODIFY.rawValue) })
     }
 }
 
-extension Site {
+extension Exploration.Site {
     /// A place in a sentence.
-    static func name(_ site: Site?) -> String {
+    static func name(_ site: Exploration.Site?) -> String {
         guard let site else { return "code without debug information" }
         return "\(site.file):\(site.line)"
     }

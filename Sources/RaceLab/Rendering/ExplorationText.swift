@@ -1,17 +1,19 @@
 /// What came of an exploration, for people.
-extension Report {
+extension Exploration {
     /// The report for terminals: the verdict, how much was explored, what was found with the
     /// schedule that shows it, and the outcomes.
     ///
     /// - Parameter width: no line is wider than this many columns; sentences are broken.
     public func text(width: Int = 100) -> String {
         var blocks = [
-            ([verdict] + (obstacle == nil ? explanation : []))
+            ([verdict] + (inconclusive == nil ? explanation : []))
                 .flatMap { $0.wrapped(to: max(20, width)) }.joined(separator: "\n")
         ]
         let table = TextTable(width: max(20, width))
         if !findings.isEmpty { blocks.append(table.text(findingRows("found", findings))) }
-        if !remarks.isEmpty { blocks.append(table.text(findingRows("not judged", remarks))) }
+        if !otherFindings.isEmpty {
+            blocks.append(table.text(findingRows("not counted", otherFindings)))
+        }
         if !allOutcomes.isEmpty { blocks.append(outcomeTable(width: width)) }
         return blocks.joined(separator: "\n\n") + "\n"
     }
@@ -26,8 +28,8 @@ extension Report {
     /// The report for documents, as GitHub renders it.
     public var markdown: String {
         var blocks = ["**\(verdict.markdownText)**"]
-        if obstacle == nil { blocks += explanation.map(\.markdownText) }
-        for (title, findings) in [("found", findings), ("not judged", remarks)]
+        if inconclusive == nil { blocks += explanation.map(\.markdownText) }
+        for (title, findings) in [("found", findings), ("not counted", otherFindings)]
         where !findings.isEmpty {
             let rows = findings.map { finding in
                 [
@@ -56,14 +58,17 @@ extension Report {
         let values =
             "memory orderings decide what is a data race; values are sequentially consistent, so "
             + "outcomes that need a reordered load or store are not among those explored"
-        return [exploredText, judgedText] + (hasWeakOrderings ? [values] : [])
+        return [exploredText, failingKindsText] + (hasWeakOrderings ? [values] : [])
     }
 
     /// Which kinds of finding count as a failure.
-    public var judgedText: String {
-        let all = Finding.Kind.allCases.sorted()
-        let judged = all.filter(judging.contains), others = all.filter { !judging.contains($0) }
-        let names = { (kinds: [Finding.Kind]) in kinds.map(\.rawValue).joined(separator: ", ") }
+    public var failingKindsText: String {
+        let all = Exploration.Finding.Kind.allCases.sorted()
+        let judged = all.filter(options.failingKinds.contains),
+            others = all.filter { !options.failingKinds.contains($0) }
+        let names = { (kinds: [Exploration.Finding.Kind]) in
+            kinds.map(\.rawValue).joined(separator: ", ")
+        }
         if judged.isEmpty { return "counted as failures: nothing" }
         if others.isEmpty { return "counted as failures: findings of every kind" }
         return "counted as failures: "
@@ -76,10 +81,10 @@ extension Report {
             redundant == 0
             ? "" : "; \(redundant) more were begun and found to be like one of them"
         let why = limit.map { "; \($0.description)" } ?? ""
-        return "explored: \(extent) (\(explored)\(leftOut)\(why))"
+        return "explored: \(coverage) (\(explored)\(leftOut)\(why))"
     }
 
-    private func findingRows(_ title: String, _ findings: [Finding]) -> [[String]] {
+    private func findingRows(_ title: String, _ findings: [Exploration.Finding]) -> [[String]] {
         [[title, "in", "replay", ""]]
             + findings.map {
                 [
@@ -90,7 +95,7 @@ extension Report {
     }
 
     /// What is already wrong before the first step has the empty schedule.
-    private func replayText(_ schedule: Schedule) -> String {
+    private func replayText(_ schedule: Exploration.Schedule) -> String {
         schedule.choices.isEmpty ? "\"\"" : schedule.text(threads: threads)
     }
 

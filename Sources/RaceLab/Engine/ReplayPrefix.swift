@@ -1,0 +1,42 @@
+import CRaceLab
+
+extension Program {
+    /// Follows a schedule that need not be complete, and completes it: see
+    /// ``Exploration/replay(prefix:)-(Exploration.Schedule)``.
+    func replay(
+        prefix schedule: Exploration.Schedule
+    ) throws(Exploration.ReplayError) -> Exploration.CompletedReplay {
+        var choices = schedule.choices
+        var marks = schedule
+        var given = choices.count
+        var reported: Exploration.ScheduleMismatch?
+        if choices.isEmpty { choices = [0] }
+        while true {
+            let mismatch: Exploration.ScheduleMismatch
+            do throws(Exploration.ReplayError) {
+                let trace = try replay(
+                    Exploration.Schedule(
+                        choices, early: marks.early, timedOut: marks.timedOut,
+                        spurious: marks.spurious))
+                return Exploration.CompletedReplay(trace: trace, mismatch: reported)
+            } catch {
+                guard case .mismatch(let found) = error else { throw error }
+                mismatch = found
+            }
+            let isTooShort = mismatch.step > choices.count
+            if isTooShort {
+                choices.append(0)
+            } else if mismatch.step <= given {
+                reported = mismatch
+                given = mismatch.step - 1
+                choices = given == 0 ? [0] : Array(choices.prefix(given))
+                marks = marks.prefix(given)
+            } else if choices[choices.count - 1] < Int(RL_MAX_THREADS) {
+                // This thread cannot go on; perhaps the next one can.
+                choices[choices.count - 1] += 1
+            } else {
+                throw .mismatch(mismatch)
+            }
+        }
+    }
+}

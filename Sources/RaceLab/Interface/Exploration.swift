@@ -1,0 +1,141 @@
+/// What running a scenario under one interleaving after another has shown.
+///
+/// ``explore(options:_:)`` makes it. It keeps the scenario and the options, so everything else that
+/// can be known about the scenario comes from here: counterexamples, replays, and every form in
+/// which they are written.
+public struct Exploration: Sendable {
+    /// How much was explored.
+    public enum Coverage: Hashable, Codable, Sendable, CustomStringConvertible {
+        /// Every interleaving.
+        case all
+        /// Every interleaving with so many preemptions: see ``Options/preemptionBound``.
+        case atMost(preemptions: Int)
+        /// The first interleavings: see ``Exploration/limit``.
+        case first(Int)
+
+        public var description: String {
+            switch self {
+            case .all: "all interleavings"
+            case .atMost(preemptions: 0): "all interleavings without a preemption"
+            case .atMost(preemptions: 1): "all interleavings with at most one preemption"
+            case .atMost(let count): "all interleavings with at most \(count) preemptions"
+            case .first(1): "the first interleaving only"
+            case .first(let count): "the first \(count) interleavings"
+            }
+        }
+    }
+
+    /// Why not everything was explored.
+    public enum Limit: String, Codable, Sendable, CaseIterable {
+        /// ``Options/maximumInterleavings`` was reached.
+        case interleavings
+        /// ``Options/maximumRuns`` was reached.
+        case runs
+        /// ``Options/maximumTime`` was over.
+        case time
+        /// An interleaving failed: see ``Options/stopsAtFirstFailure``.
+        case firstFailure = "first failure"
+
+        var description: String {
+            switch self {
+            case .interleavings: "maximumInterleavings was reached"
+            case .runs: "maximumRuns was reached"
+            case .time: "maximumTime was over"
+            case .firstFailure: "stopped at the first failure"
+            }
+        }
+    }
+
+    let program: Program
+    private let result: ExplorationResult
+
+    /// In how many of the interleavings something was found that counts as a failure.
+    public let failing: Int
+    /// What was found and counts as a failure, the most telling first.
+    public let findings: [Finding]
+    /// What else was found: of the kinds that ``Options/failingKinds`` leaves out.
+    public let otherFindings: [Finding]
+
+    init(of program: Program, _ result: ExplorationResult) {
+        self.program = program
+        self.result = result
+        let kinds = program.options.failingKinds
+        failing = result.found.count(ofAny: kinds)
+        let all = result.found.all(countedBy: kinds)
+        findings = all.filter { kinds.contains($0.kind) }
+        otherFindings = all.filter { !kinds.contains($0.kind) }
+    }
+
+    /// The options of the exploration. Every replay uses them, too.
+    public var options: Options { program.options }
+    /// The names of the threads, in the order in which they were added. Those that were started
+    /// by others follow, as many as there were at most.
+    public var threads: [String] { result.threads }
+    /// How many interleavings were explored.
+    public var explored: Int { result.explored }
+    /// How many were begun and found to be equivalent to one explored before.
+    public var redundant: Int { result.redundant }
+    /// How much was explored.
+    public var coverage: Coverage { result.coverage }
+    /// What ended the exploration early; `nil` if nothing did.
+    public var limit: Limit? { result.limit }
+    /// How many of the interleavings in which all checks held ended in each outcome.
+    public var outcomes: [String: Int] { result.outcomes }
+    /// The outcomes that the scenario declares, in the order in which it does.
+    public var expectations: [Scenario.ExpectedOutcome] { result.expectations }
+    /// The first interleaving in which nothing was found, if there is one.
+    public var passingSchedule: Schedule? { result.passingSchedule }
+    /// Why the exploration says nothing about the scenario, if so.
+    public var inconclusive: Inconclusive? { result.inconclusive }
+    /// Whether there were atomic operations that are not sequentially consistent. Their memory
+    /// orderings count where data races are concerned, but their values are sequentially consistent
+    /// all the same: an outcome that needs a reordered load or store is never reached.
+    public var hasWeakOrderings: Bool { result.hasWeakOrderings }
+
+    /// Returns the same exploration with other kinds of finding counted as failures. Nothing is
+    /// explored again.
+    public func countingAsFailures(_ kinds: Set<Finding.Kind>) -> Exploration {
+        Exploration(of: program.with(failingKinds: kinds), result)
+    }
+
+    /// Whether every interleaving was explored, and nothing was found that counts as a failure. An
+    /// exploration that a bound has cut off does not survive, whatever it has found so far.
+    public var survives: Bool { inconclusive == nil && failing == 0 && coverage == .all }
+
+    /// Counts the interleavings in which something of this kind was found, whether it counts as a
+    /// failure or not.
+    public func count(of kind: Finding.Kind) -> Int { result.found.count(ofAny: [kind]) }
+
+    /// The verdict, and the most telling finding, in one line.
+    public var summary: String {
+        if let inconclusive { return inconclusive.description }
+        guard let finding = findings.first else {
+            return "\(survives ? "survives" : "no failure in") \(coverage) (\(explored))"
+        }
+        return explored == 1
+            ? "\(verdict): \(finding)" : "\(verdict); in \(finding.count) of them: \(finding)"
+    }
+
+    var verdict: String {
+        if let inconclusive { return "no verdict: \(inconclusive)" }
+        if failing == 0 { return survives ? "survives" : "no failure in \(coverage)" }
+        return explored == 1
+            ? "fails in the one interleaving that was explored"
+            : "fails in \(failing) of \(explored) interleavings"
+    }
+}
+
+/// What an exploration has counted, without its scenario: a child process sends it to its parent.
+struct ExplorationResult: Codable, Sendable {
+    var threads: [String] = []
+    var explored = 0
+    var redundant = 0
+    var coverage = Exploration.Coverage.first(0)
+    var limit: Exploration.Limit?
+    var found = Found()
+    var outcomes: [String: Int] = [:]
+    var expectations: [Scenario.ExpectedOutcome] = []
+    var passingSchedule: Exploration.Schedule?
+    var inconclusive: Exploration.Inconclusive?
+    var hasWeakOrderings = false
+}

@@ -1,0 +1,127 @@
+extension Exploration {
+    /// Something that an exploration has found.
+    public struct Finding: Codable, Sendable, CustomStringConvertible {
+        public enum Kind: String, Codable, Sendable, CaseIterable, Comparable {
+            /// The process came to its end: by a trap, such as `nil` where there must be a value or
+            /// an index out of range, by a bad access, by a stack overflow, by `exit`. Found only
+            /// with ``Exploration/Options/Isolation/childProcess(timeLimit:memoryLimit:)``;
+            /// otherwise it is the process itself that ends.
+            case crash
+            /// A check did not hold.
+            case failedCheck = "failed check"
+            /// The body of a thread threw an error.
+            case uncaughtError = "uncaught error"
+            /// An interleaving ended in an outcome that the scenario forbids, or does not know.
+            case forbiddenOutcome = "forbidden outcome"
+            /// Some threads did not come to their end, and none of them could go on: each waits, or
+            /// reads the same again and again.
+            case deadlock
+            /// The same, but some of them go round in loops in which they take locks, or attempt
+            /// to, and nothing that they look at will ever change.
+            case livelock
+            /// A lock or a semaphore was used in a way that its documentation forbids: a lock was
+            /// released that no thread held, or a semaphore was freed with a count below the one
+            /// with which it was made.
+            case misuse
+            /// Two threads were in the middle of modifying the same thing: what one of them writes
+            /// may be lost, or what comes out may be neither. It is a data race, too: it counts as
+            /// a failure wherever one of these two kinds does.
+            case overlap = "overlapping modification"
+            /// Two accesses to the same thing, at least one of them a modification, and nothing
+            /// that orders them: no lock, no atomic whose memory ordering does, no start or end of
+            /// a thread.
+            case dataRace = "data race"
+
+            /// One bit for each, so that several of them fit into one number.
+            var bit: UInt16 {
+                switch self {
+                case .crash: 1
+                case .failedCheck: 2
+                case .uncaughtError: 4
+                case .forbiddenOutcome: 8
+                case .deadlock: 16
+                case .livelock: 32
+                case .misuse: 64
+                case .overlap: 128
+                case .dataRace: 256
+                }
+            }
+
+            public static func < (left: Kind, right: Kind) -> Bool { left.bit < right.bit }
+        }
+
+        let key: FindingKey
+        public var kind: Kind { key.kind }
+        /// What is wrong, in a sentence: for a failed check the one that it threw. Places in the
+        /// source are looked up when this is asked for.
+        public var reason: String { key.reason }
+        /// In how many of the interleavings explored.
+        public let count: Int
+        /// The interleaving that shows it with the fewest preemptions, that is, switches away
+        /// from a thread that could have gone on; of those, the one with the fewest switches, and
+        /// the shortest.
+        public let schedule: Schedule
+
+        init(_ key: FindingKey, count: Int, schedule: Schedule) {
+            self.key = key
+            self.count = count
+            self.schedule = schedule
+        }
+
+        public var description: String {
+            kind == .failedCheck ? reason : "\(kind.rawValue): \(reason)"
+        }
+
+        // MARK: Between processes
+
+        private enum Keys: CodingKey {
+            case kind, reason, count, schedule
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: Keys.self)
+            key = .said(
+                try values.decode(Kind.self, forKey: .kind),
+                try values.decode(String.self, forKey: .reason))
+            count = try values.decode(Int.self, forKey: .count)
+            schedule = try values.decode(Schedule.self, forKey: .schedule)
+        }
+
+        public func encode(to encoder: any Encoder) throws {
+            var values = encoder.container(keyedBy: Keys.self)
+            try values.encode(kind, forKey: .kind)
+            try values.encode(reason, forKey: .reason)
+            try values.encode(count, forKey: .count)
+            try values.encode(schedule, forKey: .schedule)
+        }
+    }
+}
+
+/// Everything that was found, the most telling first.
+struct Found: Codable, Sendable {
+    var all: [Exploration.Finding] = []
+    /// For each set of kinds, as bits, how many interleavings have shown just these.
+    private var counts: [UInt16: Int] = [:]
+
+    mutating func count(_ kinds: some Sequence<Exploration.Finding.Kind>) {
+        var bits: UInt16 = 0
+        for kind in kinds {
+            bits |= kind.bit
+            if kind == .overlap { bits |= Exploration.Finding.Kind.dataRace.bit }
+        }
+        if bits != 0 { counts[bits, default: 0] += 1 }
+    }
+
+    /// All of it, with an overlap as a data race where only those count as failures.
+    func all(countedBy kinds: Set<Exploration.Finding.Kind>) -> [Exploration.Finding] {
+        all.map {
+            Exploration.Finding($0.key.counted(by: kinds), count: $0.count, schedule: $0.schedule)
+        }
+    }
+
+    /// How many interleavings have shown any of these.
+    func count(ofAny kinds: Set<Exploration.Finding.Kind>) -> Int {
+        let bits: UInt16 = kinds.reduce(0) { $0 | $1.bit }
+        return counts.reduce(0) { $1.key & bits == 0 ? $0 : $0 + $1.value }
+    }
+}

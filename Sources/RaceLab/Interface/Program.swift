@@ -1,0 +1,50 @@
+/// A scenario and the options under which it runs.
+///
+/// It can be passed to any thread: only the lab calls the scenario, one run at a time.
+struct Program: @unchecked Sendable {
+    private(set) var options: Exploration.Options
+    let describe: (Scenario) -> Void
+
+    init(
+        _ options: Exploration.Options,
+        _ scenario: @escaping @isolated(any) (Scenario) -> Void
+    ) {
+        self.options = options
+        if let actor = scenario.isolation {
+            describe = {
+                $0.isMistaken(
+                    "the scenario is isolated to \(actor), because it is described there: explore "
+                        + "from a nonisolated function, or begin it with { @Sendable scenario in")
+            }
+        } else {
+            // It is isolated to nothing, so it can be called like any other closure.
+            describe = unsafeBitCast(scenario, to: ((Scenario) -> Void).self)
+        }
+    }
+
+    func with(failingKinds: Set<Exploration.Finding.Kind>) -> Program {
+        var program = self
+        program.options.failingKinds = failingKinds
+        return program
+    }
+
+    func explored() -> ExplorationResult {
+        isolated?.explored() ?? Explorer(options, describe).explored()
+    }
+
+    /// Runs single interleavings. They report no progress.
+    var explorer: Explorer {
+        var options = options
+        options.progress = nil
+        return Explorer(options, describe)
+    }
+
+    /// Explores in child processes; `nil` if the options do not ask for them.
+    var isolated: Isolated? {
+        guard case .childProcess(let timeLimit, let memoryLimit) = options.isolation else {
+            return nil
+        }
+        return Isolated(
+            options, timeLimit: timeLimit, memoryLimit: memoryLimit, describe)
+    }
+}

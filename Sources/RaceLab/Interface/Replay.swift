@@ -1,0 +1,163 @@
+// One interleaving, run again and written down step by step.
+
+extension Exploration {
+    /// Why an interleaving could not be run again.
+    public enum ReplayError: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+        /// The schedule does not fit the scenario.
+        case mismatch(ScheduleMismatch)
+        /// The text is no schedule.
+        case malformed(Schedule.Malformed)
+        /// The lab cannot work, cannot control what the scenario does, or there is nothing to run.
+        case inconclusive(Inconclusive)
+
+        public var description: String {
+            switch self {
+            case .mismatch(let mismatch): mismatch.description
+            case .malformed(let malformed): malformed.description
+            case .inconclusive(let reason): reason.description
+            }
+        }
+    }
+
+    /// Where and why a schedule does not fit the scenario.
+    public struct ScheduleMismatch: Hashable, Codable, Sendable, CustomStringConvertible {
+        /// The first step that does not fit, counted from 1.
+        public let step: Int
+        /// Whether the thread that the schedule names for this step waits for another thread.
+        public let isWaiting: Bool
+        /// The step and the reason, in a sentence.
+        public let description: String
+    }
+
+    /// An interleaving of which a schedule has given the first steps only.
+    public struct CompletedReplay: Sendable {
+        /// The whole interleaving.
+        public let trace: Trace
+        /// Where the prefix does not fit the scenario, if so. It was followed up to there.
+        public let mismatch: ScheduleMismatch?
+    }
+
+    // MARK: Of this exploration
+
+    /// Runs the shortest interleaving that shows a finding, and marks the step after which every
+    /// continuation fails.
+    ///
+    /// - Parameter finding: one of ``findings`` or ``otherFindings``; `nil`: the most telling of
+    ///   ``findings``.
+    /// - Returns: `nil` if nothing was found.
+    public func counterexample(showing finding: Finding? = nil) throws(ReplayError) -> Trace? {
+        guard let finding = finding ?? findings.first else { return nil }
+        return try program.counterexample(showing: finding)
+    }
+
+    /// Runs the first interleaving in which nothing was found; `nil` if there is none.
+    public func passingTrace() throws(ReplayError) -> Trace? {
+        guard let passingSchedule else { return nil }
+        return try replay(passingSchedule)
+    }
+
+    /// Runs the scenario under one interleaving and records what happens, step by step.
+    public func replay(_ schedule: Schedule) throws(ReplayError) -> Trace {
+        try program.replay(schedule)
+    }
+
+    /// Runs the scenario under one interleaving and records what happens, step by step.
+    ///
+    /// - Parameter schedule: the text of a ``Schedule``.
+    public func replay(_ schedule: String) throws(ReplayError) -> Trace {
+        try program.replay(schedule)
+    }
+
+    /// Runs the scenario under an interleaving that begins as a schedule says, and records what
+    /// happens.
+    ///
+    /// Where the schedule ends, the threads go on to their ends, the one that was added first as
+    /// long as it can: a schedule written by hand need not count the steps that decide nothing.
+    /// Where it does not fit, it is followed as far as it does. The scenario is run once for each
+    /// step that had to be found out.
+    public func replay(prefix schedule: Schedule) throws(ReplayError) -> CompletedReplay {
+        try program.replay(prefix: schedule)
+    }
+
+    /// Runs the scenario under an interleaving that begins as the text of a schedule says, see
+    /// ``replay(prefix:)-(Schedule)``.
+    public func replay(prefix schedule: String) throws(ReplayError) -> CompletedReplay {
+        try program.replay(prefix: program.read(schedule))
+    }
+
+    /// Runs the scenario under every interleaving again and passes each one, step by step, to
+    /// `visit`, for maps and statistics of your own. It takes several times as long as the
+    /// exploration, because the state is read after every step. It ends at the same bounds.
+    ///
+    /// It runs in this process, whatever ``Options/isolation`` says.
+    ///
+    /// - Parameter visit: returns `false` to stop.
+    public func visitTraces(_ visit: @escaping (Trace) -> Bool) throws(ReplayError) {
+        try program.explorer.visitTraces(visit)
+    }
+
+    // MARK: Without an exploration
+
+    /// Runs a scenario under one interleaving, without exploring it, and records what happens.
+    public static func replay(
+        _ schedule: Schedule, options: Options = Options(),
+        _ scenario: @escaping @isolated(any) (Scenario) -> Void
+    ) throws(ReplayError) -> Trace {
+        try Program(options, scenario).replay(schedule)
+    }
+
+    /// Runs a scenario under one interleaving, without exploring it, and records what happens.
+    ///
+    /// - Parameter schedule: the text of a ``Schedule``.
+    public static func replay(
+        _ schedule: String, options: Options = Options(),
+        _ scenario: @escaping @isolated(any) (Scenario) -> Void
+    ) throws(ReplayError) -> Trace {
+        try Program(options, scenario).replay(schedule)
+    }
+
+    /// Runs a scenario under an interleaving that begins as a schedule says, without exploring it:
+    /// see ``replay(prefix:)-(Schedule)``.
+    public static func replay(
+        prefix schedule: Schedule, options: Options = Options(),
+        _ scenario: @escaping @isolated(any) (Scenario) -> Void
+    ) throws(ReplayError) -> CompletedReplay {
+        try Program(options, scenario).replay(prefix: schedule)
+    }
+
+    /// Runs a scenario under an interleaving that begins as the text of a schedule says, without
+    /// exploring it: see ``replay(prefix:)-(Schedule)``.
+    public static func replay(
+        prefix schedule: String, options: Options = Options(),
+        _ scenario: @escaping @isolated(any) (Scenario) -> Void
+    ) throws(ReplayError) -> CompletedReplay {
+        let program = Program(options, scenario)
+        return try program.replay(prefix: program.read(schedule))
+    }
+}
+
+extension Program {
+    func counterexample(
+        showing finding: Exploration.Finding
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
+        if let isolated { return try isolated.counterexample(showing: finding) }
+        return try explorer.markedTrace(of: finding.schedule, failingBy: finding.kind)
+    }
+
+    func replay(
+        _ schedule: Exploration.Schedule
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
+        if let isolated { return try isolated.trace(of: schedule) }
+        return try explorer.replay(schedule)
+    }
+
+    func replay(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Trace {
+        if let isolated { return try isolated.trace(of: schedule) }
+        return try replay(read(schedule))
+    }
+
+    /// Reads a schedule for the threads of the scenario.
+    func read(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Schedule {
+        try explorer.read(schedule)
+    }
+}
