@@ -53,14 +53,14 @@ struct LinearizabilityTests {
         let result = stacks(inTwoSections: true).explore()
         let failure = try #require(result.failure)
         #expect(failure.program == "A: push(1) ∥ B: pop(); pop()")
-        #expect(failure.report.findings.map(\.kind) == [.failedCheck])
+        #expect(failure.exploration.findings.map(\.kind) == [.failedCheck])
         #expect(
-            failure.report.findings.first?.reason == """
+            failure.exploration.findings.first?.reason == """
                 no order of the operations explains the results: A: push(1) = (); \
                 B: pop() = nil, pop() = nil
                 """)
-        #expect(failure.table.contains("begins pop()"))
-        #expect(failure.table.contains("pop() returns nil"))
+        #expect("\(result)".hasPrefix("not linearizable: \(failure.program)\nno order"))
+        #expect("\(result)".contains("» pop() returns nil"))
         #expect(!result.isLinearizable)
     }
 
@@ -236,7 +236,8 @@ struct LinearizabilityTests {
             of: { Counter() }, model: 0,
             operations: [.init("increment()", { $0.value += 1 }, model: { $0 += 1 })])
         let failure = try #require(counters.explore().failure)
-        #expect(failure.report.findings.contains { $0.kind == .dataRace || $0.kind == .overlap })
+        #expect(
+            failure.exploration.findings.contains { $0.kind == .dataRace || $0.kind == .overlap })
         #expect(failure.program == "A: increment() ∥ B: increment()")
     }
 
@@ -261,7 +262,7 @@ struct LinearizabilityTests {
 
     @Test("A program that was not explored to the end leaves no verdict")
     func inconclusive() {
-        var options = Options()
+        var options = Exploration.Options()
         options.maximumInterleavings = 1
         let result = stacks(inTwoSections: false).explore(options: options)
         #expect(!result.isLinearizable)

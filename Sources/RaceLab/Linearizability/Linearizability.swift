@@ -76,22 +76,18 @@ public struct Linearizability<Subject, Model> {
     /// failure: results that no order of the operations explains, or another finding, such as a data
     /// race or a deadlock.
     ///
-    /// `options` hold for each program. With ``Options/stopsAtFirstFailure``, which is set here, the
-    /// counts are those up to the first failure.
-    public func explore(options: Options = Options()) -> LinearizabilityResult {
+    /// `options` hold for each program, of which no more is explored than up to its first failure.
+    public func explore(
+        options: Exploration.Options = Exploration.Options()
+    ) -> LinearizabilityResult {
         var options = options
         options.stopsAtFirstFailure = true
         var result = LinearizabilityResult()
         for program in SmallProgram.all(
             operations: operations.count, upTo: maximumOperations, threads: maximumThreads)
         {
-            let describe = scenario(of: program)
-            let report = RaceLab.explore(options: options, describe)
-            result.add(report, of: text(of: program)) {
-                try? report.findings.first.map {
-                    try replay($0.schedule, options: options, describe).table()
-                }
-            }
+            result.add(
+                RaceLab.explore(options: options, scenario(of: program)), of: text(of: program))
             if result.failure != nil { break }
         }
         return result
@@ -102,7 +98,7 @@ public struct Linearizability<Subject, Model> {
     private func scenario(of program: SmallProgram) -> (Scenario) -> Void {
         { [make, model, operations] scenario in
             let subject = make()
-            let history = Log<Event>()
+            let history = Scenario.Log<Event>()
             func perform(_ call: Call) {
                 let operation = operations[call.operation]
                 history.append(.begins(call), "begins \(operation.name)")
@@ -118,7 +114,7 @@ public struct Linearizability<Subject, Model> {
             scenario.check {
                 let history = History(history.entries)
                 guard !history.isExplained(from: model, by: operations.map(\.model)) else { return }
-                throw CheckFailure(
+                throw Scenario.CheckFailure(
                     "no order of the operations explains the results: "
                         + history.text(operations.map(\.name)))
             }
@@ -142,9 +138,8 @@ public struct LinearizabilityResult: CustomStringConvertible {
     public struct Failure {
         /// What each thread calls, such as `push(1), then A: pop() ∥ B: pop()`.
         public let program: String
-        public let report: Report
-        /// The interleaving that fails, as a table.
-        public let table: String
+        /// Its exploration, with the interleaving that fails.
+        public let exploration: Exploration
     }
 
     public private(set) var failure: Failure?
@@ -158,13 +153,15 @@ public struct LinearizabilityResult: CustomStringConvertible {
     /// Whether every interleaving of every program has been explored, and none fails.
     public var isLinearizable: Bool { failure == nil && inconclusive == nil && programs > 0 }
 
-    mutating func add(_ report: Report, of program: String, table: () -> String?) {
+    mutating func add(_ exploration: Exploration, of program: String) {
         programs += 1
-        interleavings += report.explored
-        if report.failing > 0 {
-            failure = Failure(program: program, report: report, table: table() ?? "")
-        } else if !report.survives, inconclusive == nil {
-            inconclusive = (program, report.obstacle.map(String.init) ?? report.extent.description)
+        interleavings += exploration.explored
+        if exploration.failing > 0 {
+            failure = Failure(program: program, exploration: exploration)
+        } else if !exploration.survives, inconclusive == nil {
+            let reason =
+                exploration.inconclusive?.description ?? "explored: \(exploration.coverage)"
+            inconclusive = (program, reason)
         }
     }
 
@@ -172,17 +169,17 @@ public struct LinearizabilityResult: CustomStringConvertible {
         let explored =
             "\(programs) program\(programs == 1 ? "" : "s") with \(interleavings) interleavings"
         if let failure {
+            let table = (try? failure.exploration.counterexample())?.table()
             return """
-                \(failure.program)
-                \(failure.report.findings.first.map(String.init) ?? "")
-                the smallest failing program, after \(explored)
+                not linearizable: \(failure.program)
+                \(failure.exploration.findings.first.map(String.init) ?? "")
 
-                \(failure.table)
+                \(table ?? "")
                 """
         }
         if let inconclusive {
             return "inconclusive: \(inconclusive.program): \(inconclusive.reason)"
         }
-        return "linearizable in \(explored)"
+        return programs == 0 ? "inconclusive: no operations" : "linearizable in \(explored)"
     }
 }
