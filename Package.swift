@@ -49,7 +49,7 @@ let package = Package(
         // The interleaving explorer, of use for any Swift code.
         .target(name: "CRaceLab", cSettings: [.headerSearchPath(".")]),
         .target(
-            name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics", "JSON.md"]),
+            name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics"]),
 
         // The page on which an exploration can be stepped through.
         .target(

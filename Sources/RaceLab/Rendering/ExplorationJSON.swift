@@ -1,5 +1,5 @@
 extension Exploration {
-    /// The report for machines. The fields are described in Sources/RaceLab/JSON.md; they always
+    /// The report for machines. The fields are described in Sources/RaceLab/RaceLab.docc/JSON.md; they always
     /// come in the same order, and the same report is always the same bytes.
     ///
     /// `version` grows when a field changes its meaning or disappears, not when one is added.

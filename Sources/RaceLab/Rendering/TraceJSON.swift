@@ -1,5 +1,5 @@
 extension Exploration.Trace {
-    /// The interleaving for machines. The fields are described in Sources/RaceLab/JSON.md; they
+    /// The interleaving for machines. The fields are described in Sources/RaceLab/RaceLab.docc/JSON.md; they
     /// always come in the same order, and the same interleaving is always the same bytes.
     ///
     /// `version` grows when a field changes its meaning or disappears, not when one is added.
