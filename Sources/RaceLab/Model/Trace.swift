@@ -8,7 +8,7 @@ extension Exploration {
     /// ``json``.
     public struct Trace: Codable, Sendable {
         public struct Step: Codable, Sendable {
-            public enum Kind: String, Codable, Sendable {
+            public enum Kind: String, Codable, CaseIterable, Sendable {
                 case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
                 case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
                 case start, join, send, receive, enter, leave, await, tryAwait, notify
