@@ -1,6 +1,6 @@
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Pages quote source and output. Here both are made again and compared with what the page says.

@@ -1,6 +1,6 @@
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Sources/RaceLab/JSON.md and what is written say the same.

@@ -1,6 +1,6 @@
 import Dispatch
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// What a verdict means, and what is said beside it.
