@@ -6,8 +6,10 @@ public struct Page: Sendable {
     public struct Column: Sendable, Codable {
         /// Part of links: `stage1`.
         public let id: String
+        /// Its heading.
         public let title: String
 
+        /// Creates a column.
         public init(id: String, title: String) {
             self.id = id
             self.title = title
@@ -16,16 +18,26 @@ public struct Page: Sendable {
 
     /// A cell of the matrix.
     public struct Cell: Sendable, Codable {
+        /// What the cell says of the hazard of its row.
         public enum Verdict: String, Sendable, Codable {
-            case survives, fails, cannotExpress, unknown
+            /// No interleaving fails.
+            case survives
+            /// An interleaving fails.
+            case fails
+            /// The subject lacks an operation that the hazard needs.
+            case cannotExpress
+            /// There is no verdict.
+            case unknown
         }
 
+        /// The verdict, which decides the color.
         public let verdict: Verdict
         /// What stands in the cell: `7/23 lost`.
         public let text: String
         /// What happened, in a sentence.
         public let detail: String
 
+        /// Creates a cell.
         public init(_ verdict: Verdict, text: String, detail: String) {
             self.verdict = verdict
             self.text = text
@@ -35,14 +47,18 @@ public struct Page: Sendable {
 
     /// A row of the matrix.
     public struct Row: Sendable, Codable {
+        /// Part of links: `R01`.
         public let id: String
+        /// A heading.
         public let name: String
+        /// What the hazard is, in a sentence or two.
         public let story: String
         /// Which part of the matrix it belongs to.
         public let group: String
         /// By the ids of the columns.
         public let cells: [String: Cell]
 
+        /// Creates a row.
         public init(
             id: String, name: String, story: String, group: String, cells: [String: Cell]
         ) {
@@ -54,12 +70,16 @@ public struct Page: Sendable {
         }
     }
 
+    /// The heading of the page.
     public let title: String
+    /// The columns of the matrix, from left to right.
     public let columns: [Column]
+    /// The rows of the matrix, from top to bottom.
     public let rows: [Row]
     /// By the ids of row and column: `R01/stage1`.
     public let explorations: [String: RecordedExploration]
 
+    /// Creates a page; without columns and rows it shows its explorations only.
     public init(
         title: String, columns: [Column] = [], rows: [Row] = [],
         explorations: [String: RecordedExploration]
@@ -70,6 +90,7 @@ public struct Page: Sendable {
         self.explorations = explorations
     }
 
+    /// The page as one file that needs no network.
     public var html: String {
         let data = PageData(self)
         let parts = [

@@ -28,6 +28,7 @@ public struct RecordedExploration: Sendable {
     public let story: String
     /// The exploration of which it is a recording.
     public let exploration: Exploration
+    /// How much of the exploration is recorded.
     public let coverage: Coverage
     /// The command that replays an interleaving, without the schedule; `nil` if there is none.
     public let command: String?

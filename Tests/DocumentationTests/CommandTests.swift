@@ -1,5 +1,6 @@
 import Foundation
-import StageTesting
+import RaceLabTesting
+import SharedSuite
 import Testing
 
 /// The command, as its users see it.

@@ -1,7 +1,7 @@
 import Foundation
 import RaceLab
+import RaceLabTesting
 import SharedSuite
-import StageTesting
 import Testing
 
 @testable import promise_lab

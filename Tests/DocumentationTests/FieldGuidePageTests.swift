@@ -1,6 +1,6 @@
 import Foundation
+import RaceLabTesting
 import SharedSuite
-import StageTesting
 import Testing
 
 /// The commands about designs, and the verdicts in the prose of the field guide.

@@ -1,6 +1,6 @@
 import Foundation
 import Graders
-import StageTesting
+import SharedSuite
 import Testing
 
 /// What the two manifests say of a student's files.

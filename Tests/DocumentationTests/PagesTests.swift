@@ -1,7 +1,7 @@
 import Foundation
 import Graders
+import RaceLabTesting
 import SharedSuite
-import StageTesting
 import Testing
 
 /// What the pages other than the Tutorial show is what their files and commands say.

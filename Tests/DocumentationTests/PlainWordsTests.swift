@@ -1,5 +1,5 @@
 import Foundation
-import StageTesting
+import SharedSuite
 import Testing
 
 /// Every sentence that a person reads is in plain words.
@@ -11,7 +11,7 @@ struct PlainWordsTests {
         "Sources/CRaceLab", "Sources/FieldGuide", "Sources/LabPage", "Sources/PromiseOperators",
         "Sources/RaceLab", "Sources/Stage1Naive", "Sources/Stage2Handlers",
         "Sources/Stage3ThreadSafe", "Sources/Steps", "Sources/promise-bench", "Sources/promise-lab",
-        "Tests/SharedSuite", "Tests/StageTesting", "Tests/SubjectTests", "Tutorial.md",
+        "Tests/SharedSuite", "Sources/RaceLabTesting", "Tests/SubjectTests", "Tutorial.md",
     ]
 
     private static let extensions = ["md", "swift", "c", "h"]

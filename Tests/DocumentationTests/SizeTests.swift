@@ -1,5 +1,5 @@
 import Foundation
-import StageTesting
+import SharedSuite
 import Testing
 
 /// The stages and steps stay small enough to be read in one sitting, and the package small enough

@@ -1,5 +1,5 @@
+import RaceLabTesting
 import SharedSuite
-import StageTesting
 import Testing
 
 /// What `swift test --filter Stage1Naive` prints.

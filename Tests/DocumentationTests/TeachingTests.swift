@@ -1,8 +1,8 @@
 import Foundation
 import Graders
 import RaceLab
+import RaceLabTesting
 import SharedSuite
-import StageTesting
 import Testing
 
 /// What the teacher's page names is there.

@@ -1,7 +1,6 @@
 import Foundation
 import RaceLab
 import SharedSuite
-import StageTesting
 
 /// Computes the figures in the prose of the Tutorial. These are the formulas:
 ///

@@ -2,7 +2,6 @@ import Foundation
 import Graders
 import RaceLab
 import SharedSuite
-import StageTesting
 import Testing
 
 /// What the Tutorial shows and claims is so.

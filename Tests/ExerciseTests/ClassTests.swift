@@ -1,6 +1,7 @@
 import Foundation
 import Graders
-import StageTesting
+import RaceLabTesting
+import SharedSuite
 import Testing
 
 /// A class of students, each of whom fails in a way of their own, and costs nobody else anything.

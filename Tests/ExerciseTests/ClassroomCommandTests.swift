@@ -1,6 +1,7 @@
 import Foundation
 import Graders
-import StageTesting
+import RaceLabTesting
+import SharedSuite
 import Testing
 
 /// The commands of the classroom, on a workbook of their own.

@@ -1,6 +1,6 @@
 import Foundation
 import Graders
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// The graders, graded.

@@ -1,6 +1,6 @@
 import Foundation
 import Graders
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Exercise 12: each variant has its bug, and only threads can find it.

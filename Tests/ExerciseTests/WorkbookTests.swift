@@ -1,5 +1,5 @@
 import Graders
-import StageTesting
+import RaceLabTesting
 import Testing
 
 // Your own answers: `swift test --filter Exercise05` grades exercise 5, and all of them are graded with

@@ -1,7 +1,6 @@
 import Foundation
 import RaceLab
 import SharedSuite
-import StageTesting
 import Testing
 
 @testable import LabPage

@@ -1,6 +1,5 @@
 import RaceLab
 import SharedSuite
-import StageTesting
 import Testing
 
 @testable import promise_lab

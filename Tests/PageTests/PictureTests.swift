@@ -1,6 +1,5 @@
 import Foundation
 import SharedSuite
-import StageTesting
 import Testing
 
 /// The pictures of the documents, which the page draws. To write them again, run these tests with

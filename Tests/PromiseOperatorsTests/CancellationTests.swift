@@ -1,6 +1,6 @@
 import PromiseOperators
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Cancelling, where another thread does something else at the same time.

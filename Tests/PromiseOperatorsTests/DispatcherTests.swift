@@ -1,7 +1,6 @@
 import Foundation
 import PromiseOperators
 import RaceLab
-import StageTesting
 import Testing
 
 @Suite("Dispatchers")

@@ -1,6 +1,6 @@
 import PromiseOperators
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// `all` with a limit of two, where the first two promises are settled by two threads. Both then

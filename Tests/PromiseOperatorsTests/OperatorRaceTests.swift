@@ -1,6 +1,6 @@
 import PromiseOperators
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Operators that the rows of the catalogue leave out, and operators on top of one another.

@@ -1,7 +1,6 @@
 import Dispatch
 import PromiseOperators
 import RaceLab
-import StageTesting
 import Synchronization
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import PromiseOperators
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 @Suite("Waiting")

@@ -1,4 +1,5 @@
-import StageTesting
+import RaceLabTesting
+import SharedSuite
 import Synchronization
 import Testing
 

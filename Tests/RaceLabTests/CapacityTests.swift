@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// A scenario whose result is known: from the literature, or because it can be counted by hand.

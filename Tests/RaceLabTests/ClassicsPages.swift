@@ -1,12 +1,12 @@
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Pages quote source and output. Here both are made again and compared with what the page says.
 ///
 /// A line `<!-- report: NAME -->` says what the block of code below it has to be: the report on
-/// the classic of that name. In the same way there are `table`, `report.json`, `trace.json` and
+/// the classic of that name. In the same way there are `table`, `exploration.json`, `trace.json` and
 /// `report.markdown`, `trace.markdown`; and `source: FILE: OPENING` for the declaration that
 /// begins with that text. With UPDATE_DOCS=1 in the environment the pages are rewritten instead.
 @Suite("Pages", .needsTheLab)
@@ -130,7 +130,7 @@ private struct Page {
         let report = classic.report()
         let trace = try report.counterexample()
         let texts = [
-            "report": report.text(), "report.json": report.json,
+            "report": report.text(), "exploration.json": report.json,
             "report.markdown": report.markdown, "table": trace?.table(),
             "trace.json": trace?.json, "trace.markdown": trace?.markdown,
         ]

@@ -1,5 +1,5 @@
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Two threads of m and n accesses have exactly C(m + n, n) interleavings.

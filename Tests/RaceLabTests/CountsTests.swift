@@ -1,6 +1,6 @@
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// What reference counts decide depends on the order of releases, which are no steps.

@@ -1,6 +1,6 @@
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// A thread that waits where the lab does not see it is lost for good, and these tests leave some

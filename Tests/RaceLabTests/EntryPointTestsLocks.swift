@@ -1,6 +1,6 @@
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// What threads share in these tests.

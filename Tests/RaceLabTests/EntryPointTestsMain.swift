@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// In a child process, for what must not end this one.

@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 import RaceLab
+import RaceLabTesting
 import Stage3ThreadSafe
-import StageTesting
 import Testing
 
 @Suite("The lab hears dispatch queues", .needsTheLab)

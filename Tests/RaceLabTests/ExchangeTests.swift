@@ -1,5 +1,5 @@
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Synchronization
 import Testing
 

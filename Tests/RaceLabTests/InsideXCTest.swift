@@ -1,32 +1,61 @@
 import RaceLab
+import RaceLabTesting
 import XCTest
 
 /// The lab works inside of XCTest as it does inside of Swift Testing.
 final class InsideXCTest: XCTestCase {
-    private func report(_ options: Exploration.Options = Exploration.Options()) throws
-        -> Exploration
-    {
+    override func setUpWithError() throws {
         if let unavailable = Exploration.unavailable { throw XCTSkip(unavailable) }
-        return explore(options: options, Classic.lostUpdate.describe)
     }
 
     func testFindsTheLostUpdate() throws {
-        let report = try report()
-        XCTAssertNil(report.inconclusive)
-        XCTAssertEqual(report.coverage, .all)
-        XCTAssertFalse(report.survives)
-        XCTAssertEqual(report.findings.first?.kind, .failedCheck)
-        let trace = try XCTUnwrap(try report.counterexample())
-        XCTAssertEqual(
-            try Exploration.replay(trace.scheduleText, Classic.lostUpdate.describe).schedule,
-            trace.schedule)
+        let exploration = explore(Classic.lostUpdate.describe)
+        XCTAssertNil(exploration.inconclusive)
+        XCTAssertEqual(exploration.coverage, .all)
+        XCTAssertFalse(exploration.survives)
+        XCTAssertEqual(exploration.findings.first?.kind, .failedCheck)
+        let trace = try XCTUnwrap(try exploration.counterexample())
+        XCTAssertEqual(try exploration.replay(trace.scheduleText).schedule, trace.schedule)
     }
 
-    func testIsolatesAnExploration() throws {
+    func testIsolatesAnExploration() {
         var options = Exploration.Options()
         options.isolation = .childProcess()
-        // Not inside of the assertion, for which a test that is skipped has failed.
-        let (isolated, other) = (try report(options), try report())
-        XCTAssertEqual(isolated.json, other.json)
+        let isolated = explore(options: options, Classic.lostUpdate.describe)
+        XCTAssertEqual(isolated.json, explore(Classic.lostUpdate.describe).json)
     }
+
+    func testExpectsThatAScenarioSurvives() {
+        expectSurvives(Classic.lockedUpdate.describe)
+    }
+
+    #if os(Linux)
+        /// The failure of a test that expects too much.
+        private var failure: (words: String, file: String, line: Int)?
+        private var isExpectingFailure = false
+
+        override func recordFailure(
+            withDescription description: String, inFile filePath: String, atLine lineNumber: Int,
+            expected: Bool
+        ) {
+            if isExpectingFailure {
+                failure = (description, filePath, lineNumber)
+            } else {
+                super.recordFailure(
+                    withDescription: description, inFile: filePath, atLine: lineNumber,
+                    expected: expected)
+            }
+        }
+
+        func testShowsTheCounterexampleAtTheCallersLine() throws {
+            isExpectingFailure = true
+            let exploration = expectSurvives(line: 1234, Classic.lostUpdate.describe)
+            isExpectingFailure = false
+            let failure = try XCTUnwrap(failure)
+            XCTAssertEqual(failure.line, 1234)
+            XCTAssertTrue(failure.file.hasSuffix("InsideXCTest.swift"), failure.file)
+            let trace = try XCTUnwrap(try exploration.counterexample())
+            XCTAssertTrue(failure.words.contains(trace.table()), failure.words)
+        }
+    #endif
 }

@@ -1,7 +1,7 @@
 import CRaceLab
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// What a key path leads to is read off it before the standard library goes there.

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// What the lab explores on request: each has a classic with a bug that only shows then.

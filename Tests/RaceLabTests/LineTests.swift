@@ -1,4 +1,4 @@
-import StageTesting
+import RaceLabTesting
 import Testing
 
 @testable import RaceLab

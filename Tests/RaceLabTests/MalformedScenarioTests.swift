@@ -1,6 +1,6 @@
 import Foundation
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Synchronization
 import Testing
 

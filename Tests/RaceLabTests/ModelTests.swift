@@ -1,6 +1,6 @@
 import CRaceLab
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// Random programs, run by the lab and by a model of some lines, in which everything is a step of

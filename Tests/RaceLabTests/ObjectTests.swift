@@ -36,7 +36,7 @@ struct ObjectTests {
         #expect(trace.table().contains("\npromise, next: Link\n"))
         #expect(trace.table().contains(" promise :"))
         #expect(trace.table().contains(" next :"))
-        #expect(trace.json.contains(#""owner": "next""#))
+        #expect(trace.json.contains(#""owner" : "next""#))
         #expect(trace.markdown.contains("promise.value"))
     }
 

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
     import RaceLab
-    import StageTesting
+    import RaceLabTesting
     import Testing
 
     @Suite("One processor while exploring", .needsTheLab)

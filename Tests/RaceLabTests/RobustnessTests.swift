@@ -1,6 +1,6 @@
 import CRaceLab
 import Foundation
-import StageTesting
+import RaceLabTesting
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import StageTesting
+import RaceLabTesting
 import Testing
 
 @testable import RaceLab

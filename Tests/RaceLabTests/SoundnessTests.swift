@@ -1,7 +1,7 @@
 import CRaceLab
 import Dispatch
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import RaceLab
+import RaceLabTesting
 import SharedSuite
-import StageTesting
 import Testing
 
 /// How many runs the lab makes to explore the races of the matrix.

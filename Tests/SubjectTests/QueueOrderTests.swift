@@ -1,6 +1,6 @@
 import FieldGuide
 import RaceLab
-import StageTesting
+import RaceLabTesting
 import Testing
 
 /// R06 with a serial queue between the promise and its handlers. What the queue gets first it does

@@ -1,7 +1,7 @@
 import RaceLab
+import RaceLabTesting
 import SharedSuite
 import Stage1Naive
-import StageTesting
 import Testing
 
 /// That the rows are complete, and that the right ones are skipped.

@@ -1,6 +1,5 @@
 import Foundation
 import SharedSuite
-import StageTesting
 import Testing
 
 @Suite("The same code on every stage")

@@ -1,6 +1,7 @@
 extension Exploration {
     /// Something that an exploration has found.
     public struct Finding: Codable, Sendable, CustomStringConvertible {
+        /// What is wrong. The kinds are in the order of how telling they are.
         public enum Kind: String, Codable, Sendable, CaseIterable, Comparable {
             /// The process came to its end: by a trap, such as `nil` where there must be a value or
             /// an index out of range, by a bad access, by a stack overflow, by `exit`. Found only
@@ -51,6 +52,7 @@ extension Exploration {
         }
 
         let key: FindingKey
+        /// What kind of thing is wrong.
         public var kind: Kind { key.kind }
         /// What is wrong, in a sentence: for a failed check the one that it threw. Places in the
         /// source are looked up when this is asked for.

@@ -1,6 +1,7 @@
 extension Scenario {
     /// What a scenario says of one of the outcomes that it can end in, in the manner of jcstress.
     public struct ExpectedOutcome: Hashable, Codable, Sendable {
+        /// What it means if an interleaving ends in an outcome.
         public enum Verdict: String, Codable, Sendable, CaseIterable {
             /// It is right. If no interleaving ends in it, the code keeps its threads apart more
             /// than it would have to: see ``Exploration/unreached``.
@@ -13,6 +14,7 @@ extension Scenario {
 
         /// The outcome, as the closure passed to ``Scenario/outcome(_:)`` names it.
         public let outcome: String
+        /// What it means if an interleaving ends in it.
         public let verdict: Verdict
         /// How it comes about, or why it must not, in a sentence.
         public let meaning: String
@@ -54,6 +56,7 @@ extension Scenario {
 extension Exploration {
     /// One outcome, and what is known of it.
     public struct Outcome: Hashable, Sendable {
+        /// The outcome, as the closure passed to ``Scenario/outcome(_:)`` names it.
         public let outcome: String
         /// How many of the interleavings in which all checks held ended in it.
         public let count: Int

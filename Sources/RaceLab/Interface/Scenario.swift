@@ -150,7 +150,8 @@ public final class Scenario {
     /// or a check: then there is no verdict.
     ///
     /// A closure that is written in a function of a global actor belongs to that actor, unless it
-    /// is `@Sendable`. The threads of a scenario run on none, so then the exploration is inconclusive, too.
+    /// is `@Sendable`. The threads of a scenario run on none, so then the exploration is
+    /// inconclusive, too.
     public func thread(_ name: String, _ body: @escaping @isolated(any) () throws -> Void) {
         if let actor = body.isolation {
             isMistaken(
@@ -237,15 +238,15 @@ extension Scenario {
     /// What a check throws: a sentence that says what is wrong, without details that differ from
     /// one interleaving to the next, since failures with the same sentence are counted together.
     public struct CheckFailure: Error, Hashable, Sendable, CustomStringConvertible {
+        /// The sentence.
         public let description: String
 
+        /// Creates a failure with this sentence.
         public init(_ description: String) {
             self.description = description
         }
     }
-}
 
-extension Scenario {
     /// Throws a ``Scenario/CheckFailure`` if `condition` does not hold.
     public static func require(_ condition: Bool, _ otherwise: @autoclosure () -> String) throws {
         if !condition { throw CheckFailure(otherwise()) }
@@ -263,6 +264,7 @@ extension Scenario {
         private var storage: [Entry] = []
         private let lock = Mutex(())
 
+        /// Creates an empty list.
         public init() {}
 
         /// Appends `entry` and, if a table is being made, shows `text` in it: by default the entry.
@@ -276,6 +278,7 @@ extension Scenario {
             }
         }
 
+        /// Everything that was appended, in that order.
         public var entries: [Entry] {
             rl_ignore()
             defer { rl_attend() }

@@ -27,6 +27,7 @@ extension Exploration {
         /// In which of the steps a condition wakes the thread without a signal.
         public let spurious: Set<Int>
 
+        /// Creates a schedule from the threads that make its steps. Steps are counted from 0.
         public init(
             _ choices: [Int], early: Set<Int> = [], timedOut: Set<Int> = [], spurious: Set<Int> = []
         ) {
@@ -54,6 +55,7 @@ extension Exploration {
 
         /// Why a text is no schedule of a scenario.
         public struct Malformed: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+            /// The reason, and what the letters are, in a sentence.
             public let description: String
         }
 

@@ -4,14 +4,33 @@ import Foundation
 extension Exploration {
     /// One interleaving, step by step.
     ///
-    /// It can be encoded, to hand it from one process to another; what others are to read is
-    /// ``json``.
+    /// It can be encoded, to send it from one process to another. For other tools, use ``json``.
     public struct Trace: Codable, Sendable {
+        /// One step of an interleaving: something that a thread does, and before which another
+        /// thread could have gone on.
         public struct Step: Codable, Sendable {
-            public enum Kind: String, Codable, Sendable {
-                case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
-                case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
-                case start, join, send, receive, enter, leave, await, tryAwait, notify
+            /// What is done in a step.
+            public enum Kind: String, Codable, CaseIterable, Sendable {
+                /// Reads or modifies a property, a captured variable or a global.
+                case read, modify
+                /// Takes a lock, as its only holder or as one of several readers; or attempts to.
+                case lock, tryLock, sharedLock, trySharedLock
+                /// Loads, stores, or reads and modifies an atomic.
+                case atomicRead, atomicWrite, exchange
+                /// Appends to a ``Scenario/Log``.
+                case note
+                /// Waits for a condition, or wakes threads that do.
+                case wait, wake
+                /// Decrements a semaphore, or attempts to; increments it.
+                case acquire, tryAcquire, signal
+                /// Starts a thread, or waits for the end of one.
+                case start, join
+                /// Sends work to a queue, or begins with work that was sent.
+                case send, receive
+                /// Enters or leaves a dispatch group.
+                case enter, leave
+                /// Waits for work to finish, or attempts to; asks for work to follow it.
+                case await, tryAwait, notify
 
                 init(_ step: rl_step) {
                     switch rl_kind(UInt32(step.kind)) {
@@ -45,6 +64,7 @@ extension Exploration {
 
             /// The index of the thread.
             public let thread: Int
+            /// What is done.
             public let kind: Kind
             /// What it touches: within a trace the same number for the same thing.
             public let object: Int
@@ -72,10 +92,11 @@ extension Exploration {
             /// `(locked)` for what cannot be read because a thread holds a lock. `nil` if none of
             /// them can be read.
             public let states: [String]?
-            /// A remark about this step.
+            /// What goes wrong in this step.
             public internal(set) var mark: String?
         }
 
+        /// The names of the threads.
         public let threads: [String]
         /// The titles of the scenario's state columns.
         public let columns: [String]
@@ -91,6 +112,7 @@ extension Exploration {
         /// What keeps threads from going on at the end; empty if every thread came to its end.
         public internal(set) var waiting: [Waiting]
 
+        /// The schedule that reproduces the interleaving.
         public var schedule: Schedule {
             func indices(_ isMarked: (Step) -> Bool) -> Set<Int> {
                 Set(steps.indices.filter { isMarked(steps[$0]) })
@@ -100,7 +122,7 @@ extension Exploration {
                 timedOut: indices(\.timedOut), spurious: indices(\.spurious))
         }
 
-        /// The text with which ``replay(_:_:_:)-(String,_,_)`` reproduces the interleaving.
+        /// The text with which ``Exploration/replay(_:)-(String)`` reproduces the interleaving.
         public var scheduleText: String { schedule.text(threads: threads) }
 
         mutating func add(notes: [Int: String]) {

@@ -5,6 +5,7 @@ extension Exploration.Trace {
     public struct Owners: Codable, Hashable, Sendable {
         /// The class, without the types for which it is specialized.
         public let type: String
+        /// The names of its instances, as they stand in ``Trace/Step/owner``.
         public let names: [String]
     }
 

@@ -3,6 +3,7 @@ import CRaceLab
 extension Exploration.Trace {
     /// What keeps a thread from going on, at the end of an interleaving that did not complete.
     public struct Waiting: Codable, Sendable {
+        /// What a thread waits for.
         public enum Cause: Hashable, Codable, Sendable {
             /// A lock that another thread holds: the index of that thread, and the index of the
             /// step in which it took the lock. `nil` if the lab does not know.
@@ -27,6 +28,7 @@ extension Exploration.Trace {
 
         /// The index of the thread that waits.
         public let thread: Int
+        /// What it waits for.
         public let cause: Cause
         /// The name of the instance that has what it waits for, see
         /// ``Exploration/Trace/Step/owner``.

@@ -1,58 +1,85 @@
 extension Exploration {
-    /// The report for machines. The fields are described in Sources/RaceLab/RaceLab.docc/JSON.md; they always
-    /// come in the same order, and the same report is always the same bytes.
-    ///
-    /// `version` grows when a field changes its meaning or disappears, not when one is added.
-    public var json: String {
-        JSONValue.object([
-            ("version", .int(1)),
-            ("kind", .string("report")),
-            ("verdict", .string(wordOfVerdict)),
-            ("summary", .string(summary)),
-            ("inconclusive", .string(inconclusive?.description)),
-            ("threads", .strings(threads)),
-            ("coverage", coverage.json),
-            ("endedBy", .string(limit?.rawValue)),
-            ("failingKinds", .strings(options.failingKinds.sorted().map { "\($0)" })),
-            ("explored", .int(explored)),
-            ("redundant", .int(redundant)),
-            ("failing", .int(failing)),
-            ("findings", .array(findings.map { $0.json(threads: threads) })),
-            ("otherFindings", .array(otherFindings.map { $0.json(threads: threads) })),
-            ("outcomes", .array(allOutcomes.map(\.json))),
-            ("unreached", .strings(unreached.map(\.outcome))),
-            ("weakOrderings", .bool(hasWeakOrderings)),
-            ("passingSchedule", .string(passingSchedule?.text(threads: threads))),
-        ]).text
+    /// The exploration for other tools, as JSON with sorted keys. `Sources/RaceLab/RaceLab.docc/JSON.md`
+    /// documents the fields. The same exploration is always the same bytes.
+    public var json: String { ExplorationJSON(self).text }
+}
+
+private struct ExplorationJSON: JSONDocument {
+    struct Coverage: Encodable {
+        let kind: String
+        var limit: Int?
+
+        init(_ coverage: Exploration.Coverage) {
+            switch coverage {
+            case .all: kind = "all"
+            case .atMost(let preemptions):
+                kind = "atMostPreemptions"
+                limit = preemptions
+            case .first(let count):
+                kind = "first"
+                limit = count
+            }
+        }
+    }
+
+    struct Outcome: Encodable {
+        let outcome: String
+        let count: Int
+        let declared: String?
+        let meaning: String?
+
+        init(_ outcome: Exploration.Outcome) {
+            self.outcome = outcome.outcome
+            count = outcome.count
+            declared = outcome.expected?.verdict.rawValue
+            meaning = outcome.expected?.meaning
+        }
+    }
+
+    let version = versionOfJSON
+    let kind = "exploration"
+    let verdict: String
+    let summary: String
+    let inconclusive: String?
+    let threads: [String]
+    let coverage: Coverage
+    let endedBy: String?
+    let failingKinds: [String]
+    let explored: Int
+    let redundant: Int
+    let failing: Int
+    let findings: [FindingJSON]
+    let otherFindings: [FindingJSON]
+    let outcomes: [Outcome]
+    let unreached: [String]
+    let weakOrderings: Bool
+    let passingSchedule: String?
+
+    init(_ exploration: Exploration) {
+        let threads = exploration.threads
+        verdict = exploration.wordOfVerdict
+        summary = exploration.summary
+        inconclusive = exploration.inconclusive?.description
+        self.threads = threads
+        coverage = Coverage(exploration.coverage)
+        endedBy = exploration.limit.map { "\($0)" }
+        failingKinds = exploration.options.failingKinds.sorted().map { "\($0)" }
+        explored = exploration.explored
+        redundant = exploration.redundant
+        failing = exploration.failing
+        findings = exploration.findings.map { FindingJSON($0, threads: threads) }
+        otherFindings = exploration.otherFindings.map { FindingJSON($0, threads: threads) }
+        outcomes = exploration.allOutcomes.map(Outcome.init)
+        unreached = exploration.unreached.map(\.outcome)
+        weakOrderings = exploration.hasWeakOrderings
+        passingSchedule = exploration.passingSchedule?.text(threads: threads)
     }
 }
 
 extension Exploration {
-    private var wordOfVerdict: String {
-        if inconclusive != nil { return "none" }
+    fileprivate var wordOfVerdict: String {
+        if inconclusive != nil { return "inconclusive" }
         if failing > 0 { return "fails" }
         return survives ? "survives" : "noFailure"
-    }
-}
-
-extension Exploration.Coverage {
-    var json: JSONValue {
-        switch self {
-        case .all: .object([("kind", .string("all")), ("limit", .null)])
-        case .atMost(let count):
-            .object([("kind", .string("atMostPreemptions")), ("limit", .int(count))])
-        case .first(let count): .object([("kind", .string("first")), ("limit", .int(count))])
-        }
-    }
-}
-
-extension Exploration.Outcome {
-    var json: JSONValue {
-        .object([
-            ("outcome", .string(outcome)),
-            ("count", .int(count)),
-            ("declared", .string(expected?.verdict.rawValue)),
-            ("meaning", .string(expected?.meaning)),
-        ])
     }
 }

@@ -1,90 +1,119 @@
 extension Exploration.Trace {
-    /// The interleaving for machines. The fields are described in Sources/RaceLab/RaceLab.docc/JSON.md; they
-    /// always come in the same order, and the same interleaving is always the same bytes.
-    ///
-    /// `version` grows when a field changes its meaning or disappears, not when one is added.
-    public var json: String {
-        JSONValue.object([
-            ("version", .int(1)),
-            ("kind", .string("trace")),
-            ("threads", .strings(threads)),
-            ("schedule", .string(scheduleText)),
-            ("columns", .strings(columns)),
-            ("columnOwners", .array(columnOwners.map { .string($0) })),
-            (
-                "owners",
-                .array(
-                    owners.map {
-                        .object([("type", .string($0.type)), ("names", .strings($0.names))])
-                    })
-            ),
-            ("initial", .strings(initial)),
-            ("steps", .array(steps.enumerated().map { json(of: $1, number: $0 + 1) })),
-            ("waiting", .array(waiting.map(json))),
-            ("findings", .array(findings.map { $0.json(threads: threads) })),
-        ]).text
-    }
+    /// The interleaving for other tools, as JSON with sorted keys. `Sources/RaceLab/RaceLab.docc/JSON.md`
+    /// documents the fields. The same interleaving is always the same bytes.
+    public var json: String { TraceJSON(self).text }
+}
 
-    private func json(of step: Step, number: Int) -> JSONValue {
-        .object([
-            ("step", .int(number)),
-            ("thread", .string(threads[step.thread])),
-            ("kind", .string(step.kind.rawValue)),
-            ("owner", .string(step.owner)),
-            ("failed", .bool(step.failed)),
-            ("before", .string(step.before.map { threads[$0] })),
-            ("locksHeld", .int(step.locksHeld)),
-            ("file", .string(step.site?.packagePath)),
-            ("line", .int(step.site?.line)),
-            ("text", .string(step.text)),
-            ("states", step.states.map(JSONValue.strings) ?? .null),
-            ("mark", .string(step.mark)),
-        ])
-    }
+private struct TraceJSON: JSONDocument {
+    struct Step: Encodable {
+        let step: Int
+        let thread: String
+        let kind: String
+        let owner: String?
+        let failed: Bool
+        let before: String?
+        let timedOut: Bool
+        let spurious: Bool
+        let locksHeld: Int
+        let file: String?
+        let line: Int?
+        let text: String
+        let states: [String]?
+        let mark: String?
 
-    private func json(of waiting: Waiting) -> JSONValue {
-        var cause = "other"
-        var holder: String?
-        var step: Int?
-        switch waiting.cause {
-        case .lock(let index, let taken):
-            cause = "lock"
-            holder = index.map { threads[$0] }
-            step = taken.map { $0 + 1 }
-        case .change: cause = "change"
-        case .wakeUp: cause = "wakeUp"
-        case .semaphore: cause = "semaphore"
-        case .end(let index):
-            cause = "end"
-            holder = threads[index]
-        case .turn: cause = "turn"
-        case .completion: cause = "completion"
-        case .work: cause = "work"
-        case .other: break
+        init(_ step: Exploration.Trace.Step, number: Int, threads: [String]) {
+            self.step = number
+            thread = threads[step.thread]
+            kind = step.kind.rawValue
+            owner = step.owner
+            failed = step.failed
+            before = step.before.map { threads[$0] }
+            timedOut = step.timedOut
+            spurious = step.spurious
+            locksHeld = step.locksHeld
+            file = step.site?.packagePath
+            line = step.site?.line
+            text = step.text
+            states = step.states
+            mark = step.mark
         }
-        return .object([
-            ("thread", .string(threads[waiting.thread])),
-            ("for", .string(cause)),
-            ("owner", .string(waiting.owner)),
-            ("file", .string(waiting.site?.packagePath)),
-            ("line", .int(waiting.site?.line)),
-            ("text", .string(waiting.text)),
-            ("holder", .string(holder)),
-            ("takenInStep", .int(step)),
-            ("takenFile", .string(waiting.taken?.packagePath)),
-            ("takenLine", .int(waiting.taken?.line)),
-        ])
+    }
+
+    struct Waiting: Encodable {
+        let thread: String
+        let cause: String
+        let owner: String?
+        let file: String?
+        let line: Int?
+        let text: String
+        var holder: String?
+        var takenInStep: Int?
+        let takenFile: String?
+        let takenLine: Int?
+
+        enum CodingKeys: String, CodingKey {
+            case thread, owner, file, line, text, holder, takenInStep, takenFile, takenLine
+            case cause = "for"
+        }
+
+        init(_ waiting: Exploration.Trace.Waiting, threads: [String]) {
+            thread = threads[waiting.thread]
+            cause = waiting.cause.word
+            owner = waiting.owner
+            file = waiting.site?.packagePath
+            line = waiting.site?.line
+            text = waiting.text
+            takenFile = waiting.taken?.packagePath
+            takenLine = waiting.taken?.line
+            switch waiting.cause {
+            case .lock(let thread, let step):
+                holder = thread.map { threads[$0] }
+                takenInStep = step.map { $0 + 1 }
+            case .end(let thread): holder = threads[thread]
+            default: break
+            }
+        }
+    }
+
+    let version = versionOfJSON
+    let kind = "trace"
+    let threads: [String]
+    let schedule: String
+    let columns: [String]
+    let columnOwners: [String?]
+    let owners: [Exploration.Trace.Owners]
+    let initial: [String]
+    let steps: [Step]
+    let waiting: [Waiting]
+    let findings: [FindingJSON]
+
+    init(_ trace: Exploration.Trace) {
+        let threads = trace.threads
+        self.threads = threads
+        schedule = trace.scheduleText
+        columns = trace.columns
+        columnOwners = trace.columnOwners
+        owners = trace.owners
+        initial = trace.initial
+        steps = trace.steps.enumerated().map { Step($1, number: $0 + 1, threads: threads) }
+        waiting = trace.waiting.map { Waiting($0, threads: threads) }
+        findings = trace.findings.map { FindingJSON($0, threads: threads) }
     }
 }
 
-extension Exploration.Finding {
-    func json(threads: [String]) -> JSONValue {
-        .object([
-            ("kind", .string(String(describing: kind))),
-            ("reason", .string(reason)),
-            ("count", .int(count)),
-            ("switches", .int(schedule.switches)),
-            ("schedule", .string(schedule.text(threads: threads))),
-        ])
+extension Exploration.Trace.Waiting.Cause {
+    /// The case, without what goes with it.
+    fileprivate var word: String {
+        switch self {
+        case .lock: "lock"
+        case .change: "change"
+        case .wakeUp: "wakeUp"
+        case .semaphore: "semaphore"
+        case .end: "end"
+        case .turn: "turn"
+        case .completion: "completion"
+        case .work: "work"
+        case .other: "other"
+        }
     }
 }

@@ -26,6 +26,11 @@ extension Exploration {
             let trace: Trace
             let verdict: String
 
+            /// Creates a half.
+            ///
+            /// - Parameters:
+            ///   - heading: lines above the interleaving.
+            ///   - verdict: a sentence below it.
             public init(heading: [String], _ trace: Trace, verdict: String) {
                 self.heading = heading
                 self.trace = trace
@@ -47,6 +52,7 @@ extension Exploration {
         private let left: Half
         private let right: Half
 
+        /// Puts two interleavings beside each other.
         public init(_ left: Half, _ right: Half) {
             self.left = left
             self.right = right

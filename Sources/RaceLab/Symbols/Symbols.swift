@@ -5,10 +5,13 @@ import Synchronization
 extension Exploration {
     /// A place in the source.
     public struct Site: Hashable, Codable, Sendable {
+        /// The path of the file, as the compiler was given it.
         public let path: String
+        /// The line, counted from 1.
         public let line: Int
         /// The column in which the access stands; 0 if the compiler does not say.
         public let column: Int
+        /// The symbol of the function; empty if it is not known.
         public let function: String
 
         /// The name of the file, without its folders; `Model.count@ObservationTracked` for what

@@ -2,8 +2,12 @@ import RaceLab
 import Testing
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a test, with the reason, where the lab cannot work: under ThreadSanitizer, and in
-    /// release builds.
+    /// Skips a test, with the reason, where the lab cannot work: in release builds, and under
+    /// ThreadSanitizer.
+    ///
+    /// ```swift
+    /// @Test(.needsTheLab) func withdrawals() { … }
+    /// ```
     public static var needsTheLab: Self {
         .enabled(
             if: Exploration.unavailable == nil, Comment(rawValue: Exploration.unavailable ?? ""))

@@ -1,0 +1,38 @@
+import Foundation
+
+/// What other tools read: encoded in one way, with a version. Sources/RaceLab/RaceLab.docc/JSON.md documents the
+/// fields.
+protocol JSONDocument: Encodable {}
+
+extension JSONDocument {
+    /// The document as text, with sorted keys: the same document is always the same bytes.
+    var text: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        } catch {
+            preconditionFailure("texts, numbers and lists can always be encoded: \(error)")
+        }
+    }
+}
+
+/// Grows when a field changes its meaning or disappears, not when one is added.
+let versionOfJSON = 2
+
+/// A finding, in either document.
+struct FindingJSON: Encodable {
+    let kind: String
+    let reason: String
+    let count: Int
+    let switches: Int
+    let schedule: String
+
+    init(_ finding: Exploration.Finding, threads: [String]) {
+        kind = "\(finding.kind)"
+        reason = finding.reason
+        count = finding.count
+        switches = finding.schedule.switches
+        schedule = finding.schedule.text(threads: threads)
+    }
+}

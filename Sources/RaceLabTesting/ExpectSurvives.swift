@@ -1,0 +1,93 @@
+import RaceLab
+import Testing
+import XCTest
+
+/// Explores a scenario, and records an issue at the caller's line unless it survives: every interleaving
+/// was explored, and none fails.
+///
+/// ```swift
+/// @Test(.needsTheLab) func withdrawals() {
+///     expectSurvives { scenario in
+///         let account = Account(balance: 100)
+///         scenario.thread("first") { account.withdraw(80) }
+///         scenario.thread("second") { account.withdraw(80) }
+///         scenario.check { try Scenario.require(account.balance >= 0, "overdrawn") }
+///     }
+/// }
+/// ```
+///
+/// The issue says what was found and shows the counterexample as a table. In Swift Testing, the
+/// counterexample is attached to the test as well, as text and as JSON. In XCTest, the issue is a
+/// failure of the test that runs.
+///
+/// In a test that is isolated to an actor, such as a `@MainActor` one, begin the closure with
+/// `{ @Sendable scenario in`: its threads do not run on that actor.
+///
+/// - Parameter allowingPartialCoverage: whether a bound in `options` may leave interleavings
+///   unexplored.
+/// - Returns: the exploration, for further expectations.
+@discardableResult
+public func expectSurvives(
+    options: Exploration.Options = Exploration.Options(), allowingPartialCoverage: Bool = false,
+    fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
+    column: UInt = #column, _ scenario: @escaping @isolated(any) (Scenario) -> Void
+) -> Exploration {
+    let exploration = explore(options: options, scenario)
+    exploration.expectSurvives(
+        allowingPartialCoverage: allowingPartialCoverage, fileID: fileID, filePath: filePath,
+        line: line, column: column)
+    return exploration
+}
+
+extension Exploration {
+    /// Records an issue at the caller's line unless the scenario survives, see
+    /// ``expectSurvives(options:allowingPartialCoverage:fileID:filePath:line:column:_:)``.
+    public func expectSurvives(
+        allowingPartialCoverage: Bool = false, fileID: StaticString = #fileID,
+        filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+    ) {
+        let hasNoFailure = inconclusive == nil && failing == 0
+        if survives || allowingPartialCoverage && hasNoFailure { return }
+        let trace = Result { try counterexample() }
+        record(
+            trace,
+            Caller(fileID: fileID, filePath: filePath, line: line, column: column))
+    }
+
+    private struct Caller {
+        let fileID: StaticString
+        let filePath: StaticString
+        let line: UInt
+        let column: UInt
+
+        var location: SourceLocation {
+            SourceLocation(
+                fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column))
+        }
+    }
+
+    private func record(_ trace: Result<Trace?, any Error>, _ caller: Caller) {
+        let words = words(trace)
+        let location = caller.location
+        if let trace = try? trace.get() {
+            Attachment.record(words, named: "counterexample.txt", sourceLocation: location)
+            Attachment.record(trace.json, named: "counterexample.json", sourceLocation: location)
+        }
+        // A thread that a test has started belongs to no test, so it is not known which library runs
+        // it. The other one ignores the call.
+        if Test.current == nil {
+            XCTFail(words, file: caller.filePath, line: caller.line)
+        }
+        Issue.record(Comment(rawValue: words), sourceLocation: location)
+    }
+
+    /// What was found, and the counterexample.
+    private func words(_ trace: Result<Trace?, any Error>) -> String {
+        switch trace {
+        case .success(let trace?):
+            "\(text())\n\(trace.table())\nreplay: \(trace.scheduleText)"
+        case .success(nil): text()
+        case .failure(let error): "\(text())\nThe counterexample cannot be shown: \(error)"
+        }
+    }
+}

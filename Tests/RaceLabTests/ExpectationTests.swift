@@ -1,0 +1,94 @@
+import RaceLab
+import RaceLabTesting
+import Synchronization
+import Testing
+
+/// What a test says in one line.
+@Suite("A test expects that a scenario survives", .needsTheLab)
+struct ExpectationTests {
+    /// What an expectation records, and the line from which it was called.
+    private func issues(
+        _ expectation: (_ line: UInt) -> Void
+    ) -> [(words: String, isHere: Bool)] {
+        let recorded = Mutex<[Issue]>([])
+        let line: UInt = 1234
+        withKnownIssue(isIntermittent: true) {
+            expectation(line)
+        } matching: { issue in
+            recorded.withLock { $0.append(issue) }
+            return true
+        }
+        return recorded.withLock { issues in
+            issues.map { issue in
+                let location = issue.sourceLocation
+                let isHere =
+                    location?.fileName == "ExpectationTests.swift" && location?.line == Int(line)
+                return (issue.comments.map(\.rawValue).joined(separator: "\n"), isHere)
+            }
+        }
+    }
+
+    @Test("one that fails is an issue at the caller's line, with the counterexample")
+    func fails() throws {
+        let recorded = issues { line in
+            expectSurvives(line: line, Classic.lostUpdate.describe)
+        }
+        let issue = try #require(recorded.first)
+        #expect(recorded.count == 1 && issue.isHere)
+        let exploration = explore(Classic.lostUpdate.describe)
+        let trace = try #require(try exploration.counterexample())
+        #expect(issue.words.contains(exploration.text()))
+        #expect(issue.words.contains(trace.table()))
+        #expect(issue.words.hasSuffix("replay: \(trace.scheduleText)"))
+    }
+
+    @Test("one that survives is none")
+    func survives() {
+        #expect(expectSurvives(Classic.lockedUpdate.describe).survives)
+    }
+
+    @Test("one without a verdict is an issue with the reason")
+    func inconclusive() throws {
+        let recorded = issues { line in expectSurvives(line: line) { _ in } }
+        #expect(recorded.count == 1)
+        #expect(recorded.first?.words.contains("the scenario has no threads") == true)
+    }
+
+    @Test("one that was cut off is an issue, unless that is allowed")
+    func partial() {
+        var options = Exploration.Options()
+        options.maximumInterleavings = 1
+        let describe = Classic.lockedUpdate.describe
+        let recorded = issues { line in expectSurvives(options: options, line: line, describe) }
+        #expect(recorded.first?.words.contains("the first interleaving only") == true)
+        expectSurvives(options: options, allowingPartialCoverage: true, describe)
+        let failing = issues { line in
+            expectSurvives(
+                options: options, allowingPartialCoverage: true, line: line,
+                Classic.overlap.describe)
+        }
+        #expect(failing.count == 1)
+    }
+
+    @Test("in a test of the main actor, too, where a closure is not isolated")
+    @MainActor func onMainActor() {
+        expectSurvives { @Sendable scenario in
+            let counter = AtomicCounter()
+            scenario.thread("first") { counter.increment() }
+            scenario.thread("second") { counter.increment() }
+        }
+    }
+
+    @Test("in a test of the main actor a closure that is isolated is an issue, and never called")
+    @MainActor func isolated() {
+        var calls = 0
+        let recorded = issues { line in
+            expectSurvives(line: line) { scenario in
+                calls += 1
+                scenario.thread("only") { calls += 1 }
+            }
+        }
+        #expect(recorded.first?.words.contains("begin it with { @Sendable scenario in") == true)
+        #expect(calls == 0)
+    }
+}
