@@ -50,7 +50,7 @@ let package = Package(
         // The interleaving explorer, of use for any Swift code.
         .target(name: "CRaceLab", cSettings: [.headerSearchPath(".")]),
         .target(
-            name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics", "JSON.md"]),
+            name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics"]),
 
         // What a test says in one line: an exploration that fails is an issue, with its
         // counterexample. Linked into tests only.

@@ -3,7 +3,7 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Sources/RaceLab/JSON.md and what is written say the same.
+/// Sources/RaceLab/RaceLab.docc/JSON.md and what is written say the same.
 @Suite("JSON", .needsTheLab)
 struct JSONTests {
     /// The fields of a table of the page.
@@ -15,7 +15,7 @@ struct JSONTests {
 
         /// - Parameter heading: the one above the table.
         init(of heading: String) throws {
-            let page = PagesTests.root.appending(path: "Sources/RaceLab/JSON.md")
+            let page = PagesTests.root.appending(path: "Sources/RaceLab/RaceLab.docc/JSON.md")
             let lines = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")
             let start = try #require(lines.firstIndex(of: heading))
             for row in lines[start...].drop(while: { !$0.hasPrefix("| `") })

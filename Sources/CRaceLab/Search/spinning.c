@@ -102,6 +102,15 @@ static void look_at_words(look *l, const uint64_t *words, size_t count) {
     }
 }
 
+/// How many words at the beginning of a `jmp_buf` are registers: those that a function has to
+/// preserve. On arm64 these are x19 to x30, the stack pointer (and a word of padding), d8 to d15.
+#if defined(__aarch64__)
+#define SAVED_WORDS 22
+#else
+#define SAVED_WORDS 8
+#endif
+_Static_assert(SAVED_WORDS * sizeof(uint64_t) <= sizeof(jmp_buf), "they are all in it");
+
 /// Everything a thread could tell two rounds of a loop apart by, in one number.
 static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
     static uint64_t number;
@@ -109,7 +118,7 @@ static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
     jmp_buf registers;
     memset(&registers, 0, sizeof registers);
     (void)_setjmp(registers);
-    look_at_words(&l, (const uint64_t *)&registers, 8);
+    look_at_words(&l, (const uint64_t *)&registers, SAVED_WORDS);
     const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
     look_at_words(&l, top, (size_t)((const uint64_t *)me->stack_base - top));
     for (size_t k = 0; k < l.block_count; k++) {

@@ -1,5 +1,5 @@
 extension Exploration {
-    /// The exploration for other tools, as JSON with sorted keys. `Sources/RaceLab/JSON.md`
+    /// The exploration for other tools, as JSON with sorted keys. `Sources/RaceLab/RaceLab.docc/JSON.md`
     /// documents the fields. The same exploration is always the same bytes.
     public var json: String { ExplorationJSON(self).text }
 }

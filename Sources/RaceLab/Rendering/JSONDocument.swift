@@ -1,6 +1,6 @@
 import Foundation
 
-/// What other tools read: encoded in one way, with a version. Sources/RaceLab/JSON.md documents the
+/// What other tools read: encoded in one way, with a version. Sources/RaceLab/RaceLab.docc/JSON.md documents the
 /// fields.
 protocol JSONDocument: Encodable {}
 

@@ -1,5 +1,5 @@
 extension Exploration.Trace {
-    /// The interleaving for other tools, as JSON with sorted keys. `Sources/RaceLab/JSON.md`
+    /// The interleaving for other tools, as JSON with sorted keys. `Sources/RaceLab/RaceLab.docc/JSON.md`
     /// documents the fields. The same interleaving is always the same bytes.
     public var json: String { TraceJSON(self).text }
 }

@@ -1,0 +1,230 @@
+// Tests the engine alone, without Swift: which interleavings it explores, how it hands over, that it
+// recognizes a loop that waits, what it orders. The numbers are known: they follow from counting.
+//
+// This is how the engine is tried on a processor for which there is no Swift here: see .ci/engine.
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "CRaceLab.h"
+
+// MARK: - What the code under test does, as the compiler would call it
+
+void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc);
+uint32_t __tsan_atomic32_load(const volatile uint32_t *a, int order);
+void __tsan_atomic32_store(volatile uint32_t *a, uint32_t value, int order);
+uint32_t __tsan_atomic32_fetch_add(volatile uint32_t *a, uint32_t value, int order);
+
+enum { RELAXED = 0, ACQUIRE = 2, RELEASE = 3, SEQUENTIAL = 5 };
+
+static int places[RL_MAX_THREADS];
+static volatile uint32_t *flag;   // on the heap: a global could be changed by code outside
+static pthread_mutex_t first_lock, second_lock;
+static pthread_cond_t condition;
+static bool is_ready;
+
+static void read_place(int place) { swift_beginAccess(&places[place], NULL, 0, NULL); }
+static void modify_place(int place) { swift_beginAccess(&places[place], NULL, 1, NULL); }
+
+// MARK: - Exploring
+
+typedef struct {
+    int threads;
+    void (*body)(int thread);
+    // What came out:
+    int deadlocks, others, runs_with_race;
+    uint64_t hash;              // of all schedules, in their order
+} test;
+
+static int set_up(void *context) {
+    pthread_mutex_init(&first_lock, NULL);
+    pthread_mutex_init(&second_lock, NULL);
+    pthread_cond_init(&condition, NULL);
+    free((void *)flag);
+    flag = calloc(1, sizeof *flag);
+    is_ready = false;
+    return ((test *)context)->threads;
+}
+
+static void body(void *context, int thread) {
+    rl_listen();
+    ((test *)context)->body(thread);
+    rl_deafen();
+}
+
+static bool finished(void *context, const rl_run *run) {
+    test *t = context;
+    if (run->status == RL_DEADLOCK) t->deadlocks++;
+    else if (run->status != RL_COMPLETE) t->others++;
+    if (run->race_count > 0) t->runs_with_race++;
+    for (uint32_t k = 0; k < run->step_count; k++)
+        t->hash = t->hash * 1099511628211u + rl_choice(&run->steps[k]) + 1;
+    t->hash = t->hash * 1099511628211u;
+    return true;
+}
+
+static rl_summary explore(test *t, bool reduce, int preemptions) {
+    rl_scenario scenario = {
+        .context = t, .set_up = set_up, .body = body, .finished = finished, .reduce = reduce,
+        .max_preemptions = preemptions, .max_runs = 100000, .max_steps = 2000,
+    };
+    rl_summary summary = rl_explore(&scenario);
+    for (; summary.starts_again; summary = rl_explore(&scenario)) {
+        scenario.continues = true;
+        t->deadlocks = t->others = t->runs_with_race = 0;
+        t->hash = 0;
+    }
+    return summary;
+}
+
+static int checks, failures;
+
+static void expect(const char *name, const char *what, uint64_t found, uint64_t expected) {
+    if (found == expected) return;
+    failures++;
+    printf("%s: %s: %llu instead of %llu\n", name, what, (unsigned long long)found,
+           (unsigned long long)expected);
+}
+
+/// Explores twice, since the same has to come out, and compares with what is known.
+static void check(const char *name, int threads, void (*body)(int), bool reduce, int preemptions,
+                  uint64_t runs, uint64_t deadlocks, uint64_t races) {
+    test t = {.threads = threads, .body = body}, again = t;
+    rl_summary summary = explore(&t, reduce, preemptions);
+    explore(&again, reduce, preemptions);
+    expect(name, "status", summary.status, RL_COMPLETE);
+    expect(name, "runs that end otherwise", (uint64_t)t.others, 0);
+    expect(name, "interleavings", summary.runs, runs);
+    expect(name, "deadlocks", (uint64_t)t.deadlocks, deadlocks);
+    expect(name, "runs with a data race", (uint64_t)t.runs_with_race, races);
+    expect(name, "schedules of the second exploration", again.hash, t.hash);
+    checks++;
+}
+
+// MARK: - The scenarios
+
+static void notes_one(int thread) { (void)thread, rl_note(places); }
+static void notes_two(int thread) { (void)thread, rl_note(places), rl_note(places); }
+static void notes_elsewhere(int thread) { rl_note(&places[thread]), rl_note(&places[thread]); }
+static void reads_twice(int thread) { (void)thread, read_place(0), read_place(0); }
+static void modifies(int thread) { (void)thread, modify_place(0); }
+
+static void locks_and_modifies(int thread) {
+    (void)thread;
+    pthread_mutex_lock(&first_lock);
+    modify_place(0);
+    pthread_mutex_unlock(&first_lock);
+}
+
+static void takes(pthread_mutex_t *one, pthread_mutex_t *other) {
+    pthread_mutex_lock(one);
+    pthread_mutex_lock(other);
+    pthread_mutex_unlock(other);
+    pthread_mutex_unlock(one);
+}
+
+static void locks_in_one_order(int thread) { (void)thread, takes(&first_lock, &second_lock); }
+
+static void locks_in_two_orders(int thread) {
+    thread == 0 ? takes(&first_lock, &second_lock) : takes(&second_lock, &first_lock);
+}
+
+static void waits_for_flag(int load, int store, int thread) {
+    if (thread == 0) {
+        modify_place(0);
+        __tsan_atomic32_store(flag, 1, store);
+    } else {
+        while (__tsan_atomic32_load(flag, load) == 0) {
+        }
+        read_place(0);
+    }
+}
+
+static void passes_message(int thread) { waits_for_flag(ACQUIRE, RELEASE, thread); }
+static void passes_message_relaxed(int thread) { waits_for_flag(RELAXED, RELAXED, thread); }
+
+static void waits_in_vain(int thread) {
+    if (thread == 0) rl_note(places);
+    else
+        while (__tsan_atomic32_load(flag, ACQUIRE) == 0) {
+        }
+}
+
+static volatile double rounds = 3;
+
+/// Looks three times. In optimized code nothing but a register tells the rounds apart: one for
+/// floating-point numbers, which on arm64 lie behind the others in a `jmp_buf`.
+static void looks_three_times(int thread) {
+    if (thread == 0) __tsan_atomic32_store(flag, 1, RELEASE);
+    else
+        for (double round = 0; round < rounds; round += 1) __tsan_atomic32_load(flag, ACQUIRE);
+}
+
+static void waits_for_condition(int thread) {
+    pthread_mutex_lock(&first_lock);
+    if (thread == 0) {
+        is_ready = true;
+        pthread_cond_signal(&condition);
+    } else {
+        while (!is_ready) pthread_cond_wait(&condition, &first_lock);
+    }
+    pthread_mutex_unlock(&first_lock);
+}
+
+static void misses_signal(int thread) {
+    pthread_mutex_lock(&first_lock);
+    if (thread == 0) pthread_cond_signal(&condition);
+    else pthread_cond_wait(&condition, &first_lock);
+    pthread_mutex_unlock(&first_lock);
+}
+
+static void *started(void *argument) {
+    (void)argument;
+    modify_place(0);
+    return NULL;
+}
+
+static void starts_and_joins(int thread) {
+    (void)thread;
+    pthread_t other;
+    pthread_create(&other, NULL, started, NULL);
+    pthread_join(other, NULL);
+    modify_place(0);
+}
+
+static void starts_and_goes_on(int thread) {
+    (void)thread;
+    pthread_t other;
+    pthread_create(&other, NULL, started, NULL);
+    modify_place(0);
+    pthread_join(other, NULL);
+}
+
+int main(void) {
+    // n threads with k steps each have (nk)! / k!^n interleavings.
+    check("one note each, 3 threads", 3, notes_one, false, -1, 6, 0, 0);
+    check("two notes each, 2 threads", 2, notes_two, false, -1, 6, 0, 0);
+    check("two notes each, 3 threads", 3, notes_two, false, -1, 90, 0, 0);
+    check("the same, reduced", 3, notes_two, true, -1, 90, 0, 0);
+    check("elsewhere", 3, notes_elsewhere, false, -1, 90, 0, 0);
+    check("elsewhere, reduced", 3, notes_elsewhere, true, -1, 1, 0, 0);
+    check("elsewhere, reduced, all threads", RL_MAX_THREADS, notes_elsewhere, true, -1, 1, 0, 0);
+    check("no preemption", 2, notes_two, false, 0, 2, 0, 0);
+    check("one preemption", 2, notes_two, false, 1, 4, 0, 0);
+    check("reads", 2, reads_twice, true, -1, 1, 0, 0);
+    check("modifications", 2, modifies, true, -1, 2, 0, 2);
+    check("modifications under a lock", 3, locks_and_modifies, true, -1, 6, 0, 0);
+    check("two locks in one order", 2, locks_in_one_order, true, -1, 2, 0, 0);
+    check("two locks in two orders", 2, locks_in_two_orders, true, -1, 3, 1, 0);
+    check("message passing", 2, passes_message, true, -1, 2, 0, 0);
+    check("message passing, relaxed", 2, passes_message_relaxed, true, -1, 2, 0, 2);
+    check("a flag that no thread sets", 2, waits_in_vain, true, -1, 1, 1, 0);
+    check("three looks at a flag", 2, looks_three_times, true, -1, 4, 0, 0);
+    check("a condition", 2, waits_for_condition, true, -1, 2, 0, 0);
+    check("a missed signal", 2, misses_signal, true, -1, 2, 1, 0);
+    check("a thread that is joined", 1, starts_and_joins, true, -1, 1, 0, 0);
+    check("a thread that runs at the same time", 1, starts_and_goes_on, true, -1, 2, 0, 2);
+    printf("%d scenarios, %d failures\n", checks, failures);
+    return failures > 0;
+}

@@ -1,0 +1,316 @@
+import Stage3ThreadSafe
+import StageTesting
+import Synchronization
+import Testing
+
+@testable import RaceLab
+
+/// Small programs on right and wrong classes: a wrong one is found, in the smallest program that
+/// shows it, and a right one passes them all.
+@Suite("Linearizability", .needsTheLab)
+struct LinearizabilityTests {
+    // MARK: A stack
+
+    /// A stack whose operations have one critical section each, or two.
+    final class Stack: Sendable {
+        private let elements = Mutex<[Int]>([])
+        private let inTwoSections: Bool
+
+        init(inTwoSections: Bool) { self.inTwoSections = inTwoSections }
+
+        func push(_ element: Int) { elements.withLock { $0.append(element) } }
+
+        func pop() -> Int? {
+            guard inTwoSections else { return elements.withLock { $0.popLast() } }
+            let top = elements.withLock { $0.last }
+            elements.withLock { _ = $0.popLast() }
+            return top
+        }
+    }
+
+    private func stacks(inTwoSections: Bool) -> Linearizability<Stack, [Int]> {
+        Linearizability(
+            of: { Stack(inTwoSections: inTwoSections) }, model: [],
+            operations: [
+                .init("push(1)", { $0.push(1) }, model: { $0.append(1) }),
+                .init("push(2)", { $0.push(2) }, model: { $0.append(2) }),
+                .init("pop()", { $0.pop() }, model: { $0.popLast() }),
+            ])
+    }
+
+    @Test("A stack with one critical section for each operation")
+    func rightStack() {
+        var stacks = stacks(inTwoSections: false)
+        stacks.maximumOperations = 3
+        let result = stacks.explore()
+        #expect(result.isLinearizable, "\(result)")
+        #expect(result.programs == 61)
+        #expect(result.interleavings > result.programs)
+    }
+
+    @Test("An element is removed that no thread has got")
+    func wrongStack() throws {
+        let result = stacks(inTwoSections: true).explore()
+        let failure = try #require(result.failure)
+        #expect(failure.program == "A: push(1) ∥ B: pop(); pop()")
+        #expect(failure.exploration.findings.map(\.kind) == [.failedCheck])
+        #expect(
+            failure.exploration.findings.first?.reason == """
+                no order of the operations explains the results: A: push(1) = (); \
+                B: pop() = nil, pop() = nil
+                """)
+        #expect("\(result)".hasPrefix("not linearizable: \(failure.program)\nno order"))
+        #expect("\(result)".contains("» pop() returns nil"))
+        #expect(!result.isLinearizable)
+    }
+
+    // MARK: A queue
+
+    /// A queue that reserves a slot before it writes to it, or does both at once.
+    final class SlotQueue: Sendable {
+        private struct Slots {
+            var elements: [Int?] = []
+            var first = 0
+        }
+
+        private let slots = Mutex(Slots())
+        private let reserves: Bool
+
+        init(reserves: Bool) { self.reserves = reserves }
+
+        func enqueue(_ element: Int) {
+            let slot = slots.withLock { [reserves] slots in
+                slots.elements.append(reserves ? nil : element)
+                return slots.elements.count - 1
+            }
+            if reserves { slots.withLock { $0.elements[slot] = element } }
+        }
+
+        func dequeue() -> Int? {
+            slots.withLock { slots in
+                guard slots.first < slots.elements.count, let next = slots.elements[slots.first]
+                else { return nil }
+                slots.first += 1
+                return next
+            }
+        }
+    }
+
+    private func queues(reserves: Bool) -> Linearizability<SlotQueue, [Int]> {
+        Linearizability(
+            of: { SlotQueue(reserves: reserves) }, model: [],
+            operations: [
+                .init("enqueue(1)", { $0.enqueue(1) }, model: { $0.append(1) }),
+                .init(
+                    "dequeue()", { $0.dequeue() },
+                    model: {
+                        $0.isEmpty ? nil : $0.removeFirst()
+                    }),
+            ])
+    }
+
+    @Test("A queue that writes an element when it reserves the slot")
+    func rightQueue() {
+        let result = queues(reserves: false).explore()
+        #expect(result.isLinearizable, "\(result)")
+    }
+
+    @Test("A queue that seems empty although an element was added before")
+    func wrongQueue() throws {
+        let failure = try #require(queues(reserves: true).explore().failure)
+        #expect(failure.program == "A: enqueue(1) ∥ B: enqueue(1); dequeue()")
+    }
+
+    // MARK: A cache
+
+    /// A cache that looks a value up and stores it in one critical section, or in two.
+    final class Cache: Sendable {
+        private struct State {
+            var made = 0
+            var value: Int?
+        }
+
+        private let state = Mutex(State())
+        private let looksFirst: Bool
+
+        init(looksFirst: Bool) { self.looksFirst = looksFirst }
+
+        func value() -> Int {
+            if looksFirst, let value = state.withLock({ $0.value }) { return value }
+            return state.withLock { [looksFirst] state in
+                if !looksFirst, let value = state.value { return value }
+                state.made += 1
+                state.value = state.made
+                return state.made
+            }
+        }
+
+        func clear() { state.withLock { $0.value = nil } }
+    }
+
+    private func caches(looksFirst: Bool) -> Linearizability<Cache, (made: Int, value: Int?)> {
+        Linearizability(
+            of: { Cache(looksFirst: looksFirst) }, model: (made: 0, value: nil),
+            operations: [
+                .init(
+                    "value()", { $0.value() },
+                    model: { cache in
+                        if let value = cache.value { return value }
+                        cache.made += 1
+                        cache.value = cache.made
+                        return cache.made
+                    }),
+                .init("clear()", { $0.clear() }, model: { $0.value = nil }),
+            ])
+    }
+
+    @Test("A cache that makes a value once")
+    func rightCache() {
+        let result = caches(looksFirst: false).explore()
+        #expect(result.isLinearizable, "\(result)")
+    }
+
+    @Test("A cache that makes a value twice")
+    func wrongCache() throws {
+        let failure = try #require(caches(looksFirst: true).explore().failure)
+        #expect(failure.program == "A: value() ∥ B: value()")
+    }
+
+    // MARK: A promise
+
+    /// The outcome of a promise, settled by a check and an act with a lock around each.
+    final class Outcome: Sendable {
+        private let value = Mutex<Int?>(nil)
+
+        func settle(_ new: Int) -> Bool {
+            guard value.withLock({ $0 }) == nil else { return false }
+            value.withLock { $0 = new }
+            return true
+        }
+    }
+
+    @Test("A promise that is settled twice")
+    func wrongPromise() throws {
+        let outcomes = Linearizability(
+            of: { Outcome() }, model: Int?.none,
+            operations: [
+                .init(
+                    "settle(1)", { $0.settle(1) },
+                    model: { value in
+                        defer { value = value ?? 1 }
+                        return value == nil
+                    })
+            ])
+        let failure = try #require(outcomes.explore().failure)
+        #expect(failure.program == "A: settle(1) ∥ B: settle(1)")
+    }
+
+    @Test("Stage 3 settles once, and shows the value from then on")
+    func stage3() {
+        typealias Promise = (promise: AWPromise<Int>, resolver: Resolver<Int>)
+        var promises = Linearizability(
+            of: { AWPromise<Int>.pending() }, model: Int?.none,
+            operations: [
+                .init(
+                    "fulfill(1)", { (it: Promise) in it.resolver.fulfill(1) },
+                    model: {
+                        $0 = $0 ?? 1
+                    }),
+                .init(
+                    "fulfill(2)", { (it: Promise) in it.resolver.fulfill(2) },
+                    model: {
+                        $0 = $0 ?? 2
+                    }),
+                .init("result", { (it: Promise) in try it.promise.result?.get() }, model: { $0 }),
+            ])
+        promises.maximumOperations = 3
+        let result = promises.explore()
+        #expect(result.isLinearizable, "\(result)")
+    }
+
+    // MARK: Verdicts
+
+    @Test("A data race is a failure, too")
+    func race() throws {
+        let counters = Linearizability(
+            of: { Counter() }, model: 0,
+            operations: [.init("increment()", { $0.value += 1 }, model: { $0 += 1 })])
+        let failure = try #require(counters.explore().failure)
+        #expect(
+            failure.exploration.findings.contains { $0.kind == .dataRace || $0.kind == .overlap })
+        #expect(failure.program == "A: increment() ∥ B: increment()")
+    }
+
+    @Test("An error is a result like others")
+    func errors() throws {
+        struct Empty: Error {}
+        func stacks(fails: @escaping (Int) -> Bool) -> Linearizability<Counter, Int> {
+            Linearizability(
+                of: { Counter() }, model: 0,
+                operations: [
+                    .init(
+                        "take()", { _ in throw Empty() },
+                        model: { (state: inout Int) in
+                            state += 1
+                            if fails(state) { throw Empty() }
+                        })
+                ])
+        }
+        #expect(stacks(fails: { _ in true }).explore().isLinearizable)
+        #expect(stacks(fails: { $0 < 2 }).explore().failure != nil)
+    }
+
+    @Test("A program that was not explored to the end leaves no verdict")
+    func inconclusive() {
+        var options = Exploration.Options()
+        options.maximumInterleavings = 1
+        let result = stacks(inTwoSections: false).explore(options: options)
+        #expect(!result.isLinearizable)
+        #expect(result.failure == nil)
+        #expect(result.inconclusive?.program == "A: push(1) ∥ B: push(1)")
+        #expect(result.description.hasPrefix("inconclusive: A: push(1) ∥ B: push(1): "))
+    }
+
+    @Test("Without operations there is no verdict")
+    func noOperations() {
+        let nothing = Linearizability(of: { Counter() }, model: 0, operations: [])
+        #expect(!nothing.explore().isLinearizable)
+    }
+
+    // MARK: Parts
+
+    @Test(
+        "How many programs there are",
+        arguments: [
+            (1, 2, 2, 1), (2, 2, 2, 3), (1, 3, 2, 3), (1, 3, 3, 4), (2, 3, 3, 21), (3, 3, 3, 61),
+            (3, 4, 3, 406), (3, 5, 3, 2224),
+        ])
+    func programs(operations: Int, maximum: Int, threads: Int, count: Int) {
+        let programs = Array(
+            SmallProgram.all(operations: operations, upTo: maximum, threads: threads))
+        #expect(programs.count == count)
+        #expect(Set(programs).count == count)
+    }
+
+    /// A register that holds 0: one thread writes 1, another one reads.
+    private func history(readBeginsAfterWrite: Bool, reads value: Int) -> History {
+        let write = Call(thread: 0, index: 0, operation: 0)
+        let read = Call(thread: 1, index: 0, operation: 1)
+        let wrote = Event.ends(write, OperationResult {})
+        let events: [Event] =
+            readBeginsAfterWrite
+            ? [.begins(write), wrote, .begins(read)] : [.begins(write), .begins(read), wrote]
+        return History(events + [.ends(read, OperationResult { value })])
+    }
+
+    @Test(
+        "Operations that do not overlap keep their order; others have none",
+        arguments: [(true, 0, false), (true, 1, true), (false, 0, true), (false, 1, true)])
+    func order(readBeginsAfterWrite: Bool, value: Int, isExplained: Bool) {
+        let steps: [(inout Int) -> OperationResult] = [
+            { state in OperationResult { state = 1 } }, { state in OperationResult { state } },
+        ]
+        let history = history(readBeginsAfterWrite: readBeginsAfterWrite, reads: value)
+        #expect(history.isExplained(from: 0, by: steps) == isExplained)
+    }
+}
