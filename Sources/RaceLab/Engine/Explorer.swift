@@ -309,6 +309,7 @@ final class Explorer {
             obstacle = .unavailable(why)
             return rl_summary()
         }
+        _ = unavailableTasks
         var configuration = rl_scenario()
         configuration.context = Unmanaged.passUnretained(self).toOpaque()
         configuration.set_up = { context in Explorer.from(context).setUp() }
@@ -384,6 +385,9 @@ final class Explorer {
 
     private func runBody(_ index: Int) {
         let body = scenario.threads[index].body
+        if let task = scenario.threads[index].task {
+            return startTask(task) { self.uncaught.append((index, $0)) }
+        }
         var thrown: (any Error)?
         rl_listen()
         do {

@@ -10,6 +10,7 @@ public struct Trace: Codable, Sendable {
             case read, modify, lock, tryLock, atomicRead, atomicWrite, exchange, note
             case sharedLock, trySharedLock, wait, wake, acquire, tryAcquire, signal
             case start, join, send, receive, enter, leave, await, tryAwait, notify
+            case arrive, resume, finish, cancel, ask, yield, elapse
 
             init(_ step: rl_step) {
                 switch rl_kind(UInt32(step.kind)) {
@@ -36,6 +37,13 @@ public struct Trace: Codable, Sendable {
                 case RL_AWAIT: self = .await
                 case RL_TRY_AWAIT: self = .tryAwait
                 case RL_NOTIFY: self = .notify
+                case RL_ARRIVE: self = .arrive
+                case RL_RESUME: self = .resume
+                case RL_FINISH: self = .finish
+                case RL_CANCEL: self = .cancel
+                case RL_ASK: self = .ask
+                case RL_YIELD: self = .yield
+                case RL_ELAPSE: self = .elapse
                 default: self = .note
                 }
             }

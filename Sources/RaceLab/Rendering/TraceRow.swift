@@ -190,6 +190,13 @@ extension Trace.Step.Kind {
         case .await: "waits for work to finish"
         case .tryAwait: "checks whether work has finished"
         case .notify: "registers work to follow"
+        case .arrive: "arrives at an actor"
+        case .resume: "resumes a task"
+        case .finish: "ends"
+        case .cancel: "cancels a task"
+        case .ask: "asks whether it is cancelled"
+        case .yield: "stands in line again"
+        case .elapse: "wakes up"
         }
     }
 }
