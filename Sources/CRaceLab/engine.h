@@ -310,8 +310,8 @@ void rl_task_ends(const void *task);
 /// Whether this is a task, and not the one that runs here.
 bool rl_is_other_task(const void *task);
 void rl_resumes_task(const void *task, rl_place place);
-/// This thread's task waits for its continuation; `pc`: where it goes on.
-void rl_awaits_continuation(uintptr_t pc);
+/// This thread's task has come beyond its last continuation.
+void rl_has_been_resumed(void);
 /// The task is about to arrive at an actor.
 void rl_arrives(uintptr_t actor, uintptr_t pc);
 /// What the runtime tells ThreadSanitizer.
@@ -328,10 +328,8 @@ void rl_cancels_or_asks(rl_kind kind, rl_place place);
 void rl_foreign_thread_resumes(const void *task);
 bool rl_has_fault(unsigned fault);
 
-/// The place in the code under test on whose behalf the runtime is called; 0 if there is none.
+/// The place in the code under test from which the runtime is called; 0 if that has left the stack.
 rl_place rl_place_of_await(rl_place place);
-/// From where the function was called that made a call.
-uintptr_t rl_caller_of(rl_place place);
 
 // MARK: - Reading the state (observe.c)
 

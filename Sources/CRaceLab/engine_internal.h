@@ -195,7 +195,8 @@ typedef struct {
     bool is_task;
     uintptr_t task;             // its address; 0: not known yet
     bool is_away;               // no thread of the operating system runs it
-    bool is_sent;               // its next job has been sent
+    bool is_enqueued;           // it stands in line to go on …
+    bool is_sent;               // … and its next job has left the runtime
     bool is_ending;             // its last step has been made
     bool is_of_runtime;         // its code is a library's
     void *job;                  // what is run when it makes the step that it stands at …
@@ -568,6 +569,8 @@ void rl_run_job(void);
 bool rl_is_next_to_wake(const thread *t);
 /// The thread is no longer run by this worker.
 void rl_leave_thread(int index);
+/// Where a task that is suspended will go on; 0: not known.
+uintptr_t rl_place_of_suspension(const thread *t);
 /// A thread outside of the scenario has resumed a task.
 bool rl_was_resumed_from_outside(void);
 

@@ -312,17 +312,26 @@ SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr
 
 // MARK: - Continuations
 
+// A continuation that is resumed before it is awaited says nothing when it is. But what awaits it frees its
+// context afterwards.
+
+typedef SWIFT_FUNCTION void (*free_in_task)(void *memory);
+REAL(free_in_task, real_task_dealloc, "swift_task_dealloc")
+
+SWIFT_FUNCTION void swift_task_dealloc(void *memory) {
+    if (rl_active && is_available && rl_controls_tasks()) rl_has_been_resumed();
+    real_task_dealloc()(memory);
+}
+
 typedef ASYNC_FUNCTION void (*await_continuation)(void *continuation);
 REAL(await_continuation, real_await, "swift_continuation_await")
 
-static __attribute__((noinline)) void before_await(void *continuation) {
-    if (!is_available || !rl_controls_tasks()) return;
-    const uintptr_t resume = ((uintptr_t *)continuation)[1];
-    rl_awaits_continuation(rl_is_under_test(resume) ? resume + 1 : 0);
+static __attribute__((noinline)) void before_await(void) {
+    if (is_available && rl_controls_tasks()) rl_has_been_resumed();
 }
 
 ASYNC_FUNCTION void swift_continuation_await(void *continuation) {
-    if (rl_active) before_await(continuation);
+    if (rl_active) before_await();
     __attribute__((musttail)) return real_await()(continuation);
 }
 
@@ -488,7 +497,7 @@ static void *find_out(void *unused) {
     (void)unused;
     static const char *const needed[] = {
         "swift_task_switch", "swift_task_create", "swift_asyncLet_begin", "swift_task_immediate",
-        "swift_continuation_await", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
+        "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
         "swift_task_getCurrentExecutor", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
         IS_CANCELLED, NULL};
     for (int i = 0; needed[i]; i++)

@@ -234,7 +234,7 @@ static void enter_thread(int index) {
     me->thread = index;
     t->on = me;
     t->lane = me;
-    t->is_away = t->is_sent = false;
+    t->is_away = t->is_enqueued = t->is_sent = false;
     rl_note_order(index);
     rl_record_phase(RL_IN_THREAD, index);
     if (me->is_deaf) rl_attend();
@@ -310,6 +310,7 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
     } else if (index != me->thread && lab.threads[index].left) {
         rl_runtime_did(RL_ATOMIC_WRITE, lab.threads[index].left, 0);
     }
+    lab.threads[index].is_enqueued = true;
     rl_note_order(index);
 }
 
@@ -348,18 +349,33 @@ void rl_resumes_task(const void *task, rl_place place) {
     const int index = task_at(task);
     if (index == NO_THREAD) return;
     thread *resumed = &lab.threads[index];
-    resumed->was_resumed = true;
-    rl_join_clock(&resumed->resumed, &t->clock);
+    if (!t->is_of_runtime) lab.steps[t->last_step].resumes = (int8_t)index;
+    if (!resumed->is_away) {
+        resumed->was_resumed = true;
+        resumed->resumed = t->clock;
+    }
     rl_runtime_releases(task);
 }
 
-void rl_awaits_continuation(uintptr_t pc) {
+void rl_has_been_resumed(void) {
     thread *t = my_thread();
-    if (pc) t->pc = pc;
-    rl_runtime_did(RL_ATOMIC_READ, t->task, 0);
     if (!t->was_resumed) return;
     t->was_resumed = false;
+    rl_runtime_did(RL_ATOMIC_READ, t->task, 0);
     if (!rl_has_fault(RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)) rl_join_clock(&t->clock, &t->resumed);
+}
+
+/// The contexts of the functions that wait for one another are a list, which tells where each goes on.
+uintptr_t rl_place_of_suspension(const thread *t) {
+    if (t->task == 0 || t->finished) return t->pc;
+    const uintptr_t *task = (const uintptr_t *)t->task;
+    if (rl_is_under_test(task[7])) return task[7] + 1;
+    const uintptr_t *context = (const uintptr_t *)task[8];
+    for (int depth = 0; context && depth < 64; depth++) {
+        if (context[1] && rl_is_under_test(context[1])) return context[1] + 1;
+        context = (const uintptr_t *)context[0];
+    }
+    return t->pc;
 }
 
 void rl_foreign_thread_resumes(const void *task) {

@@ -330,25 +330,11 @@ const char *rl_library_between(rl_place *place) {
     return e.library;
 }
 
-uintptr_t rl_caller_of(rl_place place) {
-    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
-    const uintptr_t *next = next_frame(frame);
-    return next ? place_above(next).pc : 0;
-}
-
-/// An asynchronous function has left the stack while another one runs that it awaits. Its context is
-/// in that one's frame, and tells where it goes on.
 rl_place rl_place_of_await(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame)) {
         rl_place above = place_above(frame);
         if (rl_is_under_test(above.pc) && !rl_is_labs_own(above.pc)) return rl_place_in_source(above);
-        const bool is_asynchronous = frame[0] >> 60 & 1;
-        const uintptr_t *context = is_asynchronous ? (const uintptr_t *)frame[-1] : NULL;
-        for (int depth = 0; context && depth < 64; depth++) {
-            if (context[1] && rl_is_under_test(context[1])) return (rl_place){context[1] + 1, place.stack};
-            context = (const uintptr_t *)context[0];
-        }
     }
     return (rl_place){0, place.stack};
 }

@@ -79,6 +79,7 @@ typedef struct {
     uint8_t unprompted;     // it goes on without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
     rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
     int8_t before;          // … before this thread releases the lock
+    int8_t resumes;         // of a step that resumes a task: that task; -1
     uint32_t preemptions;   // before this step
     uintptr_t address;
     uintptr_t pc;

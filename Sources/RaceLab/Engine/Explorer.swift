@@ -54,6 +54,8 @@ final class Explorer {
     private var accesses: [UInt32] = []
     /// How many threads a run has had at most.
     private var threadCount = 0
+    /// Which of them were tasks in the run that was looked at last.
+    private var startedTasks: UInt32 = 0
     /// What the run that was looked at last ended in.
     private var outcome: String?
     private var first: Recording?
@@ -186,10 +188,14 @@ final class Explorer {
         }
     }
 
-    func names(of run: rl_run) -> [String] { names(upTo: Int(run.thread_count)) }
+    func names(of run: rl_run) -> [String] {
+        startedTasks = run.tasks
+        return names(upTo: Int(run.thread_count))
+    }
 
     private func names(upTo count: Int) -> [String] {
-        StartedThreads.names(after: scenario.threads.map(\.name), upTo: count)
+        StartedThreads.names(
+            after: scenario.threads.map(\.name), upTo: count, tasks: startedTasks)
     }
 
     /// Of all threads that a schedule may name.
@@ -208,6 +214,7 @@ final class Explorer {
 
     private func tally(_ run: rl_run) -> Bool {
         threadCount = max(threadCount, Int(run.thread_count))
+        startedTasks |= run.tasks
         if let obstacle = obstacle(of: run) {
             self.obstacle = obstacle
             return false

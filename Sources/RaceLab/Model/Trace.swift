@@ -67,6 +67,10 @@ public struct Trace: Codable, Sendable {
         /// it is about to do nothing else: its next step comes after the release. Or the one that has
         /// sent work to a queue for which this step waits in vain. See ``Schedule``.
         public let before: Int?
+        /// The task that it resumes, if it does so.
+        public let resumes: Int?
+        /// The class of the actor at which a task arrives.
+        public internal(set) var actor: String?
         /// Whether the time of a wait is up, although other threads could go on.
         public let timedOut: Bool
         /// Whether a condition wakes the thread without a signal.
@@ -136,6 +140,7 @@ extension Trace.Step {
                 thread: Int(step.thread), kind: Kind(step), object: object, site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
+                resumes: step.resumes < 0 ? nil : Int(step.resumes),
                 timedOut: Int32(step.unprompted) == RL_TIME_OUT,
                 spurious: Int32(step.unprompted) == RL_SPURIOUS,
                 locksHeld: Int(step.locks_held), states: states(index))

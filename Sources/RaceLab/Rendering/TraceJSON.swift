@@ -59,6 +59,8 @@ extension Trace {
             holder = threads[index]
         case .turn: cause = "turn"
         case .completion: cause = "completion"
+        case .resumption: cause = "resumption"
+        case .actor: cause = "actor"
         case .work: cause = "work"
         case .other: break
         }
