@@ -316,7 +316,8 @@ void rl_has_been_resumed(void);
 void rl_arrives(uintptr_t actor, uintptr_t pc);
 /// What the runtime tells ThreadSanitizer.
 void rl_runtime_acquires(const void *thing);
-void rl_runtime_releases(const void *thing);
+/// `only_orders`: nothing else depends on it.
+void rl_runtime_releases(const void *thing, bool only_orders);
 /// The runtime takes a lock of its own.
 void rl_runtime_locks(void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);

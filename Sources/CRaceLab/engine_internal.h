@@ -60,6 +60,7 @@ typedef struct {
     size_t counted, referent;   // an object, and that of a weak reference: see reference_counts.c
     bool is_semaphore;
     int64_t made_with;          // the count of a semaphore
+    uint32_t left_in;           // of an actor: how many steps there were when a task left it last
 } cell;
 
 /// Work that was sent to a queue of Dispatch and is not done yet.
@@ -205,6 +206,7 @@ typedef struct {
     void (*work_of_yield)(void *job);
     worker *lane;               // that ran it last
     uintptr_t left;             // the actor on which it was when it was suspended, or 0
+    bool is_arriving;           // at an actor, and does not have it yet
     bool was_resumed;           // before it was suspended …
     vector_clock resumed;       // … by one that had done all this
     uint64_t time;              // at which it stops sleeping
@@ -238,12 +240,12 @@ struct worker {
     bool is_deaf;               // until such a job begins
     int base_thread;            // within whose body it runs jobs, or NO_THREAD
     bool becomes_task;          // the thread whose body it is in
-    bool is_creating;           // a task …
-    uintptr_t creates_on;       // … on this actor, or 0
+    bool is_creating;           // a task
     vector_clock last_job;      // for a planted fault only
     void *job;                  // to be run
     void (*job_work)(void *job);
-    vector_clock before_job;    // what happened before a job whose task is not known yet
+    vector_clock before_job;    // what happened before a job whose task is not known yet …
+    uint32_t left_in;           // … and how many steps there were when its actor was left
 };
 
 /// An interleaving that is still to be explored: these choices, then whatever takes the fewest
@@ -511,6 +513,8 @@ void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address);
 void rl_add_late_effects(void);
 /// The present step makes the next one of this thread possible.
 void rl_note_order(int thread);
+/// The same for the last of the first `step_count` steps.
+void rl_note_order_from(uint32_t step_count, int thread);
 /// The present step has waited for the end of this thread.
 void rl_note_join(int of);
 /// This thread makes the next step.

@@ -109,6 +109,8 @@ bool rl_controls_tasks(void) {
 
 bool rl_begins_job(void) { return me && me->is_deaf && me->thread == NO_THREAD; }
 
+static void release_clock(const void *thing);
+
 static void add_sent(void *job, void (*work)(void *), int thread) {
     if (thread != NO_THREAD) lab.threads[thread].is_sent = true;
     MAKE_ROOM(sent, sent_count, sent_capacity, 16);
@@ -151,7 +153,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->finished = time == ~0ull;
     rl_runtime_did(RL_ELAPSE, CLOCK, 0);
     rl_note_order(index);
-    rl_runtime_releases(job);
+    release_clock(job);
 }
 
 bool rl_is_next_to_wake(const thread *t) {
@@ -171,6 +173,7 @@ void rl_run_job(void) {
     me->base_thread = NO_THREAD;
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
     memset(&me->before_job, 0, sizeof me->before_job);
+    me->left_in = 0;
     rl_listen();
     if (me->thread >= 0) {
         thread *t = my_thread();
@@ -235,7 +238,10 @@ static void enter_thread(int index) {
     t->on = me;
     t->lane = me;
     t->is_away = t->is_enqueued = t->is_sent = false;
+    t->is_arriving = false;
     rl_note_order(index);
+    rl_note_order_from(me->left_in, index);
+    me->left_in = 0;
     rl_record_phase(RL_IN_THREAD, index);
     if (me->is_deaf) rl_attend();
     me->is_deaf = false;
@@ -281,14 +287,14 @@ void rl_run_job_here(void *job, void (*work)(void *)) {
 
 void rl_meet_task(const void *task) {
     if (task_at(task) == NO_THREAD) new_task(task);
-    rl_runtime_releases(task);
+    release_clock(task);
 }
 
 // MARK: - From the beginning of a task to its end
 
 void rl_creates_task(uintptr_t actor, rl_place place) {
     me->is_creating = true;
-    me->creates_on = actor;
+    if (!me->becomes_task) my_thread()->accesses++;
     if (actor) rl_point(RL_ARRIVE, (const void *)actor, place);
 }
 
@@ -306,9 +312,8 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
                                rl_place_of_await(place));
     if (index == NO_THREAD) {
         index = new_task(job);
-        if (me->creates_on) rl_runtime_did(RL_ATOMIC_WRITE, me->creates_on, 0);
     } else if (index != me->thread && lab.threads[index].left) {
-        rl_runtime_did(RL_ATOMIC_WRITE, lab.threads[index].left, 0);
+        rl_runtime_did(RL_ARRIVE, lab.threads[index].left, 0);
     }
     lab.threads[index].is_enqueued = true;
     rl_note_order(index);
@@ -316,6 +321,7 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
 
 void rl_arrives(uintptr_t actor, uintptr_t pc) {
     rl_point(RL_ARRIVE, (const void *)actor, (rl_place){pc, me->body});
+    my_thread()->is_arriving = true;
 }
 
 void rl_task_is_suspended(uintptr_t actor) { my_thread()->left = actor; }
@@ -329,7 +335,7 @@ void rl_task_ends(const void *task) {
         rl_point(RL_FINISH, &all_tasks, (rl_place){0, me->body});
         t->accesses--;
     }
-    rl_runtime_releases(task);
+    release_clock(task);
     t->is_ending = true;
 }
 
@@ -354,7 +360,7 @@ void rl_resumes_task(const void *task, rl_place place) {
         resumed->was_resumed = true;
         resumed->resumed = t->clock;
     }
-    rl_runtime_releases(task);
+    release_clock(task);
 }
 
 void rl_has_been_resumed(void) {
@@ -398,23 +404,49 @@ static void point_at_all(const void *thing) {
     my_thread()->accesses--;
 }
 
-void rl_runtime_acquires(const void *thing) {
-    cell *c = rl_cell_at((uintptr_t)thing);
-    if (me->thread == NO_THREAD) return rl_join_clock(&me->before_job, &c->released);
-    rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
-    rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
-    rl_join_clock(&my_thread()->clock, &c->released);
+/// Whether a task with this address has ended.
+static bool has_ended(const void *task) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task) return true;
+    return false;
 }
 
-void rl_runtime_releases(const void *thing) {
-    if (me->thread == NO_THREAD) return;
-    point_at_all(thing);
+void rl_runtime_acquires(const void *thing) {
+    cell *c = rl_cell_at((uintptr_t)thing);
+    if (me->thread == NO_THREAD) {
+        rl_join_clock(&me->before_job, &c->released);
+        if (c->left_in > me->left_in) me->left_in = c->left_in;
+        return;
+    }
+    thread *t = my_thread();
+    rl_join_clock(&t->clock, &c->released);
+    if (task_at(thing) != NO_THREAD) return;
+    if (has_ended(thing)) return rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
+    t->is_arriving = false;
+    rl_note_order_from(c->left_in, me->thread);
+}
+
+static void release_clock(const void *thing) {
     cell *c = rl_cell_at((uintptr_t)thing);
     thread *t = my_thread();
-    rl_runtime_did(RL_ATOMIC_WRITE, (uintptr_t)thing, 0);
-    if (t->task == (uintptr_t)thing) rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
     rl_join_clock(&c->released, &t->clock);
     rl_advance(t);
+}
+
+// That a task leaves an actor, and that another one arrives there, can be exchanged: either way the latter
+// goes on afterwards. What makes a difference is the order of arrival, and what a task waits for: if that is
+// there already it does not leave its actor.
+void rl_runtime_releases(const void *thing, bool only_orders) {
+    if (me->thread == NO_THREAD) return;
+    point_at_all(thing);
+    thread *t = my_thread();
+    const bool is_own = t->task == (uintptr_t)thing;
+    if (is_own && !only_orders && !t->is_arriving && !t->is_ending && !t->work_of_yield) {
+        rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
+        rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
+    }
+    if (!is_own && task_at(thing) == NO_THREAD) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
+    release_clock(thing);
 }
 
 void rl_cancels_or_asks(rl_kind kind, rl_place place) { rl_point(kind, &all_tasks, place); }
@@ -440,7 +472,8 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
 }
 
 void rl_runtime_unlocks(const void *mutex) {
-    rl_note_runtime();
+    const thread *t = my_thread();
+    if (t->kind != RL_LOCK || t->address != (uintptr_t)mutex) rl_note_runtime();
     rl_release_lock(my_thread(), (uintptr_t)mutex);
 }
 

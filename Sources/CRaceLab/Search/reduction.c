@@ -30,6 +30,7 @@ typedef struct {
 /// A step after which a thread can make its next one, because it starts or wakes that thread.
 typedef struct {
     uint32_t from, to;          // steps; `to` is UNKNOWN until it is made
+    uint32_t since;             // the step in which this was known
     int thread;
 } order;
 
@@ -266,10 +267,12 @@ void rl_add_late_effects(void) {
     search.late_count = 0;
 }
 
-void rl_note_order(int thread) {
-    if (lab.step_count == 0 || !rl_reduces()) return;
+void rl_note_order(int thread) { rl_note_order_from(lab.step_count, thread); }
+
+void rl_note_order_from(uint32_t step_count, int thread) {
+    if (step_count == 0 || !rl_reduces()) return;
     MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
-    search.orders[search.order_count++] = (order){lab.step_count - 1, UNKNOWN, thread};
+    search.orders[search.order_count++] = (order){step_count - 1, UNKNOWN, lab.step_count - 1, thread};
 }
 
 void rl_note_join(int of) {
@@ -277,14 +280,17 @@ void rl_note_join(int of) {
     if (last < 0 || !rl_reduces()) return;
     MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
     search.orders[search.order_count++] =
-        (order){(uint32_t)last, lab.step_count - 1, lab.steps[lab.step_count - 1].thread};
+        (order){(uint32_t)last, lab.step_count - 1, (uint32_t)last,
+                lab.steps[lab.step_count - 1].thread};
 }
 
 void rl_forget_steps_from(uint32_t step) {
     if (!rl_reduces() || step >= search.node_capacity) return;
     search.effect_count = search.nodes[step].first_effect;
-    while (search.order_count > 0 && search.orders[search.order_count - 1].from >= step)
-        search.order_count--;
+    size_t kept = 0;
+    for (size_t k = 0; k < search.order_count; k++)
+        if (search.orders[k].since < step) search.orders[kept++] = search.orders[k];
+    search.order_count = kept;
     for (size_t k = 0; k < search.order_count; k++)
         if (search.orders[k].to >= step) search.orders[k].to = UNKNOWN;
 }
@@ -530,7 +536,7 @@ static step_clock clock_before(uint32_t step, int thread) {
     if (start > 0) join(&clock, &search.clocks[start - 1]);
     for (size_t i = 0; i < search.order_count; i++) {
         const order *o = &search.orders[i];
-        if (o->thread == thread && o->from < step && o->to >= step)
+        if (o->thread == thread && o->since < step && o->to >= step)
             join(&clock, &search.clocks[o->from]);
     }
     return clock;
@@ -651,7 +657,7 @@ bool rl_could_go_on(const step_clock *done, int thread, uint32_t next) {
     if (p->is_spinning) return false;
     for (size_t k = 0; k < search.order_count; k++) {
         const order *o = &search.orders[k];
-        const bool is_for_it = o->thread == thread && o->from < at && o->to >= at;
+        const bool is_for_it = o->thread == thread && o->since < at && o->to >= at;
         if (is_for_it && !rl_is_step_before(o->from, done)) return false;
     }
     // What is done first to a lock shows what it was free for until then.

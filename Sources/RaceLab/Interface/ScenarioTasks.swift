@@ -19,7 +19,7 @@ extension Scenario {
 
 /// Why tasks cannot be explored here, if so. What the code under test starts is then reported as not
 /// controlled.
-let unavailableTasks: String? = {
+public let unavailableTasks: String? = {
     let obstacle = rl_find_out_about_tasks(
         { _ = Task.detached { await Task.yield() } },
         { _ = Task.detached { await Hop.shared.arrive() } },
