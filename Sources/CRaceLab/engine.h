@@ -285,6 +285,53 @@ void rl_asks_for_uniqueness(const void *object);
 /// From now on retains and releases are noticed, or no longer. Returns whether they can be.
 bool rl_listen_to_counts(bool on);
 
+// MARK: - Tasks (tasks.c)
+
+/// Whether what this thread does with tasks is a matter for the lab.
+bool rl_controls_tasks(void);
+/// A task is about to be created, on this actor or on none; or has been.
+void rl_creates_task(uintptr_t actor, rl_place place);
+void rl_created_task(void);
+/// A job leaves the runtime, to be run by any thread.
+void rl_send_job(void *job, void (*work)(void *job), rl_place place);
+/// Or when it is `time`.
+void rl_send_job_later(void *job, void (*work)(void *job), uint64_t time, bool is_of_runtime);
+/// Runs a job within the body of this thread, which waits for it.
+void rl_run_job_here(void *job, void (*work)(void *job));
+/// The same for a task that has not begun, and never was sent anywhere.
+void rl_meet_task(const void *task);
+/// The time of the model.
+uint64_t rl_time(void);
+void rl_job_begins(const void *job, rl_place place);
+void rl_job_is_enqueued(const void *job, rl_place place);
+/// This thread's task is suspended, or stands in line elsewhere.
+void rl_task_is_suspended(uintptr_t actor);
+void rl_task_ends(const void *task);
+/// Whether this is a task, and not the one that runs here.
+bool rl_is_other_task(const void *task);
+void rl_resumes_task(const void *task, rl_place place);
+/// This thread's task has come beyond its last continuation.
+void rl_has_been_resumed(void);
+/// The task is about to arrive at an actor.
+void rl_arrives(uintptr_t actor, uintptr_t pc);
+/// What the runtime tells ThreadSanitizer.
+void rl_runtime_acquires(const void *thing);
+/// `only_orders`: nothing else depends on it.
+void rl_runtime_releases(const void *thing, bool only_orders);
+/// The runtime takes a lock of its own.
+void rl_runtime_locks(void *mutex, bool is_point, rl_place place);
+void rl_runtime_unlocks(const void *mutex);
+/// Whether this worker is about to find out which task it runs.
+bool rl_begins_job(void);
+/// Cancels a task, or asks whether one has been cancelled.
+void rl_cancels_or_asks(rl_kind kind, rl_place place);
+/// A task is resumed by a thread that is none of the lab's.
+void rl_foreign_thread_resumes(const void *task);
+bool rl_has_fault(unsigned fault);
+
+/// The place in the code under test from which the runtime is called; 0 if that has left the stack.
+rl_place rl_place_of_await(rl_place place);
+
 // MARK: - Reading the state (observe.c)
 
 /// Whether this thread reads the state of the scenario. All others stand still.

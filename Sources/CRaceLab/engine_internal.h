@@ -20,6 +20,7 @@
 #define NO_THREAD (-1)
 #define ENGINE (-2)  // not a thread of the scenario: the work between two runs
 #define OBSERVER (-3)  // nor this: reads the state between two steps
+#define JOB (-4)  // nor this: runs a job of a task, see tasks.c
 
 /// Where a thread of the operating system waits for its turn.
 typedef struct {
@@ -59,6 +60,7 @@ typedef struct {
     size_t counted, referent;   // an object, and that of a weak reference: see reference_counts.c
     bool is_semaphore;
     int64_t made_with;          // the count of a semaphore
+    uint32_t left_in;           // of an actor: how many steps there were when a task left it last
 } cell;
 
 /// Work that was sent to a queue of Dispatch and is not done yet.
@@ -189,6 +191,25 @@ typedef struct {
     uintptr_t lowest, highest;  // of those blocks
     visit *visits;
     size_t visit_count, visit_capacity;
+
+    // Of a task, see tasks.c.
+    bool is_task;
+    uintptr_t task;             // its address; 0: not known yet
+    bool is_away;               // no thread of the operating system runs it
+    bool is_enqueued;           // it stands in line to go on …
+    bool is_sent;               // … and its next job has left the runtime
+    bool is_ending;             // its last step has been made
+    bool is_of_runtime;         // its code is a library's
+    void *job;                  // what is run when it makes the step that it stands at …
+    void (*work)(void *job);    // … and how; NULL: it stands at a point in the code
+    void *yield;                // such a job, as soon as it is away
+    void (*work_of_yield)(void *job);
+    worker *lane;               // that ran it last
+    uintptr_t left;             // the actor on which it was when it was suspended, or 0
+    bool is_arriving;           // at an actor, and does not have it yet
+    bool was_resumed;           // before it was suspended …
+    vector_clock resumed;       // … by one that had done all this
+    uint64_t time;              // at which it stops sleeping
 } thread;
 
 /// A thread of the operating system on which the bodies of scenarios' threads run.
@@ -215,6 +236,16 @@ struct worker {
     void *argument;
     int rounds_of_goodbye;
     bool is_main;               // it stands for the main thread of the process
+    bool runs_jobs;             // of tasks
+    bool is_deaf;               // until such a job begins
+    int base_thread;            // within whose body it runs jobs, or NO_THREAD
+    bool becomes_task;          // the thread whose body it is in
+    bool is_creating;           // a task
+    vector_clock last_job;      // for a planted fault only
+    void *job;                  // to be run
+    void (*job_work)(void *job);
+    vector_clock before_job;    // what happened before a job whose task is not known yet …
+    uint32_t left_in;           // … and how many steps there were when its actor was left
 };
 
 /// An interleaving that is still to be explored: these choices, then whatever takes the fewest
@@ -248,9 +279,11 @@ struct laboratory {
     uint32_t step_count, step_capacity;
     rl_thread_set sleeping;
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // of the steps of those, as they turned out
+    rl_thread_set sleeping_in_runtime;       // those whose steps do more than they announce
     uint8_t free_before;            // what the lock of the present step was free for, RL_FREE_…
     uint32_t preemptions;
     int last;                       // the thread that made the last step
+    uint64_t time;                  // of the model, in nanoseconds: tasks sleep until some time
     branch *current;
     bool redundant;
     uint32_t branch_limit;          // no branches from this step on
@@ -434,6 +467,8 @@ void rl_hear_no_more(void);
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address);
 /// Something was done at an address by a thread.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
+/// The same for what the concurrency runtime does in a step, which has not announced it.
+void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for);
 /// Decides who makes the next step. NO_THREAD: the run is over, one way or another.
 int rl_decide(void);
 /// Ends the run from within a thread, which does not return.
@@ -471,11 +506,15 @@ void rl_fall_asleep_at_branch(void);
 int rl_wished_choice(void);
 /// The present step has done something at an address; `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
+/// The present step does something that it did not announce, in the concurrency runtime.
+void rl_note_runtime(void);
 /// Effects that turn out only when the run is over, in the order of their steps.
 void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address);
 void rl_add_late_effects(void);
 /// The present step makes the next one of this thread possible.
 void rl_note_order(int thread);
+/// The same for the last of the first `step_count` steps.
+void rl_note_order_from(uint32_t step_count, int thread);
 /// The present step has waited for the end of this thread.
 void rl_note_join(int of);
 /// This thread makes the next step.
@@ -513,6 +552,31 @@ void rl_dismiss_the_rest(void);
 int rl_next_run(void);
 /// The thread to start next, while there are any that have not been started.
 int rl_next_to_start(void);
+
+/// The thread makes the next step, wherever it stands.
+void rl_pass_turn(int index);
+/// An idle worker, if possible this one.
+worker *rl_idle_worker(worker *wanted);
+/// Lets others go first, and returns when it is this thread's turn.
+uint32_t rl_announced_step(int index);
+
+// tasks.c
+
+void rl_forget_tasks(void);
+/// Jobs that were sent begin, one after the other, before anything is decided. Returns false if there
+/// are none.
+bool rl_begin_next_job(void);
+bool rl_has_next_job(void);
+/// What a worker does that was assigned a JOB.
+void rl_run_job(void);
+/// Whether a task that sleeps is the next one to wake up.
+bool rl_is_next_to_wake(const thread *t);
+/// The thread is no longer run by this worker.
+void rl_leave_thread(int index);
+/// Where a task that is suspended will go on; 0: not known.
+uintptr_t rl_place_of_suspension(const thread *t);
+/// A thread outside of the scenario has resumed a task.
+bool rl_was_resumed_from_outside(void);
 
 // observe.c
 

@@ -151,7 +151,8 @@ struct UncontrolledTests {
     private static let operations = OperationQueue()
     private static func signaled(_ shared: Shared) async { shared.value += 1 }
 
-    static let cases: [Case] = [
+    /// In a run, they are explored: see TaskTests.
+    static let tasks: [Case] = [
         Case(testDescription: "a task", words: "task") { shared in
             Task { await signaled(shared) }
         },
@@ -161,6 +162,9 @@ struct UncontrolledTests {
         Case(testDescription: "a task of the main actor", words: "task") { shared in
             Task { @MainActor in shared.value += 1 }
         },
+    ]
+
+    static let cases: [Case] = [
         Case(testDescription: "a dispatch source", words: "source") { shared in
             kept.append(DispatchSource.makeUserDataAddSource(queue: .global()))
         },
@@ -221,7 +225,7 @@ struct UncontrolledTests {
         expectNamed(report, example.words)
     }
 
-    @Test("while a scenario is set up", arguments: cases)
+    @Test("while a scenario is set up", arguments: tasks + cases)
     func inSetUp(_ example: Case) {
         let report = explore(options: Self.isolated) { scenario in
             let shared = Shared()

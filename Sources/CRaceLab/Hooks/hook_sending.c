@@ -15,6 +15,7 @@
 #if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
 
 #include "Hooks/dispatch.h"
+#include "Hooks/tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -306,6 +307,7 @@ void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
 }
 
 void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
+    if (rl_is_of_runtime(work) && rl_delayed_job_passes(when, context, work)) return;
     rl_place place = RL_CALLER;
     if (!rl_is_sending(&place)) return real_after_f()(when, queue, context, work);
     send_later(when, rl_make_item(queue, (call){work, context}, false, false, place.pc), place);
@@ -356,6 +358,7 @@ void dispatch_barrier_async(dispatch_object queue, void *work) {
 }
 
 void dispatch_async_f(dispatch_object queue, void *context, function work) {
+    if (rl_is_of_runtime(work) && rl_job_passes(queue, context, work, RL_CALLER)) return;
     if (!has_sent(queue, (call){work, context}, false, false, RL_CALLER))
         real_async_f()(queue, context, work);
 }

@@ -10,6 +10,7 @@
 
 #include "engine.h"
 #include "Hooks/next_symbol.h"
+#include "Hooks/tasks.h"
 
 #if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__GLIBC__)
 
@@ -54,7 +55,12 @@ static bool asks_again(pthread_mutex_t *mutex, int *answer) {
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
     IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_lock()(mutex);
+    if (!is_listened_to) {
+        if (rl_finds_out_about_lock(mutex, place)) return real_lock()(mutex);
+        if (rl_active && rl_is_lock_of_runtime(place))
+            rl_runtime_locks(mutex, rl_is_lock_of_stream(place), place);
+        return real_lock()(mutex);
+    }
     int answer;
     if (asks_again(mutex, &answer)) return answer;
     rl_point(RL_LOCK, mutex, place);
@@ -97,6 +103,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
         rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
     int result = real_unlock()(mutex);
     if (is_listened_to && result == 0) rl_unlocked(mutex);
+    if (rl_active && !is_listened_to && rl_is_lock_of_runtime(place)) rl_runtime_unlocks(mutex);
     return result;
 }
 

@@ -96,7 +96,9 @@ static bool was_made_in_run(uintptr_t address) {
 
 /// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
 static const char *outside_help(const thread *t) {
-    if (t->finished || !t->started) return NULL;
+    if (t->is_task && rl_was_resumed_from_outside())
+        return "waits for something that is done outside of the scenario";
+    if (t->finished || !t->started || t->is_away) return NULL;
     if (t->spinning && rl_is_global(t->address))
         return "waits for a change of a global, which code outside of the scenario may make";
     if (t->asleep)
@@ -137,10 +139,11 @@ bool rl_keep(void *memory) {
 
 static bool only_reads(uint8_t kind) {
     return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT ||
-           kind == RL_LOOK;
+           kind == RL_LOOK || kind == RL_ASK;
 }
 
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
+    if (kind == RL_FINISH && other == RL_FINISH) return false;
     return address == other_address && !(only_reads(kind) && only_reads(other));
 }
 
@@ -166,6 +169,11 @@ static bool is_lasting(uint8_t kind) {
         case RL_ENTER:
         case RL_LEAVE:
         case RL_NOTIFY:
+        case RL_ARRIVE:
+        case RL_RESUME:
+        case RL_FINISH:
+        case RL_CANCEL:
+        case RL_ELAPSE:
             return true;
         default:
             return false;
@@ -185,6 +193,15 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     if (changes && is_lasting(kind)) rl_forget_visits(&lab.threads[by]);
 }
 
+void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {
+    rl_note_effect(kind, address, free_for);
+    rl_note_runtime();
+    for (int i = 0; i < lab.thread_count; i++)
+        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
+    // What the step of such a thread does is known, but not to what: addresses differ from run to run.
+    lab.sleeping &= ~lab.sleeping_in_runtime;
+}
+
 // MARK: - Whose turn it is
 
 static bool is_mere_attempt(uint8_t kind) {
@@ -193,7 +210,8 @@ static bool is_mere_attempt(uint8_t kind) {
 }
 
 bool rl_can_go(const thread *t) {
-    if (!t->started || t->finished || t->spinning) return false;
+    if (!t->started || t->finished || t->spinning || t->is_away) return false;
+    if (t->kind == RL_ELAPSE && !rl_is_next_to_wake(t)) return false;
     if (t->asleep && !rl_is_signalled(t)) return false;
     bool may_wait = t->waits_for || t->kind == RL_JOIN;
     return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
@@ -202,7 +220,7 @@ bool rl_can_go(const thread *t) {
 /// Whether a thread that does not want to wait forever can go on without what it waits for. One
 /// that sleeps on a condition needs its lock back all the same.
 static bool can_stop_waiting(const thread *t) {
-    if (!t->started || t->finished || t->spinning || !t->timed) return false;
+    if (!t->started || t->finished || t->spinning || t->is_away || !t->timed) return false;
     return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
 }
 
@@ -232,7 +250,7 @@ static rl_thread_set those_who(bool (*can)(const thread *)) {
 static bool is_unfinished(const thread *t) { return !t->finished; }
 
 static bool waits_for_work(const thread *t) {
-    return t->started && !t->finished && t->kind == RL_RECEIVE;
+    return t->started && !t->finished && !t->is_away && t->kind == RL_RECEIVE;
 }
 
 static void make_room_for_step(void) {
@@ -377,7 +395,7 @@ int rl_decide(void) {
     }
     lab.steps[step] = (rl_step){.thread = (uint8_t)choice, .enabled = enabled,
                                 .sleeping = lab.sleeping, .could_be_early = could_be_early,
-                                .early = early, .before = NO_THREAD,
+                                .early = early, .before = NO_THREAD, .resumes = NO_THREAD,
                                 .unprompted = how == RL_EARLY ? 0 : how,
                                 .could_time_out = could_stop, .could_be_spurious = could_wake,
                                 .preemptions = lab.preemptions};
@@ -440,10 +458,11 @@ static bool came_to_first_point(thread *t, bool is_first) {
 
 static void let_others_go_first(int index, thread *t, bool is_first) {
     if (came_to_first_point(t, is_first)) return wait_for_turn();
+    if (rl_begin_next_job()) return wait_for_turn();
     int next = rl_decide();
     if (next == NO_THREAD) rl_end_run_with(lab.status);
     if (next == index) return;
-    rl_hand_over(lab.threads[next].on);
+    rl_pass_turn(next);
     wait_for_turn();
 }
 
@@ -497,6 +516,14 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_WAKE:
         case RL_START:
         case RL_NOTIFY:
+        case RL_ARRIVE:
+        case RL_RESUME:
+        case RL_FINISH:
+        case RL_CANCEL:
+        case RL_ASK:
+        case RL_YIELD:
+        case RL_ELAPSE:
+        case RL_SUSPENDED:
             return true;
     }
     return true;
@@ -524,8 +551,11 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);
     if (t->idle) return UINT32_MAX;
+    return rl_announced_step(index);
+}
 
-    // It is this thread's turn.
+uint32_t rl_announced_step(int index) {
+    thread *t = &lab.threads[index];
     rl_record_phase(RL_IN_THREAD, index);
     uint32_t step = lab.step_count - 1;
     rl_step *record = &lab.steps[step];
@@ -541,7 +571,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->last_step = (int32_t)step;
     t->unreported = true;
     // What came of an exchange is known after it; a try that fails has only looked.
-    if (kind == RL_EXCHANGE) return step;
+    if (t->kind == RL_EXCHANGE) return step;
     rl_did(index, done ? t->kind : RL_ATOMIC_READ, t->address, done && !only_reads(t->kind));
     return step;
 }

@@ -29,6 +29,11 @@ void rl_make_thread(int index) {
     t->started = t->finished = t->unreported = t->asleep = t->is_spurious = t->idle = false;
     t->timed = t->timed_out = t->is_added = t->is_detached = false;
     t->on = t->starter = NULL;
+    t->is_task = t->is_away = t->is_ending = t->is_of_runtime = t->was_resumed = false;
+    t->is_enqueued = t->is_sent = t->is_arriving = false;
+    t->task = t->left = 0;
+    t->work = t->work_of_yield = NULL;
+    t->lane = NULL;
     t->waits_for = NULL;
     t->comes_for = NULL;
     t->joins = NO_THREAD;
@@ -46,6 +51,7 @@ void rl_make_thread(int index) {
     t->releases = NULL;
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
+    memset(&t->resumed, 0, sizeof t->resumed);
     memset(&t->stands_behind, 0, sizeof t->stands_behind);
     memset(t->read, 0, sizeof t->read);
     memset(t->fenced, 0, sizeof t->fenced);
@@ -135,6 +141,7 @@ static bool begin_run(void) {
     lab.cell_count = 0;
     lab.lock_count = 0;
     lab.started_count = 0;
+    rl_forget_tasks();
 #if defined(__linux__)
     rl_forget_work_between_runs();
 #endif
@@ -159,6 +166,8 @@ static bool is_about_to_lock(const thread *t) {
 void rl_fill_in(rl_run *run) {
     run->status = lab.status;
     run->thread_count = (uint32_t)lab.thread_count;
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].is_task) run->tasks |= set_of(i);
     run->step_count = lab.step_count;
     run->steps = lab.steps;
     run->forced_switches = lab.preemptions;
@@ -178,10 +187,14 @@ void rl_fill_in(rl_run *run) {
         rl_waiting *w = &run->waiting[i];
         *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning,
                           .busy = rl_is_busy(t), .holder = NO_THREAD,
-                          .kind = t->asleep && !rl_is_signalled(t) ? RL_WAIT : t->kind, .address = t->address,
-                          .pc = t->pc,
+                          .kind = t->is_away && t->is_enqueued        ? RL_ARRIVE
+                                  : t->is_away                        ? RL_SUSPENDED
+                                  : t->asleep && !rl_is_signalled(t) ? RL_WAIT
+                                                                     : t->kind,
+                          .address = t->address,
+                          .pc = t->is_away ? rl_place_of_suspension(t) : t->pc,
                           .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
-        if (!t->finished && w->kind != RL_WAIT) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
+        if (!t->finished && w->kind != RL_WAIT && !t->is_away) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
     }
 }
 
@@ -371,6 +384,11 @@ void rl_end_own_work(void) {}
 void rl_wait_for_looks(int count) { (void)count; }
 bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
 bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
+const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
+                                    void (*use_stream)(void)) {
+    return (void)begin_task, (void)hop, (void)use_stream, "this build runs under ThreadSanitizer";
+}
+void rl_becomes_task(void) {}
 size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
 const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
 uint64_t rl_heard(void) { return 0; }

@@ -30,14 +30,17 @@ static worker *new_worker(void) {
     if (!w) abort();
     rl_parker_make(&w->turn);
     w->processor = -1;
-    w->thread = NO_THREAD;
+    w->thread = w->base_thread = NO_THREAD;
     return w;
 }
 
-static worker *idle_worker(void) {
-    worker *w = lab.idle;
+worker *rl_idle_worker(worker *wanted) {
+    worker **at = &lab.idle;
+    while (*at && wanted && *at != wanted) at = &(*at)->next_idle;
+    if (!*at) at = &lab.idle;
+    worker *w = *at;
     if (w) {
-        lab.idle = w->next_idle;
+        *at = w->next_idle;
         return w;
     }
     w = new_worker();
@@ -62,9 +65,21 @@ void rl_hand_over(worker *w) {
 }
 
 void rl_assign(int what) {
-    worker *w = idle_worker();
+    worker *w = rl_idle_worker(NULL);
     w->assigned = what;
     if (what >= 0) lab.threads[what].on = w;
+    rl_hand_over(w);
+}
+
+void rl_pass_turn(int index) {
+    thread *t = &lab.threads[index];
+    if (t->on) return rl_hand_over(t->on);
+    worker *w = rl_idle_worker(t->lane);
+    w->assigned = JOB;
+    w->job = t->job;
+    w->job_work = t->work;
+    w->thread = index;
+    t->on = w;
     rl_hand_over(w);
 }
 
@@ -161,8 +176,12 @@ static void run_body(int index) {
     } else {
         lab.scenario->body(lab.scenario->context, index);
     }
+    if (me->fate != STAYS) {
+        me->thread = NO_THREAD;
+        rl_give_up();
+    }
+    if (t->is_task) return rl_leave_thread(index);  // it goes on when its job begins
     me->thread = NO_THREAD;
-    if (me->fate != STAYS) rl_give_up();
     rl_notice_unlocks(t);
     rl_report_last_step(t);
     t->started = t->finished = true;
@@ -176,10 +195,15 @@ static void become_idle(void) {
 /// What comes after the end of a body. Returns what this worker is to do now.
 static int after_body(void) {
     if (lab.started_count < lab.first_count) return rl_next_to_start();
+    if (rl_has_next_job()) {
+        become_idle();
+        rl_begin_next_job();
+        return NO_THREAD;
+    }
     int next = rl_decide();
     if (next == NO_THREAD) return ENGINE;
     become_idle();
-    rl_hand_over(lab.threads[next].on);
+    rl_pass_turn(next);
     return NO_THREAD;
 }
 
@@ -207,7 +231,10 @@ static void *work(void *argument) {
                 become_idle();
                 rl_end_observation();
             } else {
-                run_body(task);
+                if (task == JOB)
+                    rl_run_job();
+                else
+                    run_body(task);
                 task = after_body();
             }
         }
@@ -241,14 +268,16 @@ static void end_of_added_thread(void *argument) {
     rl_report_last_step(t);
     t->started = t->finished = true;
     worker *self = me, *next = t->starter;
-    int index = next ? NO_THREAD : rl_decide();
+    const bool begins_job = !next && rl_begin_next_job();
+    int index = next || begins_job ? NO_THREAD : rl_decide();
     me = NULL;
     self->is_main = false;
     self->next_idle = spare;
     spare = self;
+    if (begins_job) return;
     if (next) return rl_hand_over(next);
     if (index == NO_THREAD) return rl_assign(ENGINE);
-    rl_hand_over(lab.threads[index].on);
+    rl_pass_turn(index);
 }
 
 static void *run_added_thread(void *argument) {
@@ -273,6 +302,8 @@ static worker *worker_for_added_thread(void) {
     spare = w->next_idle;
     w->processor = -1;
     w->rounds_of_goodbye = 0;
+    w->base_thread = NO_THREAD;
+    w->runs_jobs = false;
     return w;
 }
 

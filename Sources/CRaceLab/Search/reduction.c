@@ -30,6 +30,7 @@ typedef struct {
 /// A step after which a thread can make its next one, because it starts or wakes that thread.
 typedef struct {
     uint32_t from, to;          // steps; `to` is UNKNOWN until it is made
+    uint32_t since;             // the step in which this was known
     int thread;
 } order;
 
@@ -61,6 +62,8 @@ typedef struct {
     rl_thread_set sleeping;     // when the search came here
     rl_thread_set explored;     // the threads whose step has been explored from here
     uint8_t kinds[RL_MAX_THREADS];  // of the steps of both, as they turned out
+    rl_thread_set in_runtime;   // those of them whose step has effects that it did not announce
+    bool is_in_runtime;         // the step of the present run has
     wish *wishes;
     bool is_barrier;            // the step is possible only because nothing else is
     size_t first_effect;        // of the step, in the present run
@@ -174,6 +177,7 @@ void rl_come_to_node(const alternatives *could, bool is_barrier) {
     if (step >= given || !search.has_begun) {
         *n = (node){.sleeping = lab.sleeping};
         memcpy(n->kinds, lab.sleeping_kinds, sizeof n->kinds);
+        n->in_runtime = lab.sleeping_in_runtime;
         if (step >= given) {
             n->wishes = search.guidance;
             search.guidance = NULL;
@@ -181,10 +185,11 @@ void rl_come_to_node(const alternatives *could, bool is_barrier) {
     }
     n->could = *could;
     n->is_barrier = is_barrier;
+    n->is_in_runtime = false;
     n->first_effect = search.effect_count;
     for (int i = 0; i < lab.thread_count; i++) {
         const thread *t = &lab.threads[i];
-        const bool waits = t->started && (!t->finished || t->idle);
+        const bool waits = t->started && !t->is_away && (!t->finished || t->idle);
         const bool cannot_go = !waits || t->spinning || t->has_looked;
         n->pending[i] = (pending){waits ? t->address : 0, t->kind, cannot_go,
                                   waits && rl_counts_at(t->pc), t->pc};
@@ -194,6 +199,7 @@ void rl_come_to_node(const alternatives *could, bool is_barrier) {
 void rl_fall_asleep_at_branch(void) {
     make_room_for_node(lab.step_count);
     memcpy(lab.sleeping_kinds, search.nodes[lab.step_count].kinds, sizeof lab.sleeping_kinds);
+    lab.sleeping_in_runtime = search.nodes[lab.step_count].in_runtime;
 }
 
 /// Takes the first wish of a node that can be followed, and follows it.
@@ -227,6 +233,10 @@ void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for) {
     search.effects[search.effect_count++] = (effect){address, kind, free_for};
 }
 
+void rl_note_runtime(void) {
+    if (lab.step_count > 0 && rl_reduces()) search.nodes[lab.step_count - 1].is_in_runtime = true;
+}
+
 void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address) {
     MAKE_ROOM(search.late, search.late_count, search.late_capacity, 64);
     search.late[search.late_count++] = (late_effect){{address, kind, 0}, step};
@@ -257,10 +267,12 @@ void rl_add_late_effects(void) {
     search.late_count = 0;
 }
 
-void rl_note_order(int thread) {
-    if (lab.step_count == 0 || !rl_reduces()) return;
+void rl_note_order(int thread) { rl_note_order_from(lab.step_count, thread); }
+
+void rl_note_order_from(uint32_t step_count, int thread) {
+    if (step_count == 0 || !rl_reduces()) return;
     MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
-    search.orders[search.order_count++] = (order){lab.step_count - 1, UNKNOWN, thread};
+    search.orders[search.order_count++] = (order){step_count - 1, UNKNOWN, lab.step_count - 1, thread};
 }
 
 void rl_note_join(int of) {
@@ -268,14 +280,17 @@ void rl_note_join(int of) {
     if (last < 0 || !rl_reduces()) return;
     MAKE_ROOM(search.orders, search.order_count, search.order_capacity, 64);
     search.orders[search.order_count++] =
-        (order){(uint32_t)last, lab.step_count - 1, lab.steps[lab.step_count - 1].thread};
+        (order){(uint32_t)last, lab.step_count - 1, (uint32_t)last,
+                lab.steps[lab.step_count - 1].thread};
 }
 
 void rl_forget_steps_from(uint32_t step) {
     if (!rl_reduces() || step >= search.node_capacity) return;
     search.effect_count = search.nodes[step].first_effect;
-    while (search.order_count > 0 && search.orders[search.order_count - 1].from >= step)
-        search.order_count--;
+    size_t kept = 0;
+    for (size_t k = 0; k < search.order_count; k++)
+        if (search.orders[k].since < step) search.orders[kept++] = search.orders[k];
+    search.order_count = kept;
     for (size_t k = 0; k < search.order_count; k++)
         if (search.orders[k].to >= step) search.orders[k].to = UNKNOWN;
 }
@@ -343,6 +358,7 @@ typedef struct {
     int last_thread;
     uint8_t last_choice;
     const step_clock *last_clock;
+    bool last_is_in_runtime;
 } sequence;
 
 static int thread_in(const sequence *s, size_t index) {
@@ -382,6 +398,14 @@ static bool touches_no_count_of(const sequence *s, uintptr_t pc) {
     return !touches_count_of(s->last, s->last_count, pc);
 }
 
+/// Whether a step in the sequence has effects in the concurrency runtime that it did not announce. It depends
+/// on all others that have.
+static bool is_in_runtime(const sequence *s) {
+    for (size_t k = 0; k + 1 < s->count; k++)
+        if (search.nodes[search.needed[k]].is_in_runtime) return true;
+    return s->last_is_in_runtime;
+}
+
 /// Whether a step that is pending, and counts as of this kind, depends on nothing in the sequence.
 static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
     return touches_nothing_of(s, kind, p->address) &&
@@ -404,6 +428,7 @@ static bool is_asleep(const node *n, const sequence *s, int but) {
         if (i == but || !has(asleep, i)) continue;
         const ptrdiff_t at = first_step_in(s, i);
         if (at >= 0) return true;
+        if (has(n->in_runtime, i) && is_in_runtime(s)) continue;
         if (at == NOT_IN && is_independent(s, n->kinds[i], &n->pending[i])) return true;
     }
     return false;
@@ -429,7 +454,7 @@ static wish *beginning_of(const node *n, wish *list, const sequence *s, rl_threa
             if (choice == w->choice) return w;
         }
         const pending *p = &n->pending[thread];
-        if (*at == NOT_IN && is_plain(w->choice) && !has(moved, thread) &&
+        if (*at == NOT_IN && is_plain(w->choice) && !has(moved, thread) && !is_in_runtime(s) &&
             is_independent(s, p->kind, p))
             return w;
     }
@@ -471,11 +496,13 @@ typedef struct {
     uint8_t choice;
     const effect *effects;
     size_t effect_count;
+    bool is_in_runtime;
 } second_step;
 
 /// The steps after `first` that do not depend on it, and then `second`.
 static sequence without(uint32_t first, const second_step *second, const step_clock *clock) {
-    sequence s = {0, second->effects, second->effect_count, second->thread, second->choice, clock};
+    sequence s = {0, second->effects, second->effect_count, second->thread, second->choice, clock,
+                  second->is_in_runtime};
     if (search.needed_capacity <= second->at) {
         search.needed_capacity = 2 * (size_t)second->at + 64;
         search.needed = rl_grown(search.needed, 0, search.needed_capacity, sizeof *search.needed);
@@ -509,7 +536,7 @@ static step_clock clock_before(uint32_t step, int thread) {
     if (start > 0) join(&clock, &search.clocks[start - 1]);
     for (size_t i = 0; i < search.order_count; i++) {
         const order *o = &search.orders[i];
-        if (o->thread == thread && o->from < step && o->to >= step)
+        if (o->thread == thread && o->since < step && o->to >= step)
             join(&clock, &search.clocks[o->from]);
     }
     return clock;
@@ -543,7 +570,8 @@ static void look_for_races_of_waiting(uint32_t step) {
         const pending *p = &n->pending[i];
         if (!p->address || p->is_spinning) continue;
         const effect own = {p->address, p->kind, 0};
-        look_for_races(&(second_step){step, i, (uint8_t)i, &own, 1}, true);
+        const bool may_be_in_runtime = lab.threads[i].is_task;
+        look_for_races(&(second_step){step, i, (uint8_t)i, &own, 1, may_be_in_runtime}, true);
     }
 }
 
@@ -562,7 +590,8 @@ static uint32_t number_of(uint32_t step) {
 static void look_at_step(uint32_t step) {
     const size_t first = search.nodes[step].first_effect, end = effects_end(step);
     const second_step second = {step, thread_at(step), rl_choice(&lab.steps[step]),
-                                &search.effects[first], end - first};
+                                &search.effects[first], end - first,
+                                search.nodes[step].is_in_runtime};
     search.numbers[step] = number_of(step);
     if (search.nodes[step].is_barrier) {
         look_for_races_of_waiting(step);
@@ -586,6 +615,8 @@ static void note_kind(uint32_t step) {
     node *n = &search.nodes[step];
     const size_t first = n->first_effect;
     n->kinds[thread_at(step)] = search.effects[first].kind;
+    n->in_runtime &= ~set_of(thread_at(step));
+    if (n->is_in_runtime) n->in_runtime |= set_of(thread_at(step));
 }
 
 void rl_look_for_races(void) {
@@ -626,7 +657,7 @@ bool rl_could_go_on(const step_clock *done, int thread, uint32_t next) {
     if (p->is_spinning) return false;
     for (size_t k = 0; k < search.order_count; k++) {
         const order *o = &search.orders[k];
-        const bool is_for_it = o->thread == thread && o->from < at && o->to >= at;
+        const bool is_for_it = o->thread == thread && o->since < at && o->to >= at;
         if (is_for_it && !rl_is_step_before(o->from, done)) return false;
     }
     // What is done first to a lock shows what it was free for until then.

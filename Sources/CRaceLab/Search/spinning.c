@@ -157,7 +157,8 @@ static change change_since(const thread *t, size_t at) {
 }
 
 void rl_look_for_spinning(thread *t, uintptr_t stack) {
-    if (!may_spin(t)) {
+    // What a task can tell rounds of a loop apart by is not on the stack.
+    if (!may_spin(t) || t->is_task) {
         lab.looks_in_vain = false;
         return;
     }

@@ -291,7 +291,7 @@ static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argu
     errand *e = argument;
     rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
     e->is_beyond_entry_point |= place.pc == e->from;
-    if (!e->is_beyond_entry_point) return _URC_NO_REASON;
+    if (!e->is_beyond_entry_point || rl_is_labs_own(place.pc)) return _URC_NO_REASON;
     Dl_info info;
     const bool is_known = dladdr((void *)(place.pc - 1), &info) && info.dli_fname;
     if (!is_known || !is_library_of_toolchain(info.dli_fname)) {
@@ -328,6 +328,15 @@ const char *rl_library_between(rl_place *place) {
     rl_attend();
     if (e.is_found) *place = e.found;
     return e.library;
+}
+
+rl_place rl_place_of_await(rl_place place) {
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame)) {
+        rl_place above = place_above(frame);
+        if (rl_is_under_test(above.pc) && !rl_is_labs_own(above.pc)) return rl_place_in_source(above);
+    }
+    return (rl_place){0, place.stack};
 }
 
 /// Whether the code only allocates an object and calls its initializer.

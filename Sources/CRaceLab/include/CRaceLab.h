@@ -43,6 +43,14 @@ typedef enum {
     RL_AWAIT,         // waits until a group, or a piece of work, has finished
     RL_TRY_AWAIT,     // checks whether it has finished
     RL_NOTIFY,        // registers work that is sent to a queue when a group has finished
+    RL_ARRIVE,        // a task arrives at an actor
+    RL_RESUME,        // resumes a task
+    RL_FINISH,        // a task comes to its end
+    RL_CANCEL,        // cancels a task
+    RL_ASK,           // asks whether a task has been cancelled
+    RL_YIELD,         // a task that has let others go first stands in line again
+    RL_ELAPSE,        // the time for which a task sleeps is over
+    RL_SUSPENDED,     // no step: a task waits to be resumed
 } rl_kind;
 
 /// How a run ended.
@@ -71,6 +79,7 @@ typedef struct {
     uint8_t unprompted;     // it goes on without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
     rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
     int8_t before;          // … before this thread releases the lock
+    int8_t resumes;         // of a step that resumes a task: that task; -1
     uint32_t preemptions;   // before this step
     uintptr_t address;
     uintptr_t pc;
@@ -145,6 +154,7 @@ typedef struct {
 typedef struct {
     rl_status status;
     uint32_t thread_count;              // those that were started during the run included
+    rl_thread_set tasks;                // of these, the tasks
     uint32_t step_count;
     const rl_step *steps;
     uint32_t switches;                  // context switches …
@@ -251,6 +261,17 @@ void rl_send(const void *queue, const void *item);
 /// with the item that the caller takes from the queue.
 bool rl_await(const void *queue);
 void rl_received(const void *item);
+
+// MARK: - Tasks
+
+/// NULL if tasks of Swift concurrency can be explored; otherwise a sentence that says why not.
+/// `begin_task` starts a task that yields once, `hop` one that goes to an actor; `use_stream` sends two
+/// values to a stream.
+const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
+                                    void (*use_stream)(void));
+
+/// Called by the body of a thread of the scenario: the task that it creates next takes its place.
+void rl_becomes_task(void);
 
 /// What was misused in this run so far, freeing what the scenario has set up included. Valid until
 /// the next run.
@@ -379,6 +400,11 @@ enum {
     RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
     RL_FAULT_NO_EARLY_ATTEMPTS = 8,
     RL_FAULT_EVERY_ATOMIC_ORDERS = 16,
+    RL_FAULT_ONCE_ORDERS_TASKS = 32,        // initializing a global orders tasks
+    RL_FAULT_EARLY_RESUME_ORDERS_NOTHING = 64,  // nor does a continuation that is resumed first
+    RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING = 128,
+    RL_FAULT_LANES_ORDER_TASKS = 256,       // so does the thread on which they happen to run
+    RL_FAULT_POINT_AT_ALL_OF_RUNTIME = 512, // no fault: a point wherever the runtime tells anything
 };
 
 /// From now on a stack overflow ends this process with `status`, after writing `message` to

@@ -59,6 +59,8 @@ final class Explorer {
     private var accesses: [UInt32] = []
     /// How many threads a run has had at most.
     private var threadCount = 0
+    /// Which of them were tasks in the run that was looked at last.
+    private var startedTasks: UInt32 = 0
     /// What the run that was looked at last ended in.
     private var outcome: String?
     private var first: Recording?
@@ -195,10 +197,14 @@ final class Explorer {
         }
     }
 
-    func names(of run: rl_run) -> [String] { names(upTo: Int(run.thread_count)) }
+    func names(of run: rl_run) -> [String] {
+        startedTasks = run.tasks
+        return names(upTo: Int(run.thread_count))
+    }
 
     private func names(upTo count: Int) -> [String] {
-        StartedThreads.names(after: scenario.threads.map(\.name), upTo: count)
+        StartedThreads.names(
+            after: scenario.threads.map(\.name), upTo: count, tasks: startedTasks)
     }
 
     /// Reads a schedule for the threads of the scenario.
@@ -229,6 +235,7 @@ final class Explorer {
 
     private func tally(_ run: rl_run) -> Bool {
         threadCount = max(threadCount, Int(run.thread_count))
+        startedTasks |= run.tasks
         if let inconclusive = inconclusive(of: run) {
             self.inconclusive = inconclusive
             return false
@@ -330,6 +337,7 @@ final class Explorer {
             inconclusive = .unavailable(why)
             return rl_summary()
         }
+        _ = unavailableTasks
         var configuration = rl_scenario()
         configuration.context = Unmanaged.passUnretained(self).toOpaque()
         configuration.set_up = { context in Explorer.from(context).setUp() }
@@ -405,6 +413,9 @@ final class Explorer {
 
     private func runBody(_ index: Int) {
         let body = scenario.threads[index].body
+        if let task = scenario.threads[index].task {
+            return startTask(task) { self.uncaught.append((index, $0)) }
+        }
         var thrown: (any Error)?
         rl_listen()
         do {

@@ -112,6 +112,8 @@ public final class Scenario {
         /// Whether it only does what is sent to a queue.
         var isWorker = false
         let body: () throws -> Void
+        /// Of a task, see ``task(_:_:)``.
+        var task: (() async throws -> Void)?
     }
 
     struct Column {
@@ -162,7 +164,7 @@ public final class Scenario {
         add(NamedThread(name: name, body: unsafeBitCast(body, to: (() throws -> Void).self)))
     }
 
-    private func add(_ thread: NamedThread) {
+    func add(_ thread: NamedThread) {
         // Called by a body, this would be a step of it.
         rl_ignore()
         defer { rl_attend() }

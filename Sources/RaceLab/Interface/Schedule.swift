@@ -147,14 +147,23 @@ extension Exploration {
 /// The names of threads that no scenario has named.
 enum StartedThreads {
     static func name(_ index: Int) -> String { "started thread \(index + 1)" }
+    static func nameOfTask(_ index: Int) -> String { "task \(index + 1)" }
 
     /// The names of all threads of a run, of which a scenario has named the first ones.
-    static func names(after named: [String], upTo count: Int) -> [String] {
-        named + (named.count..<max(named.count, count)).map(name)
+    ///
+    /// - Parameter tasks: those that are tasks, a bit for each.
+    static func names(
+        after named: [String], upTo count: Int, tasks: UInt32 = 0
+    ) -> [String] {
+        named
+            + (named.count..<max(named.count, count)).map {
+                tasks >> UInt32($0) & 1 == 1 ? nameOfTask($0) : name($0)
+            }
     }
 
     /// Those that the scenario has named.
     static func named(of threads: [String]) -> ArraySlice<String> {
-        threads.prefix(threads.enumerated().first { $1 == name($0) }?.offset ?? threads.count)
+        let first = threads.enumerated().first { $1 == name($0) || $1 == nameOfTask($0) }
+        return threads.prefix(first?.offset ?? threads.count)
     }
 }

@@ -31,6 +31,12 @@ extension Exploration {
                 case enter, leave
                 /// Waits for work to finish, or attempts to; asks for work to follow it.
                 case await, tryAwait, notify
+                /// A task arrives at an actor, resumes another one, or finishes.
+                case arrive, resume, finish
+                /// Cancels a task, or asks whether one is cancelled.
+                case cancel, ask
+                /// Lets other tasks go on, or has slept long enough.
+                case yield, elapse
 
                 init(_ step: rl_step) {
                     switch rl_kind(UInt32(step.kind)) {
@@ -57,6 +63,13 @@ extension Exploration {
                     case RL_AWAIT: self = .await
                     case RL_TRY_AWAIT: self = .tryAwait
                     case RL_NOTIFY: self = .notify
+                    case RL_ARRIVE: self = .arrive
+                    case RL_RESUME: self = .resume
+                    case RL_FINISH: self = .finish
+                    case RL_CANCEL: self = .cancel
+                    case RL_ASK: self = .ask
+                    case RL_YIELD: self = .yield
+                    case RL_ELAPSE: self = .elapse
                     default: self = .note
                     }
                 }
@@ -82,6 +95,10 @@ extension Exploration {
             /// the one that has sent work to a queue for which this step waits in vain. See
             /// ``Exploration/Schedule``.
             public let before: Int?
+            /// The task that it resumes, if it does so.
+            public let resumes: Int?
+            /// The class of the actor at which a task arrives.
+            public internal(set) var actor: String?
             /// Whether the time of a wait is up, although other threads could go on.
             public let timedOut: Bool
             /// Whether a condition wakes the thread without a signal.
@@ -106,6 +123,7 @@ extension Exploration {
         public internal(set) var owners: [Owners] = []
         /// The state before the first step.
         public let initial: [String]
+        /// What the threads did, in the order in which they did it.
         public internal(set) var steps: [Step]
         /// What is wrong with this interleaving, the most telling first; empty if nothing is.
         public let findings: [Finding]
@@ -155,6 +173,7 @@ extension Exploration.Trace.Step {
                 thread: Int(step.thread), kind: Kind(step), object: object, site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
+                resumes: step.resumes < 0 ? nil : Int(step.resumes),
                 timedOut: Int32(step.unprompted) == RL_TIME_OUT,
                 spurious: Int32(step.unprompted) == RL_SPURIOUS,
                 locksHeld: Int(step.locks_held), states: states(index))

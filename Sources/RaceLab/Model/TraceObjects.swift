@@ -37,6 +37,9 @@ extension Exploration.Trace {
         }
         classes.removeAll { $0.instances.count < 2 }
         let names = Exploration.Trace.names(of: classes.flatMap(\.instances))
+        for index in steps.indices where steps[index].kind == .arrive {
+            steps[index].actor = owners[index]?.type
+        }
         for index in steps.indices { steps[index].owner = owners[index].flatMap { names[$0] } }
         for index in waiting.indices {
             waiting[index].owner = owners[steps.count + index].flatMap { names[$0] }

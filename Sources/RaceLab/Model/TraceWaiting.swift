@@ -22,6 +22,10 @@ extension Exploration.Trace {
             case completion
             /// Work for the queue whose worker it is.
             case work
+            /// That another thread or task resumes it: it is a task, and suspended.
+            case resumption
+            /// Its turn on an actor.
+            case actor
             /// Something else.
             case other
         }
@@ -67,6 +71,8 @@ extension Exploration.Trace.Waiting {
         case RL_AWAIT: return .completion
         case RL_JOIN where waiting.holder >= 0: return .end(of: Int(waiting.holder))
         case RL_RECEIVE: return .work
+        case RL_SUSPENDED: return .resumption
+        case RL_ARRIVE: return .actor
         default: return .other
         }
     }
@@ -97,6 +103,8 @@ extension Exploration.Trace.Waiting {
         case .turn: return "waits for work that was sent to the queue before"
         case .completion: return "waits for work to finish"
         case .work: return "waits for work"
+        case .resumption: return "waits to be resumed"
+        case .actor: return "waits for its turn on an actor"
         case .other: return "waits"
         }
     }

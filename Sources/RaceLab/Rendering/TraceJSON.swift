@@ -113,6 +113,8 @@ extension Exploration.Trace.Waiting.Cause {
         case .turn: "turn"
         case .completion: "completion"
         case .work: "work"
+        case .resumption: "resumption"
+        case .actor: "actor"
         case .other: "other"
         }
     }

@@ -128,9 +128,10 @@ extension Exploration.Trace {
     private func cell(_ step: Step, home: String?) -> TraceCell {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
-        if cell.text.isEmpty { cell.text = "(\(step.kind.word))" }
+        let comment = step.comment(threads: threads)
+        if cell.text.isEmpty { cell.text = "(\(comment.isEmpty ? step.kind.word : comment))" }
         cell.owner = step.owner ?? ""
-        cell.comment = step.comment
+        if cell.isCode { cell.comment = comment }
         return cell
     }
 
@@ -159,7 +160,13 @@ extension Exploration.Trace.Step {
     /// The thread that releases the lock only after this attempt to take it.
     fileprivate var holder: Int? { isAttempt ? before : nil }
 
-    fileprivate var comment: String {
+    fileprivate func comment(threads: [String]) -> String {
+        switch kind {
+        case .arrive: return "arrives at \(actor ?? "an actor")"
+        case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.word
+        case .cancel: return "cancels"
+        default: break
+        }
         if !failed { return "" }
         return before != nil && !isAttempt ? "waits" : "fails"
     }
@@ -193,6 +200,13 @@ extension Exploration.Trace.Step.Kind {
         case .await: "waits for work to finish"
         case .tryAwait: "checks whether work has finished"
         case .notify: "registers work to follow"
+        case .arrive: "arrives at an actor"
+        case .resume: "resumes a task"
+        case .finish: "ends"
+        case .cancel: "cancels a task"
+        case .ask: "asks whether it is cancelled"
+        case .yield: "stands in line again"
+        case .elapse: "wakes up"
         }
     }
 }

@@ -1,0 +1,549 @@
+// The entry points of Swift's concurrency runtime, and what it tells ThreadSanitizer.
+//
+// Every job leaves the runtime through `dispatch_async_f`, or through `dispatch_after_f` for a task that
+// sleeps: that is the one door (`rl_job_passes`). What is ordered the runtime says itself: it calls two
+// functions through pointers, `_swift_tsan_acquire` and `_swift_tsan_release`, when a job is enqueued and
+// when it begins, when an actor is locked and unlocked, when a task ends and is waited for, when a
+// continuation is resumed. From where in the runtime they are called tells which of these it is; the places
+// are found out before the first exploration, with a task that yields once and one that goes to an actor.
+// If these do not show what they should, tasks cannot be explored, and nothing is said about them.
+//
+// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "engine.h"
+
+#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+#include "Hooks/dispatch.h"
+#include "Hooks/tasks.h"
+
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define ASYNC_FUNCTION __attribute__((swiftasynccall))
+#define ASYNC_CONTEXT __attribute__((swift_async_context))
+#define SWIFT_SELF __attribute__((swift_context))
+#define SWIFT_ERROR __attribute__((swift_error_result))
+
+static bool is_available;
+
+// MARK: - The library
+
+static uintptr_t runtime_start, runtime_end;
+
+static int find_code(struct dl_phdr_info *info, size_t size, void *inside) {
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        const bool is_it = segment->p_type == PT_LOAD && (segment->p_flags & PF_X) &&
+                           (uintptr_t)inside - start < segment->p_memsz;
+        if (!is_it) continue;
+        runtime_start = start;
+        runtime_end = start + segment->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+static bool is_in_runtime(uintptr_t pc) { return pc - runtime_start < runtime_end - runtime_start; }
+
+// MARK: - What the runtime tells
+
+typedef enum { ACQUIRES, RELEASES, SENDS, LOCKS } told_kind;
+
+typedef struct {
+    told_kind kind;
+    const void *thing;
+    uintptr_t pc;
+    function work;
+} told;
+
+/// What was told while the places are found out.
+static struct {
+    told all[64];
+    int count;
+} heard;
+
+static _Thread_local bool is_finding_out;
+
+static void hear(told t) {
+    // The runtime initializes globals of its own when they are first used.
+    if (t.kind != SENDS && rl_is_global((uintptr_t)t.thing)) return;
+    if (heard.count < 64) heard.all[heard.count++] = t;
+}
+
+/// Where in the runtime a job is enqueued, is handed to Dispatch and begins, where a task ends, and where the
+/// lock of a stream is taken.
+static uintptr_t enqueues, sends, begins, ends, locks_stream;
+
+/// The runtime initializes globals of its own when they are first used.
+static bool is_token(const void *thing, uintptr_t pc) {
+    static struct { uintptr_t pc; bool is_token; } known[64];
+    const size_t slot = pc % 61;
+    if (known[slot].pc != pc) {
+        const bool is_global = rl_is_global((uintptr_t)thing);
+        known[slot].is_token = is_global;
+        known[slot].pc = pc;
+    }
+    return known[slot].is_token;
+}
+
+static void acquire(const void *thing) {
+    const rl_place place = RL_CALLER;
+    if (is_finding_out) return hear((told){ACQUIRES, thing, place.pc, NULL});
+    if (place.pc == begins) return rl_job_begins(thing, place);
+    if (!rl_active && !rl_begins_job()) return;
+    if (is_token(thing, place.pc) && !rl_has_fault(RL_FAULT_ONCE_ORDERS_TASKS)) return;
+    rl_runtime_acquires(thing);
+}
+
+static void release(const void *thing) {
+    const rl_place place = RL_CALLER;
+    if (is_finding_out) return hear((told){RELEASES, thing, place.pc, NULL});
+    if (!rl_is_of_lab()) return rl_foreign_thread_resumes(thing);
+    if (!rl_controls_tasks()) return;
+    if (is_token(thing, place.pc) && !rl_has_fault(RL_FAULT_ONCE_ORDERS_TASKS)) return;
+    if (place.pc == ends) return rl_task_ends(thing);
+    if (place.pc == enqueues)
+        rl_job_is_enqueued(thing, place);
+    else if (place.pc != sends && rl_is_other_task(thing))
+        return rl_resumes_task(thing, place);
+    rl_runtime_releases(thing, place.pc == enqueues || place.pc == sends);
+}
+
+// MARK: - The door
+
+static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
+
+bool rl_is_of_runtime(function work) { return is_in_runtime((uintptr_t)work); }
+
+/// A job for the main queue, which is run there in line with other work.
+typedef struct {
+    void *job;
+    function work;
+} job_for_main;
+
+static void run_on_main(void *context) {
+    const job_for_main j = *(job_for_main *)context;
+    free(context);
+    rl_run_job_here(j.job, j.work);
+}
+
+static uintptr_t arrival;
+
+bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place place) {
+    if (is_finding_out) {
+        hear((told){SENDS, job, place.pc, work});
+        return true;
+    }
+    if (!is_available || !is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
+    if (rl_kind_of_queue(queue) != MAIN) {
+        rl_send_job(job, work, place);
+        return true;
+    }
+    job_for_main *j = malloc(sizeof *j);
+    if (!j) abort();
+    *j = (job_for_main){job, work};
+    rl_place from = rl_place_of_await(place);
+    if (!from.pc) from.pc = arrival;
+    rl_send_item(rl_make_item(queue, (call){run_on_main, j}, false, false, from.pc), from);
+    return true;
+}
+
+/// A moment as Dispatch writes it, in nanoseconds of the clock it belongs to.
+static uint64_t nanoseconds(uint64_t when) {
+    if (when == FOREVER) return FOREVER;
+    const bool is_time_of_day = when >> 62 == 3;
+    return is_time_of_day ? 0 - when : when & ~(3ull << 62);
+}
+
+bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
+    if (!is_available || !is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
+    if (kind_of(job) != 0) return false;
+    const void *code = ((void *const *)job)[7];
+    rl_send_job_later(job, work, nanoseconds(when), is_in_runtime((uintptr_t)code));
+    return true;
+}
+
+// MARK: - Clocks
+
+typedef int (*get_time)(clockid_t, struct timespec *);
+REAL(get_time, real_get_time, "clock_gettime")
+
+/// For the runtime time stands still, until a task that sleeps wakes up.
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    const bool is_of_task = rl_active && is_in_runtime(RL_CALLER.pc) && rl_controls_tasks();
+    if (!is_of_task) return real_get_time()(clock, time);
+    const uint64_t now = rl_time();
+    *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
+    return 0;
+}
+
+// MARK: - Executors
+
+typedef struct {
+    uintptr_t identity, implementation;
+} executor;
+
+typedef SWIFT_FUNCTION executor (*get_executor)(void);
+REAL(get_executor, current_executor, "swift_task_getCurrentExecutor")
+REAL(get_executor, main_executor, "swift_task_getMainExecutor")
+
+static bool is_main_executor(uintptr_t identity) { return identity == main_executor()().identity; }
+
+/// Without a custom executor, an actor.
+static bool is_actor(executor e, rl_place place) {
+    if (e.identity == 0 || is_main_executor(e.identity)) return false;
+    if (e.implementation & ~(uintptr_t)7)
+        rl_meet_outside("uses an actor with an executor of its own", place);
+    return true;
+}
+
+static bool is_by_program(rl_place place) {
+    return is_available && rl_controls_tasks() && rl_is_under_test(place.pc);
+}
+
+typedef ASYNC_FUNCTION void (*switch_to)(ASYNC_CONTEXT void *context, void *resume,
+                                         uintptr_t identity, uintptr_t implementation);
+REAL(switch_to, real_switch, "swift_task_switch")
+
+static __attribute__((noinline)) void before_switch(uintptr_t resume, executor to) {
+    if (!is_available || !rl_controls_tasks() || !rl_is_under_test(resume)) return;
+    const rl_place place = {resume + 1, 0};
+    arrival = resume + 1;
+    if (current_executor()().identity == to.identity || !is_actor(to, place)) return;
+    rl_arrives(to.identity, place.pc);
+}
+
+ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, uintptr_t identity,
+                                      uintptr_t implementation) {
+    if (rl_active) before_switch((uintptr_t)resume, (executor){identity, implementation});
+    __attribute__((musttail)) return real_switch()(context, resume, identity, implementation);
+}
+
+typedef void (*on_context)(void *context);
+REAL(on_context, real_exit, "swift_task_exitThreadLocalContext")
+
+/// Called when a task is suspended, or is about to stand in line elsewhere.
+void swift_task_exitThreadLocalContext(void *context) {
+    if (is_available && rl_controls_tasks()) {
+        const executor here = current_executor()();
+        rl_task_is_suspended(is_main_executor(here.identity) ? 0 : here.identity);
+    }
+    real_exit()(context);
+}
+
+// MARK: - Creating tasks
+
+/// What is said about a task when it is created: a list.
+typedef struct option {
+    size_t flags;
+    struct option *next;
+    executor executor;          // of the kind 0: where it begins
+} option;
+
+static uintptr_t actor_of(const option *o, rl_place place) {
+    for (; o; o = o->next)
+        if ((o->flags & 0xFF) == 0) return is_actor(o->executor, place) ? o->executor.identity : 0;
+    return 0;
+}
+
+typedef struct {
+    void *task, *context;
+} created;
+
+typedef SWIFT_FUNCTION created (*create_task)(size_t, option *, const void *, void *, void *);
+REAL(create_task, real_create_task, "swift_task_create")
+
+SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const void *type, void *entry,
+                                         void *closure) {
+    const rl_place place = RL_CALLER;
+    const bool is_listened_to = rl_active && is_by_program(place);
+    if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
+    rl_creates_task(actor_of(options, place), rl_place_in_source(place));
+    const created c = real_create_task()(flags, options, type, entry, closure);
+    rl_created_task();
+    return c;
+}
+
+typedef SWIFT_FUNCTION void (*begin_async_let)(void *, option *, const void *, void *, void *, void *);
+REAL(begin_async_let, real_async_let, "swift_asyncLet_begin")
+
+SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void *type, void *entry,
+                                         void *closure, void *result) {
+    const rl_place place = RL_CALLER;
+    const bool is_listened_to = rl_active && is_by_program(place);
+    if (is_listened_to) rl_creates_task(actor_of(options, place), rl_place_in_source(place));
+    real_async_let()(let, options, type, entry, closure, result);
+    if (is_listened_to) rl_created_task();
+}
+
+typedef SWIFT_FUNCTION void (*run_immediately)(void *task, uintptr_t identity, uintptr_t implementation);
+REAL(run_immediately, real_immediate, "swift_task_immediate")
+
+typedef struct {
+    void *task;
+    executor executor;
+} immediate;
+
+static void run_now(void *context) {
+    const immediate *i = context;
+    real_immediate()(i->task, i->executor.identity, i->executor.implementation);
+}
+
+SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr_t implementation) {
+    const rl_place place = RL_CALLER;
+    immediate i = {task, {identity, implementation}};
+    if (!rl_active || !is_by_program(place)) return run_now(&i);
+    is_actor(i.executor, place);
+    rl_meet_task(task);
+    rl_run_job_here(&i, run_now);
+}
+
+// MARK: - Continuations
+
+// A continuation that is resumed before it is awaited says nothing when it is. But what awaits it frees its
+// context afterwards.
+
+typedef SWIFT_FUNCTION void (*free_in_task)(void *memory);
+REAL(free_in_task, real_task_dealloc, "swift_task_dealloc")
+
+SWIFT_FUNCTION void swift_task_dealloc(void *memory) {
+    if (rl_active && is_available && rl_controls_tasks()) rl_has_been_resumed();
+    real_task_dealloc()(memory);
+}
+
+typedef ASYNC_FUNCTION void (*await_continuation)(void *continuation);
+REAL(await_continuation, real_await, "swift_continuation_await")
+
+static __attribute__((noinline)) void before_await(void) {
+    if (is_available && rl_controls_tasks()) rl_has_been_resumed();
+}
+
+ASYNC_FUNCTION void swift_continuation_await(void *continuation) {
+    if (rl_active) before_await();
+    __attribute__((musttail)) return real_await()(continuation);
+}
+
+// MARK: - Cancellation
+
+#define CANCEL "$sScT6cancelyyF"
+#define IS_CANCELLED_HERE "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ"
+#define CHECK_CANCELLATION "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
+#define IS_CANCELLED "$sScT11isCancelledSbvg"
+
+static void cancels_or_asks(rl_kind kind, rl_place place) {
+    if (rl_active && is_by_program(place)) rl_cancels_or_asks(kind, rl_place_in_source(place));
+}
+
+typedef SWIFT_FUNCTION void (*cancel_task)(void *, void *, void *, void *);
+typedef SWIFT_FUNCTION bool (*ask_here)(void);
+typedef SWIFT_FUNCTION bool (*ask_task)(void *, void *, void *, void *);
+typedef SWIFT_FUNCTION void (*check)(SWIFT_SELF void *, SWIFT_ERROR void **);
+REAL(cancel_task, real_cancel, CANCEL)
+REAL(ask_here, real_is_cancelled_here, IS_CANCELLED_HERE)
+REAL(check, real_check, CHECK_CANCELLATION)
+REAL(ask_task, real_is_cancelled, IS_CANCELLED)
+REAL(ask_task, real_task_is_cancelled, "swift_task_isCancelled")
+
+SWIFT_FUNCTION void rl_cancel(void *, void *, void *, void *) __asm__(CANCEL);
+SWIFT_FUNCTION bool rl_is_cancelled_here(void) __asm__(IS_CANCELLED_HERE);
+SWIFT_FUNCTION void rl_check(SWIFT_SELF void *, SWIFT_ERROR void **) __asm__(CHECK_CANCELLATION);
+SWIFT_FUNCTION bool rl_is_cancelled(void *, void *, void *, void *) __asm__(IS_CANCELLED);
+
+SWIFT_FUNCTION void rl_cancel(void *task, void *a, void *b, void *c) {
+    cancels_or_asks(RL_CANCEL, RL_CALLER);
+    real_cancel()(task, a, b, c);
+}
+
+SWIFT_FUNCTION bool rl_is_cancelled_here(void) {
+    cancels_or_asks(RL_ASK, RL_CALLER);
+    return real_is_cancelled_here()();
+}
+
+SWIFT_FUNCTION void rl_check(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
+    cancels_or_asks(RL_ASK, RL_CALLER);
+    real_check()(self, error);
+}
+
+SWIFT_FUNCTION bool rl_is_cancelled(void *task, void *a, void *b, void *c) {
+    cancels_or_asks(RL_ASK, RL_CALLER);
+    return real_is_cancelled()(task, a, b, c);
+}
+
+SWIFT_FUNCTION bool swift_task_isCancelled(void *task, void *a, void *b, void *c) {
+    cancels_or_asks(RL_ASK, RL_CALLER);
+    return real_task_is_cancelled()(task, a, b, c);
+}
+
+// MARK: - Locks of the runtime
+
+bool rl_is_lock_of_runtime(rl_place place) {
+    return is_available && is_in_runtime(place.pc) && rl_controls_tasks();
+}
+
+bool rl_is_lock_of_stream(rl_place place) { return place.pc == locks_stream; }
+
+bool rl_finds_out_about_lock(void *mutex, rl_place place) {
+    if (is_finding_out && is_in_runtime(place.pc)) hear((told){LOCKS, mutex, place.pc, NULL});
+    return is_finding_out;
+}
+
+// MARK: - Finding out
+
+/// Looks for something that was told, from `*at` on, and goes behind it.
+static const told *find_told(int *at, told_kind kind, const void *thing, uintptr_t pc) {
+    while (*at < heard.count) {
+        const told *t = &heard.all[(*at)++];
+        if (t->kind == kind && (!thing || t->thing == thing) && (!pc || t->pc == pc)) return t;
+    }
+    return NULL;
+}
+
+static bool is_next(int *at, told_kind kind, const void *thing, uintptr_t *pc) {
+    if (*at < 0 || *at >= heard.count) return false;
+    const told *t = &heard.all[(*at)++];
+    if (t->kind != kind || t->thing != thing || (*pc && *pc != t->pc)) return false;
+    *pc = t->pc;
+    return true;
+}
+
+static void run_told(const told *sent) {
+    const told t = *sent;
+    t.work((void *)t.thing);
+}
+
+/// A task has been enqueued and sent. Returns how; NULL if it is not as it should be.
+static const told *find_sent_task(int *at, const void *task) {
+    uintptr_t any = 0;
+    const told *sent = find_told(at, SENDS, task, 0);
+    if (!sent || kind_of(sent->thing) != 0) return NULL;
+    int before = (int)(sent - heard.all) - 2;
+    const bool is_good = is_next(&before, RELEASES, sent->thing, &enqueues) &&
+                         is_next(&before, RELEASES, sent->thing, &sends) &&
+                         is_next(&before, SENDS, sent->thing, &any) && enqueues != sends;
+    return is_good ? sent : NULL;
+}
+
+/// A task that yields once: it is enqueued and sent, begins, has a job sent that resumes it, is enqueued
+/// and sent again, begins again, and ends.
+static const char *hear_task(void (*begin_task)(void)) {
+    int at = 0;
+    uintptr_t resumes = 0;
+    heard.count = 0;
+    begin_task();
+    const told *sent = find_sent_task(&at, NULL);
+    if (!sent) return "a task is started in another way";
+    const void *task = sent->thing;
+    run_told(sent);
+    if (!is_next(&at, ACQUIRES, task, &begins)) return "a task begins in another way";
+    const told *yield = find_told(&at, SENDS, NULL, 0);
+    if (!yield || kind_of(yield->thing) != 195) return "a task yields in another way";
+    at = heard.count;
+    run_told(yield);
+    if (!is_next(&at, ACQUIRES, yield->thing, &begins) || !is_next(&at, RELEASES, task, &resumes))
+        return "a continuation is resumed in another way";
+    sent = find_sent_task(&at, task);
+    if (!sent) return "a task that is resumed is sent in another way";
+    run_told(sent);
+    if (!is_next(&at, ACQUIRES, task, &begins) || !is_next(&at, RELEASES, task, &ends))
+        return "a task ends in another way";
+    return NULL;
+}
+
+/// A task that goes to an actor: says that it takes the actor's lock, and releases it.
+static const char *hear_hop(void (*hop)(void)) {
+    heard.count = 0;
+    hop();
+    int at = 0;
+    const told *sent = find_sent_task(&at, NULL);
+    if (!sent) return "a task is started in another way";
+    const void *task = sent->thing, *actor = NULL;
+    run_told(sent);
+    for (int i = at; i < heard.count; i++) {
+        const told *t = &heard.all[i];
+        if (t->kind == ACQUIRES && t->thing != task && !rl_is_global((uintptr_t)t->thing)) actor = t->thing;
+        if (actor && t->kind == RELEASES && t->thing == actor) return NULL;
+    }
+    return "an actor does not say when it is entered and left";
+}
+
+static const char *hear_stream(void (*use_stream)(void)) {
+    int at = 0;
+    heard.count = 0;
+    use_stream();
+    const told *lock = find_told(&at, LOCKS, NULL, 0);
+    if (!lock) return "a stream takes no lock";
+    locks_stream = lock->pc;
+    return find_told(&at, LOCKS, lock->thing, locks_stream) ? NULL : "a stream takes several locks";
+}
+
+static struct {
+    void (*begin_task)(void), (*hop)(void), (*use_stream)(void);
+    const char *obstacle;
+} trial;
+
+static void *find_out(void *unused) {
+    (void)unused;
+    static const char *const needed[] = {
+        "swift_task_switch", "swift_task_create", "swift_asyncLet_begin", "swift_task_immediate",
+        "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
+        "swift_task_getCurrentExecutor", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
+        IS_CANCELLED, NULL};
+    for (int i = 0; needed[i]; i++)
+        if (!dlsym(RTLD_NEXT, needed[i])) return trial.obstacle = "a function of the runtime is missing", NULL;
+    void (**acquires)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_acquire");
+    void (**releases)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_release");
+    if (!acquires || !releases) return trial.obstacle = "the runtime tells nothing", NULL;
+    dl_iterate_phdr(find_code, dlsym(RTLD_NEXT, "swift_task_switch"));
+    is_finding_out = true;
+    *acquires = acquire;
+    *releases = release;
+    trial.obstacle = hear_task(trial.begin_task);
+    if (!trial.obstacle) trial.obstacle = hear_hop(trial.hop);
+    if (!trial.obstacle) trial.obstacle = hear_stream(trial.use_stream);
+    is_finding_out = false;
+    is_available = !trial.obstacle;
+    if (!is_available) *acquires = *releases = NULL;
+    return NULL;
+}
+
+const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
+                                    void (*use_stream)(void)) {
+    static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+    static bool is_known;
+    pthread_mutex_lock(&once);
+    if (!is_known) {
+        is_known = true;
+        trial.begin_task = begin_task;
+        trial.hop = hop;
+        trial.use_stream = use_stream;
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, find_out, NULL) == 0)
+            pthread_join(thread, NULL);
+        else
+            trial.obstacle = "there is no thread to try it on";
+    }
+    pthread_mutex_unlock(&once);
+    return trial.obstacle;
+}
+
+#elif !defined(RL_UNDER_THREAD_SANITIZER)
+
+const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
+                                    void (*use_stream)(void)) {
+    (void)begin_task, (void)hop, (void)use_stream;
+    return "the functions of the concurrency runtime can be replaced on Linux only";
+}
+
+#endif

@@ -1,0 +1,480 @@
+// Tasks of Swift concurrency: which of them the thread of the operating system runs that has its turn, and
+// what is ordered because of them.
+//
+// A task is one more thread of the interleaving. It has no thread of the operating system of its own: the
+// runtime cuts it into jobs, and each job is run by whichever worker is idle. So a worker is told by the
+// runtime which task it runs (`rl_job_begins`), and vector clocks, tables and choices know the task only.
+//
+// Actors are not modelled. The runtime queues the tasks that wait for one; the lab decides when a task
+// arrives. A job that was sent begins at once, before anything else is decided, and runs up to its first
+// point: what it does until then no other thread can tell. Which worker runs it is no choice either.
+//
+// A switch can happen before a task arrives at an actor, is resumed, ends, is cancelled or asks about that,
+// before it stands in line again after a yield, and when the time for which it sleeps is over. Leaving an
+// actor is part of the step before, as is the release of a lock.
+//
+// What happens before what the runtime says itself, to ThreadSanitizer (hook_tasks.c), with corrections:
+// the initialization of a global orders nothing, since it happens in the first run only; a continuation
+// that is resumed before it is awaited orders what comes after; and so do the runtime's own locks.
+
+#include "engine_internal.h"
+#include "Child/child.h"
+
+#ifndef RL_UNDER_THREAD_SANITIZER
+
+#include <stdatomic.h>
+#include <string.h>
+
+/// The kinds of job that can be met, as the runtime numbers them.
+enum { TASK = 0, ACTOR_WORK = 193, YIELD = 195 };
+
+/// Stands for what all tasks have in common: which have ended, and which have been cancelled.
+static const char all_tasks;
+
+#define ALL_TASKS ((uintptr_t)&all_tasks)
+#define CLOCK ((uintptr_t)&all_tasks + 1)
+
+static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
+
+// MARK: - Jobs that have been sent
+
+typedef struct {
+    void *job;
+    void (*work)(void *job);
+    int thread;                 // whose job it is, or NO_THREAD: an actor's
+} sent_job;
+
+static sent_job *sent;
+static size_t first_sent, sent_count, sent_capacity;
+static _Atomic bool outside_resumes;
+
+void rl_forget_tasks(void) {
+    first_sent = sent_count = 0;
+    lab.time = 1000ull * 1000 * 1000 * 1000;
+    atomic_store(&outside_resumes, false);
+}
+
+bool rl_has_fault(unsigned fault) { return lab.scenario->faults & fault; }
+
+bool rl_has_next_job(void) { return first_sent < sent_count; }
+
+bool rl_begin_next_job(void) {
+    if (!rl_has_next_job()) return false;
+    const sent_job next = sent[first_sent++];
+    if (first_sent == sent_count) first_sent = sent_count = 0;
+    worker *w = rl_idle_worker(next.thread == NO_THREAD ? NULL : lab.threads[next.thread].lane);
+    w->assigned = JOB;
+    w->job = next.job;
+    w->job_work = next.work;
+    w->thread = NO_THREAD;
+    rl_hand_over(w);
+    return true;
+}
+
+/// The task with this address that has not ended.
+static int task_at(const void *task) {
+    for (int i = lab.thread_count - 1; i >= 0; i--) {
+        const thread *t = &lab.threads[i];
+        if (t->is_task && t->task == (uintptr_t)task && !t->finished && !t->is_ending) return i;
+    }
+    return NO_THREAD;
+}
+
+static int new_task(const void *task) {
+    int index = me->thread;
+    if (me->becomes_task) {
+        me->becomes_task = false;
+    } else {
+        if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+        index = lab.thread_count++;
+        if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
+        rl_make_thread(index);
+        // The order of creation gives the tasks their numbers.
+        rl_runtime_did(RL_START, (uintptr_t)rl_start_thread, 0);
+        lab.threads[index].is_away = true;
+    }
+    lab.threads[index].is_task = true;
+    lab.threads[index].task = (uintptr_t)task;
+    return index;
+}
+
+void rl_becomes_task(void) {
+    me->becomes_task = true;
+    my_thread()->is_task = true;
+}
+
+bool rl_controls_tasks(void) {
+    return rl_active && me && me->thread >= 0 && me->fate == STAYS;
+}
+
+bool rl_begins_job(void) { return me && me->is_deaf && me->thread == NO_THREAD; }
+
+static void release_clock(const void *thing);
+
+static void add_sent(void *job, void (*work)(void *), int thread) {
+    if (thread != NO_THREAD) lab.threads[thread].is_sent = true;
+    MAKE_ROOM(sent, sent_count, sent_capacity, 16);
+    sent[sent_count++] = (sent_job){job, work, thread};
+}
+
+void rl_send_job(void *job, void (*work)(void *), rl_place place) {
+    const int index = kind_of(job) == TASK ? task_at(job) : NO_THREAD;
+    thread *t = my_thread();
+    if (index != NO_THREAD || kind_of(job) == ACTOR_WORK) return add_sent(job, work, index);
+    if (kind_of(job) != YIELD || !t->is_task || t->work_of_yield)
+        return rl_meet_outside("starts or resumes a task, which runs outside of the scenario", place);
+    // It resumes this task. But first the task has to be suspended.
+    t->yield = job;
+    t->work_of_yield = work;
+}
+
+// MARK: - Sleeping
+
+// Time passes only when a task wakes up, and tasks wake up in the order of their times. Apart from that it
+// can happen at any moment: to say how long the others take is not for the lab.
+
+uint64_t rl_time(void) { return lab.time; }
+
+void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_of_runtime) {
+    int index = task_at(job);
+    if (index == NO_THREAD) index = new_task(job);
+    thread *t = &lab.threads[index];
+    t->is_of_runtime = is_of_runtime;
+    t->job = job;
+    t->work = work;
+    t->time = time;
+    t->kind = RL_ELAPSE;
+    t->address = CLOCK;
+    t->pc = my_thread()->pc;
+    t->waits_for = NULL;
+    t->timed = false;
+    t->started = true;
+    t->is_away = false;
+    t->finished = time == ~0ull;
+    rl_runtime_did(RL_ELAPSE, CLOCK, 0);
+    rl_note_order(index);
+    release_clock(job);
+}
+
+bool rl_is_next_to_wake(const thread *t) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *other = &lab.threads[i];
+        const bool sleeps = other->kind == RL_ELAPSE && other->work && !other->is_away && !other->finished;
+        if (sleeps && other->time < t->time) return false;
+    }
+    return true;
+}
+
+// MARK: - Which task a worker runs
+
+/// A job has been sent, or the task stands at a step that begins with one.
+void rl_run_job(void) {
+    me->runs_jobs = true;
+    me->base_thread = NO_THREAD;
+    me->stack_base = (uintptr_t)__builtin_frame_address(0);
+    memset(&me->before_job, 0, sizeof me->before_job);
+    me->left_in = 0;
+    rl_listen();
+    if (me->thread >= 0) {
+        thread *t = my_thread();
+        t->work = NULL;
+        t->lane = me;
+        rl_announced_step(me->thread);
+        if (t->kind == RL_ELAPSE && t->time > lab.time) lab.time = t->time;
+    } else {
+        me->is_deaf = true;
+        rl_ignore();
+    }
+    me->job_work(me->job);
+    rl_continue_giving_up();
+    if (me->thread >= 0) rl_leave_thread(me->thread);
+    if (me->is_deaf) rl_attend();
+    me->is_deaf = false;
+    rl_deafen();
+    me->runs_jobs = false;
+}
+
+void rl_leave_thread(int index) {
+    thread *t = &lab.threads[index];
+    rl_notice_unlocks(t);
+    rl_report_last_step(t);
+    if (rl_has_fault(RL_FAULT_LANES_ORDER_TASKS)) rl_join_clock(&me->last_job, &t->clock);
+    rl_advance(t);
+    me->thread = NO_THREAD;
+    t->on = NULL;
+    t->lane = me;
+    t->finished = t->is_ending;
+    t->is_away = !t->finished;
+    if (t->finished) t->started = true;
+    if (!t->is_away || !t->work_of_yield) return;
+    t->started = true;
+    t->is_away = false;
+    t->job = t->yield;
+    t->work = t->work_of_yield;
+    t->work_of_yield = NULL;
+    t->kind = RL_YIELD;
+    t->address = t->task;
+    t->waits_for = NULL;
+    t->timed = false;
+}
+
+/// The task begins, or goes on.
+static void enter_thread(int index) {
+    thread *t = &lab.threads[index];
+    const int before = me->thread;
+    if (before != NO_THREAD) {
+        // One after the other on the same actor, or on the main queue, or within a call.
+        rl_join_clock(&t->clock, &lab.threads[before].clock);
+        rl_advance(&lab.threads[before]);
+        if (before != me->base_thread)
+            rl_leave_thread(before);
+        else
+            lab.threads[before].is_away = true;
+    }
+    rl_join_clock(&t->clock, &me->before_job);
+    if (rl_has_fault(RL_FAULT_LANES_ORDER_TASKS)) rl_join_clock(&t->clock, &me->last_job);
+    memset(&me->before_job, 0, sizeof me->before_job);
+    me->thread = index;
+    t->on = me;
+    t->lane = me;
+    t->is_away = t->is_enqueued = t->is_sent = false;
+    t->is_arriving = false;
+    rl_note_order(index);
+    rl_note_order_from(me->left_in, index);
+    me->left_in = 0;
+    rl_record_phase(RL_IN_THREAD, index);
+    if (me->is_deaf) rl_attend();
+    me->is_deaf = false;
+}
+
+void rl_job_begins(const void *job, rl_place place) {
+    if (!me || me->fate != STAYS) return;
+    if (kind_of(job) != TASK) return rl_runtime_acquires(job);
+    if (!me->runs_jobs) {
+        if (rl_controls_tasks())
+            rl_meet_outside("runs a task on an executor of the program's own", rl_place_of_await(place));
+        return;
+    }
+    const int index = task_at(job);
+    if (index == NO_THREAD) return rl_meet_outside("runs a task that was started elsewhere", place);
+    if (index == me->thread && lab.threads[index].kind == RL_ELAPSE && lab.threads[index].on == me) {
+        rl_runtime_acquires(job);
+        return;
+    }
+    if (me->thread == index) rl_leave_thread(index);
+    enter_thread(index);
+    rl_join_clock(&lab.threads[index].clock, &rl_cell_at((uintptr_t)job)->released);
+}
+
+void rl_run_job_here(void *job, void (*work)(void *)) {
+    const int outer = me->thread, base = me->base_thread;
+    const bool runs_jobs = me->runs_jobs;
+    me->base_thread = outer;
+    me->runs_jobs = true;
+    work(job);
+    rl_continue_giving_up();
+    me->base_thread = base;
+    me->runs_jobs = runs_jobs;
+    if (me->thread == outer) return;
+    const int inner = me->thread;
+    if (inner != NO_THREAD) {
+        rl_join_clock(&lab.threads[outer].clock, &lab.threads[inner].clock);
+        rl_leave_thread(inner);
+    }
+    me->thread = outer;
+    lab.threads[outer].is_away = false;
+}
+
+void rl_meet_task(const void *task) {
+    if (task_at(task) == NO_THREAD) new_task(task);
+    release_clock(task);
+}
+
+// MARK: - From the beginning of a task to its end
+
+void rl_creates_task(uintptr_t actor, rl_place place) {
+    me->is_creating = true;
+    if (!me->becomes_task) my_thread()->accesses++;
+    if (actor) rl_point(RL_ARRIVE, (const void *)actor, place);
+}
+
+void rl_created_task(void) { me->is_creating = false; }
+
+void rl_job_is_enqueued(const void *job, rl_place place) {
+    if (kind_of(job) != TASK) {
+        if (kind_of(job) != ACTOR_WORK && kind_of(job) != YIELD)
+            rl_meet_outside("has the runtime do work that is no task", rl_place_of_await(place));
+        return;
+    }
+    int index = task_at(job);
+    if (index == NO_THREAD && !me->is_creating)
+        return rl_meet_outside("starts or resumes a task, which runs outside of the scenario",
+                               rl_place_of_await(place));
+    if (index == NO_THREAD) {
+        index = new_task(job);
+    } else if (index != me->thread && lab.threads[index].left) {
+        rl_runtime_did(RL_ARRIVE, lab.threads[index].left, 0);
+    }
+    lab.threads[index].is_enqueued = true;
+    rl_note_order(index);
+}
+
+void rl_arrives(uintptr_t actor, uintptr_t pc) {
+    rl_point(RL_ARRIVE, (const void *)actor, (rl_place){pc, me->body});
+    my_thread()->is_arriving = true;
+}
+
+void rl_task_is_suspended(uintptr_t actor) { my_thread()->left = actor; }
+
+void rl_task_ends(const void *task) {
+    thread *t = my_thread();
+    if (t->task != (uintptr_t)task) return;
+    if (t->is_of_runtime) {
+        rl_runtime_did(RL_FINISH, ALL_TASKS, 0);
+    } else {
+        rl_point(RL_FINISH, &all_tasks, (rl_place){0, me->body});
+        t->accesses--;
+    }
+    release_clock(task);
+    t->is_ending = true;
+}
+
+// MARK: - Continuations
+
+bool rl_is_other_task(const void *task) {
+    const int index = task_at(task);
+    return index != NO_THREAD && index != me->thread;
+}
+
+void rl_resumes_task(const void *task, rl_place place) {
+    thread *t = my_thread();
+    if (t->is_of_runtime)
+        rl_runtime_did(RL_RESUME, (uintptr_t)task, 0);
+    else
+        rl_point(RL_RESUME, task, rl_place_of_await(place));
+    const int index = task_at(task);
+    if (index == NO_THREAD) return;
+    thread *resumed = &lab.threads[index];
+    if (!t->is_of_runtime) lab.steps[t->last_step].resumes = (int8_t)index;
+    if (!resumed->is_away) {
+        resumed->was_resumed = true;
+        resumed->resumed = t->clock;
+    }
+    release_clock(task);
+}
+
+void rl_has_been_resumed(void) {
+    thread *t = my_thread();
+    if (!t->was_resumed) return;
+    t->was_resumed = false;
+    rl_runtime_did(RL_ATOMIC_READ, t->task, 0);
+    if (!rl_has_fault(RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)) rl_join_clock(&t->clock, &t->resumed);
+}
+
+/// The contexts of the functions that wait for one another are a list, which tells where each goes on.
+uintptr_t rl_place_of_suspension(const thread *t) {
+    if (t->task == 0 || t->finished) return t->pc;
+    const uintptr_t *task = (const uintptr_t *)t->task;
+    if (rl_is_under_test(task[7])) return task[7] + 1;
+    const uintptr_t *context = (const uintptr_t *)task[8];
+    for (int depth = 0; context && depth < 64; depth++) {
+        if (context[1] && rl_is_under_test(context[1])) return context[1] + 1;
+        context = (const uintptr_t *)context[0];
+    }
+    return t->pc;
+}
+
+void rl_foreign_thread_resumes(const void *task) {
+    for (int i = 0; i < RL_MAX_THREADS; i++)
+        if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task)
+            atomic_store(&outside_resumes, true);
+}
+
+bool rl_was_resumed_from_outside(void) { return atomic_load(&outside_resumes); }
+
+// MARK: - What the runtime tells
+
+/// For comparison: a point at everything that the runtime tells, except where the task stands in line
+/// already, so that it could go on elsewhere.
+static void point_at_all(const void *thing) {
+    if (!rl_has_fault(RL_FAULT_POINT_AT_ALL_OF_RUNTIME) || !rl_active) return;
+    const thread *t = my_thread();
+    if (t->is_sent || t->work_of_yield || t->is_ending || t->is_of_runtime) return;
+    rl_point(RL_ASK, thing, (rl_place){0, me->body});
+    my_thread()->accesses--;
+}
+
+/// Whether a task with this address has ended.
+static bool has_ended(const void *task) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task) return true;
+    return false;
+}
+
+void rl_runtime_acquires(const void *thing) {
+    cell *c = rl_cell_at((uintptr_t)thing);
+    if (me->thread == NO_THREAD) {
+        rl_join_clock(&me->before_job, &c->released);
+        if (c->left_in > me->left_in) me->left_in = c->left_in;
+        return;
+    }
+    thread *t = my_thread();
+    rl_join_clock(&t->clock, &c->released);
+    if (task_at(thing) != NO_THREAD) return;
+    if (has_ended(thing)) return rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
+    t->is_arriving = false;
+    rl_note_order_from(c->left_in, me->thread);
+}
+
+static void release_clock(const void *thing) {
+    cell *c = rl_cell_at((uintptr_t)thing);
+    thread *t = my_thread();
+    rl_join_clock(&c->released, &t->clock);
+    rl_advance(t);
+}
+
+// That a task leaves an actor, and that another one arrives there, can be exchanged: either way the latter
+// goes on afterwards. What makes a difference is the order of arrival, and what a task waits for: if that is
+// there already it does not leave its actor.
+void rl_runtime_releases(const void *thing, bool only_orders) {
+    if (me->thread == NO_THREAD) return;
+    point_at_all(thing);
+    thread *t = my_thread();
+    const bool is_own = t->task == (uintptr_t)thing;
+    if (is_own && !only_orders && !t->is_arriving && !t->is_ending && !t->work_of_yield) {
+        rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
+        rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
+    }
+    if (!is_own && task_at(thing) == NO_THREAD) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
+    release_clock(thing);
+}
+
+void rl_cancels_or_asks(rl_kind kind, rl_place place) { rl_point(kind, &all_tasks, place); }
+
+// MARK: - Locks of the runtime
+
+void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
+    if (rl_owns(mutex)) return rl_took_again(mutex);
+    thread *t = my_thread();
+    const vector_clock before = t->clock;
+    if (is_point || rl_is_held(mutex)) {
+        rl_point(RL_LOCK, mutex, rl_place_of_await(place));
+    } else {
+        lock *l = rl_lock_at((uintptr_t)mutex);
+        rl_runtime_did(RL_LOCK, (uintptr_t)mutex, rl_free_for((uintptr_t)mutex));
+        l->owner = (int8_t)me->thread;
+        l->owner_pc = t->pc;
+        t->locks_held++;
+        rl_join_clock(&t->clock, &l->released);
+        rl_is_released(l, false);
+    }
+    if (rl_has_fault(RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING)) t->clock = before;
+}
+
+void rl_runtime_unlocks(const void *mutex) {
+    const thread *t = my_thread();
+    if (t->kind != RL_LOCK || t->address != (uintptr_t)mutex) rl_note_runtime();
+    rl_release_lock(my_thread(), (uintptr_t)mutex);
+}
+
+#endif

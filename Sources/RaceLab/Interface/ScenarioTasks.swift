@@ -1,0 +1,62 @@
+import CRaceLab
+
+// Tasks of Swift concurrency: a column of its own for each, and whether they can be explored at all.
+
+extension Scenario {
+    /// Adds a task, which runs side by side with the threads and tasks of the scenario. An error that it
+    /// throws counts as a failure. It is detached: it belongs to no actor, and inherits nothing.
+    public func task(_ name: String, _ body: @escaping @isolated(any) () async throws -> Void) {
+        if let actor = body.isolation {
+            isMistaken(
+                "the task '\(name)' is isolated to \(actor), because it is described there: "
+                    + "explore from a nonisolated function, or begin it with { @Sendable in")
+        }
+        if let why = unavailableTasks { isMistaken("the task '\(name)' cannot be explored: \(why)") }
+        let task = unsafeBitCast(body, to: (() async throws -> Void).self)
+        add(NamedThread(name: name, body: {}, task: task))
+    }
+}
+
+/// Why tasks cannot be explored here, if so. What the code under test starts is then reported as not
+/// controlled.
+let unavailableTasks: String? = {
+    let obstacle = rl_find_out_about_tasks(
+        { _ = Task.detached { await Task.yield() } },
+        { _ = Task.detached { await Hop.shared.arrive() } },
+        {
+            let continuation = AsyncStream.makeStream(of: Int.self).continuation
+            continuation.yield(1)
+            continuation.yield(2)
+        })
+    return obstacle.map { String(cString: $0) }
+}()
+
+private actor Hop {
+    static let shared = Hop()
+
+    private var count = 0
+
+    func arrive() { count += 1 }
+}
+
+/// What has to reach a task, and no other thread looks at meanwhile.
+private struct Unshared<Value>: @unchecked Sendable {
+    let value: Value
+}
+
+/// Starts a task in place of a body of the scenario.
+func startTask(_ body: @escaping () async throws -> Void, _ failed: @escaping (any Error) -> Void) {
+    let closures = Unshared(value: (body, failed))
+    rl_listen()
+    rl_becomes_task()
+    _ = Task.detached {
+        do {
+            try await closures.value.0()
+        } catch {
+            rl_ignore()
+            closures.value.1(error)
+            rl_attend()
+        }
+    }
+    rl_deafen()
+}

@@ -1,0 +1,679 @@
+import Dispatch
+import RaceLab
+import Synchronization
+
+/// A program of tasks with a known answer.
+struct TaskExample: Sendable, CustomStringConvertible {
+    let description: String
+    /// Everything that is wrong with it in one interleaving or another.
+    let findings: Set<Exploration.Finding.Kind>
+    /// What can come of it.
+    let outcomes: Set<String>
+    let describe: @Sendable (Scenario) -> Void
+
+    init(
+        _ description: String, _ findings: Set<Exploration.Finding.Kind> = [], outcomes: Set<String> = [],
+        _ describe: @escaping @Sendable (Scenario) -> Void
+    ) {
+        self.description = description
+        self.findings = findings
+        self.outcomes = outcomes
+        self.describe = describe
+    }
+
+    static let all = shared + actors + continuations + structured + cancellation + streams + mixed
+}
+
+/// Shared without protection, which the compiler is told to overlook.
+final class Notebook: @unchecked Sendable {
+    var value = 0
+    var other = 0
+    var lines: [Int] = []
+}
+
+/// Shared with protection.
+final class Protected: Sendable {
+    private let lines = Mutex<[Int]>([])
+
+    func add(_ line: Int) { lines.withLock { $0.append(line) } }
+    var text: String { lines.withLock { $0 }.map(String.init).joined(separator: " ") }
+}
+
+private actor Store {
+    var lines: [Int] = []
+    var isSet = false
+
+    func add(_ line: Int) { lines.append(line) }
+    func set() { isSet = true }
+    var text: String { lines.map(String.init).joined(separator: " ") }
+
+    /// Says what it has come to when the tasks have ended.
+    func report(to notebook: Notebook) { notebook.lines = lines }
+}
+
+private actor Account {
+    private(set) var balance = 100
+
+    func withdraw(_ amount: Int) async -> Bool {
+        guard balance >= amount else { return false }
+        await Task.yield()
+        balance -= amount
+        return true
+    }
+
+    func withdrawAtOnce(_ amount: Int) -> Bool {
+        guard balance >= amount else { return false }
+        balance -= amount
+        return true
+    }
+}
+
+@MainActor private func write(_ line: Int, to notebook: Notebook) {
+    MainActor.preconditionIsolated()
+    notebook.lines.append(line)
+}
+
+private enum Trouble: Error { case any }
+private enum Local { @TaskLocal static var number = 0 }
+
+private func number(_ number: Int) async -> Int { number }
+
+private func text(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: " ") }
+
+extension TaskExample {
+    // MARK: What is shared without protection
+
+    static let shared = [
+        TaskExample("two tasks modify one thing", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("first") { notebook.value += 1 }
+            scenario.task("second") { notebook.value += 1 }
+        },
+        TaskExample("one task reads what another writes", [.dataRace]) { scenario in
+            let notebook = Notebook()
+            scenario.task("writer") { notebook.value = 1 }
+            scenario.task("reader") { _ = notebook.value }
+        },
+        TaskExample("a task that is started is ordered after its start") { scenario in
+            let notebook = Notebook()
+            scenario.thread("starter") {
+                notebook.value = 1
+                Task { notebook.value += 1 }
+            }
+        },
+        TaskExample("but not what comes after the start", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.thread("starter") {
+                Task { notebook.value += 1 }
+                notebook.value = 1
+            }
+        },
+        TaskExample("waiting for a task orders", outcomes: ["2"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                let task = Task { notebook.value += 1 }
+                await task.value
+                notebook.value += 1
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("waiting for the wrong task does not", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                Task { notebook.value += 1 }
+                await Task {}.value
+                notebook.value += 1
+            }
+        },
+        TaskExample("two tasks wait for one", outcomes: ["1 1"]) { scenario in
+            let notebook = Notebook()
+            let task = Shelf<Task<Int, Never>>()
+            let results = Notebook()
+            scenario.task("starter") {
+                let started = Task { () -> Int in
+                    notebook.value = 1
+                    return notebook.value
+                }
+                async let first = started.value
+                async let second = started.value
+                results.lines = await [first, second]
+                _ = notebook.value
+            }
+            _ = task
+            scenario.outcome { text(results.lines) }
+        },
+    ]
+
+    // MARK: Actors
+
+    static let actors = [
+        TaskExample("an actor protects what is its own") { scenario in
+            let store = Store()
+            scenario.task("first") { await store.add(1) }
+            scenario.task("second") { await store.add(2) }
+        },
+        TaskExample(
+            "three tasks on one actor come in any order",
+            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
+        ) { scenario in
+            let store = Store()
+            let notebook = Notebook()
+            for number in 1...3 {
+                scenario.task("task \(number) of three") {
+                    await store.add(number)
+                    await store.report(to: notebook)
+                }
+            }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("check, await, act", [.failedCheck]) { scenario in
+            let account = Account()
+            let notebook = Notebook()
+            scenario.task("first") { notebook.value = await account.withdraw(80) ? 1 : 0 }
+            scenario.task("second") { notebook.other = await account.withdraw(80) ? 1 : 0 }
+            scenario.check {
+                try Scenario.require(notebook.value + notebook.other == 1, "not exactly one succeeds")
+            }
+        },
+        TaskExample("check and act") { scenario in
+            let account = Account()
+            let notebook = Notebook()
+            scenario.task("first") { notebook.value = await account.withdrawAtOnce(80) ? 1 : 0 }
+            scenario.task("second") { notebook.other = await account.withdrawAtOnce(80) ? 1 : 0 }
+            scenario.check {
+                try Scenario.require(notebook.value + notebook.other == 1, "not exactly one succeeds")
+            }
+        },
+        TaskExample("an actor publishes what was done before") { scenario in
+            let store = Store()
+            let notebook = Notebook()
+            scenario.task("writer") {
+                notebook.value = 1
+                await store.set()
+            }
+            scenario.task("reader") { if await store.isSet { _ = notebook.value } }
+        },
+        TaskExample("but not what is done afterwards", [.dataRace]) { scenario in
+            let store = Store()
+            let notebook = Notebook()
+            scenario.task("writer") {
+                await store.set()
+                notebook.value = 1
+            }
+            scenario.task("reader") { if await store.isSet { _ = notebook.value } }
+        },
+        TaskExample("two actors do not protect one thing", [.overlap]) { scenario in
+            let notebook = Notebook()
+            let first = Store()
+            let second = Store()
+            scenario.task("first") { await first.change(notebook) }
+            scenario.task("second") { await second.change(notebook) }
+        },
+        TaskExample("one actor protects one thing") { scenario in
+            let notebook = Notebook()
+            let store = Store()
+            scenario.task("first") { await store.change(notebook) }
+            scenario.task("second") { await store.change(notebook) }
+        },
+        TaskExample(
+            "a priority changes nothing", outcomes: ["1 2", "2 1"]
+        ) { scenario in
+            let store = Store()
+            let notebook = Notebook()
+            scenario.thread("starter") {
+                Task.detached(priority: .background) {
+                    await store.add(1)
+                    await store.report(to: notebook)
+                }
+                Task.detached(priority: .high) {
+                    await store.add(2)
+                    await store.report(to: notebook)
+                }
+            }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("tasks that an actor starts on itself are in order", outcomes: ["1 2 3"]) {
+            scenario in
+            let store = Store()
+            let notebook = Notebook()
+            scenario.task("starter") { await store.start(notebook) }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("the main actor protects", outcomes: ["1 2", "2 1"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("first") { await write(1, to: notebook) }
+            scenario.task("second") { await write(2, to: notebook) }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("but not against the background", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("first") { await write(1, to: notebook) }
+            scenario.task("second") { notebook.lines.append(2) }
+        },
+    ]
+
+    // MARK: Continuations
+
+    static let continuations = [
+        TaskExample("a continuation orders", outcomes: ["2"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    Task {
+                        notebook.value += 1
+                        continuation.resume()
+                    }
+                }
+                notebook.value += 1
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("also if it is resumed first", outcomes: ["2"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    Task {
+                        notebook.value += 1
+                        continuation.resume()
+                    }
+                    notebook.other = 1
+                    notebook.other = 2
+                }
+                notebook.value += 1
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("an unsafe one, too", outcomes: ["2"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                    Task {
+                        notebook.value += 1
+                        continuation.resume()
+                    }
+                    notebook.other = 1
+                }
+                notebook.value += 1
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("what is done after the resumption is not ordered", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    Task {
+                        continuation.resume()
+                        notebook.value += 1
+                    }
+                }
+                notebook.value += 1
+            }
+        },
+        TaskExample("a continuation that is never resumed", [.deadlock]) { scenario in
+            let kept = Shelf<CheckedContinuation<Void, Never>>()
+            scenario.task("waiter") { await withCheckedContinuation { kept.put($0) } }
+            scenario.task("other") { _ = kept.take() }
+        },
+        TaskExample("a look that comes too early", [.deadlock]) { scenario in
+            let kept = Shelf<CheckedContinuation<Void, Never>>()
+            scenario.task("waiter") { await withCheckedContinuation { kept.put($0) } }
+            scenario.task("resumer") { kept.take()?.resume() }
+        },
+        TaskExample("a thread resumes a task", outcomes: ["1"]) { scenario in
+            let kept = Shelf<CheckedContinuation<Int, Never>>()
+            let ready = DispatchSemaphore(value: 0)
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                notebook.value = await withCheckedContinuation {
+                    kept.put($0)
+                    ready.signal()
+                }
+            }
+            scenario.thread("resumer") {
+                ready.wait()
+                kept.take()?.resume(returning: 1)
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("an error is thrown to a task", [.uncaughtError]) { scenario in
+            scenario.task("waiter") {
+                try await withCheckedThrowingContinuation {
+                    (continuation: CheckedContinuation<Void, any Error>) in
+                    Task { continuation.resume(throwing: Trouble.any) }
+                }
+            }
+        },
+    ]
+
+    // MARK: Structured concurrency
+
+    static let structured = [
+        TaskExample("the sum of two", outcomes: ["3"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("adder") {
+                async let one = number(1)
+                async let two = number(2)
+                notebook.value = await one + two
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a child and its parent", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("parent") {
+                async let child: Void = notebook.change()
+                notebook.value += 1
+                await child
+            }
+        },
+        TaskExample("a child before its parent goes on", outcomes: ["2"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("parent") {
+                async let child: Void = notebook.change()
+                await child
+                notebook.value += 1
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample(
+            "children of a group end in any order",
+            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
+        ) { scenario in
+            let notebook = Notebook()
+            scenario.task("parent") {
+                notebook.lines = await withTaskGroup(of: Int.self) { group in
+                    for child in 1...3 { group.addTask { child } }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("children that share", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("parent") {
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 1...2 { group.addTask { notebook.value += 1 } }
+                }
+            }
+        },
+        TaskExample("a group orders its children before what follows", outcomes: ["1 1"]) {
+            scenario in
+            let notebook = Notebook()
+            scenario.task("parent") {
+                await withDiscardingTaskGroup { group in
+                    group.addTask { notebook.value += 1 }
+                    group.addTask { notebook.other += 1 }
+                }
+                notebook.lines = [notebook.value, notebook.other]
+            }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("a child that throws", [.uncaughtError]) { scenario in
+            scenario.task("parent") {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { throw Trouble.any }
+                    group.addTask {}
+                    try await group.waitForAll()
+                }
+            }
+        },
+        TaskExample("five children on one actor", outcomes: ["5"]) { scenario in
+            let store = Store()
+            let notebook = Notebook()
+            scenario.task("parent") {
+                await withTaskGroup(of: Void.self) { group in
+                    for child in 1...5 { group.addTask { await store.add(child) } }
+                }
+                notebook.value = await store.lines.count
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a task that begins immediately", outcomes: ["1 2 3"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("starter") {
+                let task = Task.immediate { notebook.lines.append(1) }
+                notebook.lines.append(2)
+                await task.value
+                notebook.lines.append(3)
+            }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("and goes on later", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("starter") {
+                let task = Task.immediate {
+                    await Task.yield()
+                    notebook.lines.append(1)
+                }
+                notebook.lines.append(2)
+                await task.value
+            }
+        },
+    ]
+
+    // MARK: Cancellation and time
+
+    static let cancellation = [
+        TaskExample("a task is cancelled before it asks, or after", outcomes: ["false", "true"]) {
+            scenario in
+            let notebook = Notebook()
+            scenario.task("canceller") {
+                let task = Task { Task.isCancelled }
+                task.cancel()
+                notebook.value = await task.value ? 1 : 0
+            }
+            scenario.outcome { notebook.value == 1 ? "true" : "false" }
+        },
+        TaskExample("cancellation against completion", outcomes: ["1", "2"]) { scenario in
+            let notebook = Notebook()
+            let kept = Shelf<CheckedContinuation<Int, Never>>()
+            scenario.task("canceller") {
+                let task = Task {
+                    await withTaskCancellationHandler {
+                        await withCheckedContinuation { continuation in
+                            kept.put(continuation)
+                            if Task.isCancelled { kept.take()?.resume(returning: 1) }
+                        }
+                    } onCancel: {
+                        kept.take()?.resume(returning: 1)
+                    }
+                }
+                Task { kept.take()?.resume(returning: 2) }
+                task.cancel()
+                notebook.value = await task.value
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a task that sleeps is cancelled, or wakes up", outcomes: ["false", "true"]) {
+            scenario in
+            let notebook = Notebook()
+            scenario.task("canceller") {
+                let task = Task { (try? await Task.sleep(for: .seconds(1))) == nil }
+                task.cancel()
+                notebook.value = await task.value ? 1 : 0
+            }
+            scenario.outcome { notebook.value == 1 ? "true" : "false" }
+        },
+        TaskExample("who sleeps longer wakes up later", outcomes: ["1 2"]) { scenario in
+            let lines = Protected()
+            scenario.task("parent") {
+                async let long: Void = sleep(2, lines)
+                async let short: Void = sleep(1, lines)
+                _ = await (long, short)
+            }
+            scenario.outcome { lines.text }
+        },
+        TaskExample("an error of a cancelled task", [.uncaughtError]) { scenario in
+            scenario.task("canceller") {
+                let task = Task { try Task.checkCancellation() }
+                task.cancel()
+                try await task.value
+            }
+        },
+    ]
+
+    // MARK: Streams
+
+    static let streams = [
+        TaskExample("a stream delivers in order", outcomes: ["1 2"]) { scenario in
+            let notebook = Notebook()
+            let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+            scenario.task("producer") {
+                continuation.yield(1)
+                continuation.yield(2)
+                continuation.finish()
+            }
+            scenario.task("consumer") { for await line in stream { notebook.lines.append(line) } }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("a stream orders what was done before") { scenario in
+            let notebook = Notebook()
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            scenario.task("producer") {
+                notebook.value = 1
+                continuation.yield()
+                continuation.finish()
+            }
+            scenario.task("consumer") { for await _ in stream { _ = notebook.value } }
+        },
+        TaskExample("but not what is done afterwards", [.dataRace]) { scenario in
+            let notebook = Notebook()
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            scenario.task("producer") {
+                continuation.yield()
+                notebook.value = 1
+                continuation.finish()
+            }
+            scenario.task("consumer") { for await _ in stream { _ = notebook.value } }
+        },
+        TaskExample("a stream that is never finished", [.deadlock]) { scenario in
+            let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+            let kept = Shelf<AsyncStream<Int>.Continuation>()
+            kept.put(continuation)
+            scenario.task("producer") { kept.look { $0.yield(1) } }
+            scenario.task("consumer") { for await _ in stream {} }
+        },
+        TaskExample("a stream that throws", [.uncaughtError]) { scenario in
+            let (stream, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
+            scenario.task("producer") { continuation.finish(throwing: Trouble.any) }
+            scenario.task("consumer") { for try await _ in stream {} }
+        },
+    ]
+
+    // MARK: Together with threads and queues
+
+    static let mixed = [
+        TaskExample("a lock is one for threads and tasks", outcomes: ["1 2", "2 1"]) { scenario in
+            let lines = Protected()
+            scenario.thread("thread") { lines.add(1) }
+            scenario.task("task") { lines.add(2) }
+            scenario.outcome { lines.text }
+        },
+        TaskExample("a thread and a task", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.thread("thread") { notebook.value += 1 }
+            scenario.task("task") { notebook.value += 1 }
+        },
+        TaskExample("a queue resumes a task", outcomes: ["1 2"]) { scenario in
+            let notebook = Notebook()
+            let queue = DispatchQueue(label: "queue")
+            scenario.task("task") {
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    queue.async {
+                        notebook.lines.append(1)
+                        continuation.resume()
+                    }
+                }
+                notebook.lines.append(2)
+            }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("the main queue and the main actor are one", outcomes: ["1 2", "2 1"]) {
+            scenario in
+            let notebook = Notebook()
+            scenario.thread("thread") {
+                DispatchQueue.main.async { notebook.lines.append(1) }
+            }
+            scenario.task("task") { await write(2, to: notebook) }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("what is local to a task", outcomes: ["1 1 0"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("task") {
+                await Local.$number.withValue(1) {
+                    let task = Task { Local.number }
+                    let detached = Task.detached { Local.number }
+                    notebook.lines = [Local.number, await task.value, await detached.value]
+                }
+            }
+            scenario.outcome { text(notebook.lines) }
+        },
+        TaskExample("a task waits for a semaphore", outcomes: ["1"]) { scenario in
+            let notebook = Notebook()
+            let ready = Signal()
+            scenario.task("waiter") {
+                ready.wait()
+                notebook.value += notebook.other
+            }
+            scenario.task("signaller") {
+                notebook.other = 1
+                ready.signal()
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+    ]
+}
+
+private func sleep(_ seconds: Int, _ lines: Protected) async {
+    try? await Task.sleep(for: .seconds(seconds))
+    lines.add(seconds)
+}
+
+extension Store {
+    fileprivate func change(_ notebook: Notebook) { notebook.value += 1 }
+
+    fileprivate func start(_ notebook: Notebook) async {
+        Task { add(1) }
+        Task { add(2) }
+        let last = Task {
+            add(3)
+            report(to: notebook)
+        }
+        await last.value
+    }
+}
+
+extension Notebook {
+    fileprivate func change() async { value += 1 }
+}
+
+/// A semaphore that asynchronous code may wait for.
+private final class Signal: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func wait() { semaphore.wait() }
+    func signal() { semaphore.signal() }
+}
+
+/// Room for one thing, protected.
+private final class Shelf<Value>: @unchecked Sendable {
+    private let value = Mutex<Unprotected>(Unprotected())
+
+    private struct Unprotected: @unchecked Sendable { var value: Value? }
+
+    func put(_ new: Value) {
+        let new = Unprotected(value: new)
+        value.withLock { $0 = new }
+    }
+
+    func take() -> Value? {
+        value.withLock { kept -> Unprotected in
+            defer { kept.value = nil }
+            return kept
+        }.value
+    }
+
+    func look(_ body: (Value) -> Void) {
+        let kept = value.withLock { $0 }
+        kept.value.map(body)
+    }
+}
