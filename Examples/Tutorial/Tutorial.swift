@@ -11,8 +11,10 @@ struct Tutorial {
             try show(flag)
         case "pictures": await showPicture({ print($0) }, { print("failed: \($0)") })
         case "cache":
-            await twoCallers()
-            await twoCallersOfTasks()
+            print("PictureCache")
+            try show(pictureCache)
+            print("\nTaskCache")
+            try show(taskCache)
         case "account": try show(account)
         case "locked-account": try show(lockedAccount)
         default:
