@@ -1,5 +1,5 @@
+import RaceLabTesting
 import Stage3ThreadSafe
-import StageTesting
 import Synchronization
 import Testing
 
