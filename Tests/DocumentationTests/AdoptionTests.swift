@@ -3,7 +3,7 @@ import RaceLab
 import SharedSuite
 import Testing
 
-/// A package of its own that tests its classes with the lab, as Documentation/Lab.md says: built and
+/// A package of its own that tests its classes with the lab, as Sources/RaceLab/RaceLab.docc/GettingStarted.md says: built and
 /// run, each of its tests finds the bug that it should, at its own line.
 @Suite(
     "A package that adopts the lab",
@@ -79,7 +79,7 @@ struct AdoptionTests {
 
     /// What the page shows is what is printed.
     private func checkPage(_ output: String) throws {
-        let page = Commands.package.appending(path: "Documentation/Lab.md")
+        let page = Commands.package.appending(path: "Sources/RaceLab/RaceLab.docc/GettingStarted.md")
         let blocks = FencedBlock.blocks(in: try String(contentsOf: page, encoding: .utf8))
         let shown = try #require(blocks.first { $0.body.first?.hasPrefix("✘ Test") == true })
         let trimmed = output.replacing(#/[ ]+(?=\n)/#, with: "")

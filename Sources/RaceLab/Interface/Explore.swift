@@ -26,10 +26,12 @@
 /// The call returns when everything has been explored or a bound is reached. It may be made from
 /// any thread; explorations wait for one another.
 ///
-/// - Parameter scenario: must not be isolated to an actor, since it runs on threads of the lab. A
-///   closure written in a function of an actor, such as a `@MainActor` test, is isolated to it
-///   unless it begins with `{ @Sendable scenario in`. One that is isolated is never called, and the
-///   exploration is ``Exploration/Inconclusive/malformedScenario(_:)``.
+/// - Parameters:
+///   - options: how much is explored, and what counts as a failure.
+///   - scenario: must not be isolated to an actor, since it runs on threads of the lab. A closure
+///     written in a function of an actor, such as a `@MainActor` test, is isolated to it unless it
+///     begins with `{ @Sendable scenario in`. One that is isolated is never called, and the
+///     exploration is ``Exploration/Inconclusive/malformedScenario(_:)``.
 public func explore(
     options: Exploration.Options = Exploration.Options(),
     _ scenario: @escaping @isolated(any) (Scenario) -> Void

@@ -80,7 +80,7 @@ extension Exploration {
     }
 
     /// Runs the scenario under an interleaving that begins as the text of a schedule says, see
-    /// ``replay(prefix:)-(Schedule)``.
+    /// ``replay(prefix:)-(Exploration.Schedule)``.
     public func replay(prefix schedule: String) throws(ReplayError) -> CompletedReplay {
         try program.replay(prefix: program.read(schedule))
     }
@@ -108,7 +108,10 @@ extension Exploration {
 
     /// Runs a scenario under one interleaving, without exploring it, and records what happens.
     ///
-    /// - Parameter schedule: the text of a ``Schedule``.
+    /// - Parameters:
+    ///   - schedule: the text of a ``Schedule``.
+    ///   - options: as for ``explore(options:_:)``.
+    ///   - scenario: as for ``explore(options:_:)``.
     public static func replay(
         _ schedule: String, options: Options = Options(),
         _ scenario: @escaping @isolated(any) (Scenario) -> Void
@@ -117,7 +120,7 @@ extension Exploration {
     }
 
     /// Runs a scenario under an interleaving that begins as a schedule says, without exploring it:
-    /// see ``replay(prefix:)-(Schedule)``.
+    /// see ``replay(prefix:)-(Exploration.Schedule)``.
     public static func replay(
         prefix schedule: Schedule, options: Options = Options(),
         _ scenario: @escaping @isolated(any) (Scenario) -> Void
@@ -126,7 +129,7 @@ extension Exploration {
     }
 
     /// Runs a scenario under an interleaving that begins as the text of a schedule says, without
-    /// exploring it: see ``replay(prefix:)-(Schedule)``.
+    /// exploring it: see ``replay(prefix:)-(Exploration.Schedule)``.
     public static func replay(
         prefix schedule: String, options: Options = Options(),
         _ scenario: @escaping @isolated(any) (Scenario) -> Void

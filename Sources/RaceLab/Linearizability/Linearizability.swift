@@ -142,6 +142,7 @@ public struct LinearizabilityResult: CustomStringConvertible {
         public let exploration: Exploration
     }
 
+    /// The smallest program that fails, if one does.
     public private(set) var failure: Failure?
     /// How many programs have been explored.
     public private(set) var programs = 0

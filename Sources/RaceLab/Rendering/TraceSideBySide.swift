@@ -30,6 +30,7 @@ extension Exploration {
             ///
             /// - Parameters:
             ///   - heading: lines above the interleaving.
+            ///   - trace: the interleaving.
             ///   - verdict: a sentence below it.
             public init(heading: [String], _ trace: Trace, verdict: String) {
                 self.heading = heading

@@ -54,31 +54,14 @@ extension Exploration {
             Caller(fileID: fileID, filePath: filePath, line: line, column: column))
     }
 
-    private struct Caller {
-        let fileID: StaticString
-        let filePath: StaticString
-        let line: UInt
-        let column: UInt
-
-        var location: SourceLocation {
-            SourceLocation(
-                fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column))
-        }
-    }
-
     private func record(_ trace: Result<Trace?, any Error>, _ caller: Caller) {
         let words = words(trace)
-        let location = caller.location
         if let trace = try? trace.get() {
+            let location = caller.location
             Attachment.record(words, named: "counterexample.txt", sourceLocation: location)
             Attachment.record(trace.json, named: "counterexample.json", sourceLocation: location)
         }
-        // A thread that a test has started belongs to no test, so it is not known which library runs
-        // it. The other one ignores the call.
-        if Test.current == nil {
-            XCTFail(words, file: caller.filePath, line: caller.line)
-        }
-        Issue.record(Comment(rawValue: words), sourceLocation: location)
+        caller.record(words)
     }
 
     /// What was found, and the counterexample.
@@ -89,5 +72,46 @@ extension Exploration {
         case .success(nil): text()
         case .failure(let error): "\(text())\nThe counterexample cannot be shown: \(error)"
         }
+    }
+}
+
+/// The line of the test that expects something.
+private struct Caller {
+    let fileID: StaticString
+    let filePath: StaticString
+    let line: UInt
+    let column: UInt
+
+    var location: SourceLocation {
+        SourceLocation(
+            fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column))
+    }
+
+    /// Records an issue of the test that runs.
+    func record(_ words: String) {
+        // A thread that a test has started belongs to no test, so it is not known which library runs
+        // it. The other one ignores the call.
+        if Test.current == nil {
+            XCTFail(words, file: filePath, line: line)
+        }
+        Issue.record(Comment(rawValue: words), sourceLocation: location)
+    }
+}
+
+extension Linearizability {
+    /// Explores small programs, and records an issue at the caller's line unless all of them are
+    /// linearizable: see ``RaceLab/Linearizability/explore(options:)``.
+    ///
+    /// - Returns: what was explored, for further expectations.
+    @discardableResult
+    public func expectLinearizable(
+        options: Exploration.Options = Exploration.Options(), fileID: StaticString = #fileID,
+        filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+    ) -> LinearizabilityResult {
+        let result = explore(options: options)
+        guard !result.isLinearizable else { return result }
+        Caller(fileID: fileID, filePath: filePath, line: line, column: column).record(
+            result.description)
+        return result
     }
 }
