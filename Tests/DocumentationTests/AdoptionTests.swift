@@ -79,7 +79,8 @@ struct AdoptionTests {
 
     /// What the page shows is what is printed.
     private func checkPage(_ output: String) throws {
-        let page = Commands.package.appending(path: "Sources/RaceLab/RaceLab.docc/GettingStarted.md")
+        let page = Commands.package.appending(
+            path: "Sources/RaceLab/RaceLab.docc/GettingStarted.md")
         let blocks = FencedBlock.blocks(in: try String(contentsOf: page, encoding: .utf8))
         let shown = try #require(blocks.first { $0.body.first?.hasPrefix("✘ Test") == true })
         let trimmed = output.replacing(#/[ ]+(?=\n)/#, with: "")

@@ -8,7 +8,8 @@ import Testing
 @Suite("Pages", .serialized, .needsTheLab)
 struct PagesTests {
     static let pages = [
-        "README.md", "Sources/FieldGuide/README.md", "Sources/RaceLab/RaceLab.docc/GettingStarted.md",
+        "README.md", "Sources/FieldGuide/README.md",
+        "Sources/RaceLab/RaceLab.docc/GettingStarted.md",
         "Documentation/Speed.md", "Documentation/Tests.md",
     ]
 

@@ -129,9 +129,8 @@ struct RobustnessTests {
         func names() throws {
             let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
             let folder = products.appending(path: "CRaceLab.build")
-            let objects = try FileManager.default.contentsOfDirectory(
-                at: folder, includingPropertiesForKeys: nil
-            ).filter { $0.pathExtension == "o" }
+            let objects = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+                .filter { $0.hasSuffix(".o") }.map { folder.appending(path: $0) }
             try #require(objects.count > 10)
             let answered = [
                 "pthread_", "dispatch_", "__tsan_", "swift_", "$s15Synchronization",
