@@ -113,7 +113,9 @@ public struct Grader: Sendable {
             switch library(of: exercise, file, folder) {
             case .failure(let grade): return grade
             case .success(let library, let variant):
-                return tried(exercise, library, folder).of(variant, of: exercise, file)
+                var grade = tried(exercise, library, folder)
+                if grade.isPassed { grade = triedOptimized(grade, exercise, file, variant, folder) }
+                return grade.of(variant, of: exercise, file)
             }
         } ?? Grade(exercise, .unavailable("there is no room for temporary files"))
     }
@@ -193,9 +195,14 @@ public struct Grader: Sendable {
 
     // MARK: From a library to a grade
 
-    private func tried(_ exercise: Exercise, _ library: URL, _ folder: URL) -> Grade {
-        let tokens = Tokens.made(for: exercise)
-        let (ending, lines) = run(exercise, library, folder, [], tokens: tokens)
+    /// - Parameter only: the requirement to try; `nil`: all of them.
+    private func tried(
+        _ exercise: Exercise, _ library: URL, _ folder: URL, only: Requirement? = nil
+    ) -> Grade {
+        let requirements = only.map { [$0] } ?? exercise.requirements
+        let tokens = Tokens.made(for: requirements)
+        let task = only.map { ["--requirement", $0.id] } ?? []
+        let (ending, lines) = run(exercise, library, folder, task, tokens: tokens)
         var met: [Grade.Met] = []
         var begun: String?
         for line in lines {
@@ -203,7 +210,7 @@ public struct Grader: Sendable {
             case .begins(let id): begun = id
             case .ends(let id, .holds, let token), .ends(let id, .holdsSoFar, let token):
                 guard met.count < tokens.count, token == tokens[met.count],
-                    id == exercise.requirements[met.count].id
+                    id == requirements[met.count].id
                 else { return Grade(exercise, .failed(.forged), met: met, unmet: begun) }
                 met.append(Grade.Met(line, id))
                 begun = nil
@@ -215,7 +222,7 @@ public struct Grader: Sendable {
             case .replayed, .misfit: break
             }
         }
-        if ending == .status(0), met.count == exercise.requirements.count {
+        if ending == .status(0), met.count == requirements.count {
             return Grade(exercise, .passed, met: met, printed: printed(folder))
         }
         if ending == .signal(SIGINT) {
@@ -228,6 +235,32 @@ public struct Grader: Sendable {
             failure = known
         }
         return Grade(exercise, .failed(failure), met: met, unmet: begun, printed: printed(folder))
+    }
+
+    /// Tries an answer that has passed once more, compiled with optimization, on the requirements for
+    /// which that can make a difference.
+    private func triedOptimized(
+        _ passed: Grade, _ exercise: Exercise, _ file: URL, _ variant: Int?, _ folder: URL
+    ) -> Grade {
+        let requirements = exercise.requirements.filter(\.isAlsoRunOptimized)
+        guard !requirements.isEmpty else { return passed }
+        let workshop = Workshop(
+            exercise: exercise, variant: variant, folder: folder, isOptimized: true)
+        guard case .library(let library) = workshop.build(file) else {
+            return Grade(exercise, .unavailable("it could not be compiled with optimization"))
+        }
+        for requirement in requirements {
+            let grade = tried(exercise, library, folder, only: requirement)
+            guard case .failed(let failure) = grade.result else {
+                if grade.isPassed { continue }
+                return grade
+            }
+            let met = passed.met.prefix { $0.id != requirement.id }
+            return Grade(
+                exercise, .failed(failure.whenOptimized), met: Array(met), unmet: requirement.id,
+                printed: grade.printed)
+        }
+        return passed
     }
 
     /// Tries the requirement once more, in one more child of the child.
@@ -279,6 +312,19 @@ public struct Grader: Sendable {
 }
 
 extension Failure {
+    /// Of an answer that meets the requirement as long as it is not optimized. There is no schedule:
+    /// a replay compiles the answer without optimization.
+    fileprivate var whenOptimized: Failure {
+        var failure = self
+        failure.detail = "compiled with optimization (-O): " + detail
+        failure.schedule = nil
+        failure.question =
+            "The optimizer releases an object after its last use, not at the end of the function. "
+            + "Which reference to the handlers is the last one then, and is the lock held where it "
+            + "goes?"
+        return failure
+    }
+
     static let forged = Failure(
         reason: "forged",
         detail: "the process of the answer has written a verdict that is not the grader's")

@@ -112,3 +112,8 @@ public struct MainQueueThatNeverRuns: Dispatcher {
         Self.received.withLock { $0 += 1 }
     }
 }
+
+/// Runs nothing that it receives, and releases it.
+struct DroppingDispatcher: Dispatcher {
+    func dispatch(_ work: @escaping @Sendable () -> Void) {}
+}

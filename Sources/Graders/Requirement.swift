@@ -11,7 +11,11 @@ public struct Requirement: Sendable {
     public let story: String
     /// Asked when it fails. Leads on, and does not say the answer.
     public let question: String
-    /// What is run, given the answer: the object that its adapter hands out.
+    /// Whether an answer that meets all requirements is compiled with optimization as well, and has to
+    /// meet this one again. The optimizer releases an object after its last use, which may be earlier
+    /// than in a debug build: under a lock, for instance.
+    var isAlsoRunOptimized = false
+    /// What is run, given the answer: the object that its adapter returns.
     let body: @Sendable (AnyObject) -> Body
 
     enum Body {
@@ -54,6 +58,12 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Requirement {
+    var alsoRunOptimized: Requirement {
+        var copy = self
+        copy.isAlsoRunOptimized = true
+        return copy
+    }
+
     /// More interleavings than most answers have. A lock that is waited for by trying again can have
     /// a great many, and grading is to take seconds.
     static let maximumInterleavings = 20_000

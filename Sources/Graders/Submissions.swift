@@ -123,14 +123,16 @@ extension String {
     }
 }
 
-/// The grades of a class, as a sheet: a row a student, a column an exercise.
+/// The grades of a class, as a sheet: a row for each student, a column for each exercise.
 public struct GradeSheet: Sendable {
+    /// In alphabetical order of the students.
     public private(set) var rows: [(student: String, grades: [Grade])] = []
 
     public init() {}
 
     public mutating func add(_ student: String, _ grades: [Grade]) {
-        rows.append((student, grades))
+        let place = rows.firstIndex { $0.student > student } ?? rows.endIndex
+        rows.insert((student, grades), at: place)
     }
 
     /// Comma-separated values, as RFC 4180 describes them.

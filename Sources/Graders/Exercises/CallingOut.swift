@@ -51,7 +51,7 @@ extension Requirement {
                 "At which line does the last one let go of a handler, be it called or not? Is the lock "
                 + "held there?",
             with: (any PromiseAnswer).self
-        ) { describeFarewell($0, $1.promise) }
+        ) { describeFarewell($0, $1.promise) }.alsoRunOptimized
     }
 
     static func noStrangersWait(_ id: String) -> Requirement {

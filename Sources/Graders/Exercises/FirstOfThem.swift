@@ -166,6 +166,16 @@ private enum RaceRequirements {
                 + "thousand times.",
             asking: "Who tells a promise that has lost that nobody waits for it any more?",
             with: Answer.self, { nothingIsLeft($0) }),
+        .oneThread(
+            "E09.17", "no cycle remains",
+            "No promise of a race ever settles, and nothing can settle it any more. When the "
+                + "last reference to all of them is released, they must be freed, and so must the "
+                + "outcome.",
+            asking:
+                "Draw an arrow from each promise to its handlers, and from each handler to what it "
+                + "captured. Which arrow closes a cycle while the outcome is pending?",
+            with: Answer.self
+        ) { answer in try withoutMainQueue { try noCycleRemains(answer) } },
         .independence(
             "E09.15", "two races, two threads",
             "Two threads run a race each, and set a limit on a clock each. Neither should have to "
@@ -292,6 +302,23 @@ private enum RaceRequirements {
         }
         try expectGone(race, "a promise that took part when it was over keeps the outcome alive")
         withExtendedLifetime(slow) {}
+    }
+
+    /// A pending promise that has no resolver, so that it is never abandoned either.
+    private static func unsettled() -> AWPromise<Int> {
+        AWPromise.fulfilled(1).then(on: DroppingDispatcher()) { $0 }
+    }
+
+    private static func noCycleRemains(_ answer: Answer) throws {
+        weak var contestant: AWPromise<Int>?
+        weak var outcome: AWPromise<Int>?
+        do {
+            let (one, other) = (unsettled(), unsettled())
+            contestant = one
+            outcome = answer.first(of: [one, other, one])
+        }
+        try expectGone(contestant, "no reference remains, and a promise of the race is not freed")
+        try expectGone(outcome, "no reference remains, and the outcome of the race is not freed")
     }
 
     private static func settledInside(_ answer: Answer) throws {

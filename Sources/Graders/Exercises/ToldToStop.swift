@@ -234,7 +234,8 @@ private enum CancellationRequirements {
                 + "late. Its `deinit` asks the token, and registers another observer.",
             asking:
                 "At which line does the last one let go of an observer, and what do you hold there?",
-            with: Answer.self, { try askedByDeinit($0) }),
+            with: Answer.self, { try askedByDeinit($0) }
+        ).alsoRunOptimized,
         .scenario(
             "E11.19", "withdraw, and a `deinit` that waits",
             "One thread withdraws an observer. The `deinit` of what that has captured waits until "
@@ -252,7 +253,7 @@ private enum CancellationRequirements {
                 ask(pair)
                 bell.signal()
             }
-        },
+        }.alsoRunOptimized,
         .scenario(
             "E11.20", "cancel, and a `deinit` that waits",
             "One thread cancels. The `deinit` of what an observer has captured waits until another "
@@ -270,7 +271,7 @@ private enum CancellationRequirements {
                 bell.signal()
             }
             withExtendedLifetime(withdraw) {}
-        },
+        }.alsoRunOptimized,
         .independence(
             "E11.17", "two sources, two threads",
             "Two threads do everything that can be done, with a source each. Neither should have "
