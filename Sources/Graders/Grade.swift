@@ -195,13 +195,13 @@ public struct Grader: Sendable {
 
     // MARK: From a library to a grade
 
-    /// - Parameter only: the requirement to try; `nil`: all of them.
+    /// - Parameter optimized: the requirements for a library that is compiled with optimization.
     private func tried(
-        _ exercise: Exercise, _ library: URL, _ folder: URL, only: Requirement? = nil
+        _ exercise: Exercise, _ library: URL, _ folder: URL, optimized: [Requirement]? = nil
     ) -> Grade {
-        let requirements = only.map { [$0] } ?? exercise.requirements
+        let requirements = optimized ?? exercise.requirements
         let tokens = Tokens.made(for: requirements)
-        let task = only.map { ["--requirement", $0.id] } ?? []
+        let task = optimized == nil ? [] : ["--optimized"]
         let (ending, lines) = run(exercise, library, folder, task, tokens: tokens)
         var met: [Grade.Met] = []
         var begun: String?
@@ -229,7 +229,7 @@ public struct Grader: Sendable {
             return Grade(exercise, .unavailable("it was interrupted"))
         }
         var failure = Failure(ending, limits)
-        if failure.reason == "crash", let begun,
+        if failure.reason == "crash", optimized == nil, let begun,
             let known = interleaving(ofCrashIn: begun, exercise, library, folder)
         {
             failure = known
@@ -249,18 +249,20 @@ public struct Grader: Sendable {
         guard case .library(let library) = workshop.build(file) else {
             return Grade(exercise, .unavailable("it could not be compiled with optimization"))
         }
-        for requirement in requirements {
-            let grade = tried(exercise, library, folder, only: requirement)
-            guard case .failed(let failure) = grade.result else {
-                if grade.isPassed { continue }
-                return grade
-            }
-            let met = passed.met.prefix { $0.id != requirement.id }
-            return Grade(
-                exercise, .failed(failure.whenOptimized), met: Array(met), unmet: requirement.id,
-                printed: grade.printed)
+        let grade = tried(exercise, library, folder, optimized: requirements)
+        guard case .failed(let failure) = grade.result else {
+            return grade.isPassed ? passed : grade
         }
-        return passed
+        if ["not explored", "not deterministic"].contains(failure.reason) {
+            return Grade(
+                exercise,
+                .unavailable(
+                    "compiled with optimization, \(grade.unmet ?? "it") could not be explored: "
+                        + failure.detail))
+        }
+        return Grade(
+            exercise, .failed(failure.whenOptimized), met: passed.met.filter { $0.id != grade.unmet },
+            unmet: grade.unmet, printed: grade.printed)
     }
 
     /// Tries the requirement once more, in one more child of the child.
@@ -356,9 +358,13 @@ extension Failure {
         case .signal(let signal):
             self.init(
                 reason: "crash",
-                detail: "it ended its process: \(String(cString: strsignal(signal)))")
+                detail: "its process was ended by a signal: \(String(cString: strsignal(signal)))")
+        case .status(0):
+            self.init(
+                reason: "no verdict",
+                detail: "its process ended with status 0, before the grader had written its verdict")
         case .status(let status):
-            self.init(reason: "crash", detail: "it ended its process, with status \(status)")
+            self.init(reason: "crash", detail: "its process ended with status \(status)")
         case .didNotStart(let why):
             self.init(reason: "not tried", detail: why)
         }

@@ -34,14 +34,21 @@ public struct GraderProcess {
     /// - Parameters:
     ///   - only: the id of the one requirement to try.
     ///   - isolated: whether a crash in a scenario is to be contained and told like other failures.
-    public func run(_ limits: Limits, only: String? = nil, isolated: Bool = false) {
+    ///   - isOptimized: whether the library is compiled with optimization, so that only the
+    ///     requirements count for which that makes a difference.
+    public func run(
+        _ limits: Limits, only: String? = nil, isolated: Bool = false, isOptimized: Bool = false
+    ) {
         impose(limits)
         guard let answer = load() else { return }
-        let requirements = exercise.requirements.filter { only == nil || only == $0.id }
+        let requirements = exercise.requirements.filter {
+            (only == nil || only == $0.id) && ($0.isAlsoRunOptimized || !isOptimized)
+        }
         for (index, requirement) in requirements.enumerated() {
             write(.begins(requirement.id))
             Patience.renew()
-            let verdict = requirement.run(on: answer, isolated: isolated)
+            let verdict = requirement.run(
+                on: answer, isolated: isolated, isOptimized: isOptimized)
             var token: String?
             if case .fails = verdict {} else if index < tokens.count { token = tokens[index] }
             write(.ends(requirement.id, verdict, token: token))

@@ -39,7 +39,7 @@ struct Independence {
             if let site = try lockInCommon(steps) {
                 return .fails(
                     Failure(
-                        reason: "over-synchronised",
+                        reason: "over-synchronized",
                         detail: "at \(site.file):\(site.line) 'second' takes the lock that 'first' "
                             + "has taken, although they share nothing"))
             }
@@ -110,7 +110,7 @@ struct Independence {
     private func failure(_ trace: Trace?, after stop: Int) -> Failure {
         let place = trace.map { placeOfWaiting($0, after: stop) } ?? ""
         var failure = Failure(
-            reason: "over-synchronised",
+            reason: "over-synchronized",
             detail:
                 "'first' has to wait\(place) until 'second' goes on, although they share nothing")
         failure.schedule = trace?.scheduleText

@@ -55,7 +55,7 @@ enum SourceRules {
         "dlsym", "dlopen", "fork", "vfork", "system", "popen", "posix_spawn", "posix_spawnp",
         "execl",
         "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve", "setsid", "setpgid",
-        "daemon", "clone", "ptrace", "prctl", "syscall", "setrlimit", "prlimit", "sigaction",
+        "daemon", "forkpty", "login_tty", "wordexp", "clone", "ptrace", "prctl", "syscall", "setrlimit", "prlimit", "sigaction",
         "process_vm_readv", "process_vm_writev", "mprotect", "Process", "FileManager", "FileHandle",
         "fopen", "fdopen", "freopen", "openat", "contentsOfFile", "String ( contentsOf",
         "Data ( contentsOf", "NSData", "InputStream", "OutputStream", "setenv", "putenv",

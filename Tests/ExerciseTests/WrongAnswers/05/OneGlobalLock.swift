@@ -1,4 +1,4 @@
-// Rejected: E05.1 over-synchronised
+// Rejected: E05.1 over-synchronized
 // One lock for all promises there are: safe, and everybody waits foreverybody.
 
 import Foundation

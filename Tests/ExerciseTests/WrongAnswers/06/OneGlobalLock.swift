@@ -1,4 +1,4 @@
-// Rejected: E06.5 over-synchronised
+// Rejected: E06.5 over-synchronized
 // Handlers run outside of the lock, but there is one lock for all the promises there are.
 
 import Foundation

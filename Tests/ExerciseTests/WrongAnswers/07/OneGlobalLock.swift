@@ -1,4 +1,4 @@
-// Rejected: E07.9 over-synchronised
+// Rejected: E07.9 over-synchronized
 // In order, and handlers run outside of the lock. But there is one for all the promises there are.
 
 import Foundation

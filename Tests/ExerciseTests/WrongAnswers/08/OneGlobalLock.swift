@@ -1,4 +1,4 @@
-// Rejected: E08.13 over-synchronised
+// Rejected: E08.13 over-synchronized
 // One lock for all lists there are: safe, and everybody waits foreverybody.
 
 import Foundation

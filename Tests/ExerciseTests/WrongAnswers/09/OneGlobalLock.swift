@@ -1,4 +1,4 @@
-// Rejected: E09.15 over-synchronised
+// Rejected: E09.15 over-synchronized
 // One lock for all races there are: safe, and everybody waits foreverybody.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E11.17 over-synchronised
+// Rejected: E11.17 over-synchronized
 // One lock for all tokens there are: safe, and everybody waits foreverybody.
 
 import Foundation
