@@ -21,7 +21,7 @@ extension Grader {
             Exercise.all.map { ClassTask(student: student, workbook: workbook, exercise: $0) }
         }
         let isStopped = Mutex(false)
-        // What the closures below share is used by the holder of this lock only.
+        // The variables below are accessed under this lock only.
         let turn = NSLock()
         nonisolated(unsafe) var known = journal
         nonisolated(unsafe) var grades: [String: [Int: Grade]] = [:]

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Makes a library of an answer, to be loaded by the process that tries it.
+/// Compiles an answer to a library, which the process that runs it loads.
 struct Workshop {
     let exercise: Exercise
-    /// The one of which the answer is, if there are several.
+    /// The variant that the answer names, if the exercise has several.
     let variant: Int?
     /// For intermediate files and the library.
     let folder: URL
-    /// Whether it is compiled as for a release: see ``Requirement/isAlsoRunOptimized``.
+    /// Whether to compile with optimization: see ``Requirement/isAlsoRunOptimized``.
     var isOptimized = false
 
     enum Outcome {
@@ -20,24 +20,24 @@ struct Workshop {
     func build(_ answer: URL) -> Outcome {
         guard let products = Workshop.products else {
             return .unavailable(
-                "the folder Modules is not beside the program, where `swift build` puts it")
+                "there is no folder Modules next to the program, where `swift build` puts it")
         }
         if let suspect = exercise.suspect(of: variant) {
             try? suspect.write(to: suspectFile, atomically: true, encoding: .utf8)
         }
         let arguments = arguments(for: answer, products)
         if buildsWithScript(answer, arguments) { return .library(library) }
-        // What is wrong with the answer is what the driver reports.
+        // The driver's messages say what is wrong with the answer.
         return failure(of: driver(arguments), of: answer) ?? .library(library)
     }
 
     private var library: URL { folder.appending(path: "\(exercise.name).library") }
     private var suspectFile: URL { folder.appending(path: "AsItCame.swift") }
 
-    /// What the driver of the compiler receives.
+    /// The arguments for the compiler driver.
     private func arguments(for answer: URL, _ products: URL) -> [String] {
-        // The driver would link the runtime of ThreadSanitizer, and merge modules for a debugger, if
-        // it knew of the options that only the compiler receives here.
+        // `-g` and `-sanitize` go to the frontend only. Otherwise the driver would merge modules
+        // for a debugger, and link the runtime of ThreadSanitizer.
         let compiling = [
             "-emit-library", "-wmo", isOptimized ? "-O" : "-Onone", "-Xfrontend", "-g",
             "-Xfrontend", "-sanitize=thread", "-parse-as-library", "-swift-version", "5",
@@ -50,7 +50,7 @@ struct Workshop {
         #else
             let linking = ["-use-ld=lld"]
         #endif
-        // So that clocks and `.rejected` are known to an answer that imports Stage 3 only.
+        // Makes clocks and `.rejected` available to an answer that imports Stage 3 only.
         let operators = ["-Xfrontend", "-import-module", "-Xfrontend", "PromiseOperators"]
         let suspect = exercise.variants > 1 ? [suspectFile.path] : []
         return compiling + linking + (exercise.usesStage3 ? operators : [])
@@ -59,8 +59,8 @@ struct Workshop {
 
     // MARK: The commands
 
-    /// Builds with the commands that the driver would start. To ask it for them once for each
-    /// exercise, and not once for each answer, halves the time that a build takes.
+    /// Runs the commands that the driver would start. Asking the driver for them once for each
+    /// exercise, instead of starting it for each answer, halves the time of a build.
     private func buildsWithScript(_ answer: URL, _ arguments: [String]) -> Bool {
         let key = "\(exercise.number) \(isOptimized)"
         let script = Workshop.scripts.withLock { scripts in
@@ -73,15 +73,15 @@ struct Workshop {
 
     private static let scripts = Mutex<[String: String]>([:])
 
-    /// The driver's commands as a script of a shell, in which `$1` is the answer and `$2` the folder.
-    /// Empty if the driver cannot be asked.
+    /// The driver's commands as a shell script, in which `$1` is the answer and `$2` the folder.
+    /// Empty if the driver fails.
     private func commands(for answer: URL, _ arguments: [String]) -> String {
         let placeholder = folder.appending(path: "AnyAnswer.swift")
         try? Data().write(to: placeholder)
         let asked = arguments.map { $0 == answer.path ? placeholder.path : $0 }
         guard driver(["-driver-print-jobs"] + asked) == .status(0) else { return "" }
         return Child.beginning(of: compilerOutput, lines: 400)
-            // A file of the driver's own, which it has not written.
+            // The driver has not written this file.
             .replacing(#/ -supplementary-output-file-map \S+/#, with: "")
             .replacing(#/[^\s@]*/TemporaryDirectory\.\w+//#, with: "\"$2\"/")
             .replacing(placeholder.path, with: "\"$1\"")
@@ -106,12 +106,12 @@ struct Workshop {
         case .signal(SIGINT): return .unavailable("the compiler was interrupted")
         case .status, .signal: return .doesNotCompile(errors(in: said, of: answer))
         case .tookTooLong:
-            return .doesNotCompile("the compiler did not come to an end within a minute")
+            return .doesNotCompile("the compiler did not finish within a minute")
         case .didNotStart(let why): return .unavailable("swiftc could not be started: \(why)")
         }
     }
 
-    /// What is wrong with the answer, without the compiler's drawings, and with short names of files.
+    /// The error messages about the answer, without source excerpts, and with short file names.
     private func errors(in said: String, of answer: URL) -> String {
         let lines = said.split(separator: "\n").filter { $0.contains("error:") }
         let inAnswer = lines.filter { $0.hasPrefix(answer.path) }
@@ -124,8 +124,8 @@ struct Workshop {
         return missing.isEmpty ? said : missing.prefix(3).joined(separator: "\n")
     }
 
-    /// What an adapter does not find is what the task has asked for, and the answer lacks: the line
-    /// that wants it, and the compiler's words. Each of them once.
+    /// A member that an adapter does not find is missing in the answer: the adapter's line, and the
+    /// message of the compiler. Each message occurs once.
     private func misfits(in errors: [Substring], with adapter: URL) -> [String] {
         let source = ((try? String(contentsOf: adapter, encoding: .utf8)) ?? "")
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -135,11 +135,11 @@ struct Workshop {
             let words = error.components(separatedBy: "error: ").dropFirst().joined()
             guard known.insert(words).inserted, let line = Int(place), line <= source.count
             else { return nil }
-            return "what is asked for: \(source[line - 1].drop { $0 == " " }) -- \(words)"
+            return "the grader needs: \(source[line - 1].drop { $0 == " " }) -- \(words)"
         }
     }
 
-    /// Where `swift build` has put this program and the modules.
+    /// The folder in which `swift build` has put this program and the modules.
     private static let products: URL? = {
         guard let program = Bundle.main.executableURL?.resolvingSymlinksInPath() else { return nil }
         let folder = program.deletingLastPathComponent()

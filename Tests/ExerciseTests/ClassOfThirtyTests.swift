@@ -22,8 +22,10 @@ extension ClassTests {
 
     /// They do not end, or end the process.
     private func ending() throws -> [Submission] {
-        let recursion = "func deeper(_ n: Int) -> Int { n < 0 ? 0 : 1 + deeper(n + 1) }; _ = deeper(1)"
-        let hunger = "var all: [[UInt8]] = []; while true { all.append([UInt8](repeating: 1, count: 1 << 24)) }"
+        let recursion =
+            "func deeper(_ n: Int) -> Int { n < 0 ? 0 : 1 + deeper(n + 1) }; _ = deeper(1)"
+        let hunger =
+            "var all: [[UInt8]] = []; while true { all.append([UInt8](repeating: 1, count: 1 << 24)) }"
         return [
             Submission(try answer("while true {}"), "H01 no end"),
             Submission(try answer("while true { sched_yield() }"), "H01 no end"),
@@ -34,7 +36,7 @@ extension ClassTests {
                 try answer("UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1"), "H01 crash"),
             Submission(try answer(recursion), "H01 crash"),
             Submission(try answer(hunger), "H01 crash"),
-            Submission(try answer("while true { print(\"more and more\") }"), "H01 too much output"),
+            Submission(try answer("while true { print(\"more\") }"), "H01 too much output"),
             Submission(try answer("pthread_kill(pthread_self(), SIGKILL)"), "H01 killed"),
         ]
     }
@@ -115,7 +117,7 @@ extension ClassTests {
         #expect(processes(with: temporary.path) == [])
     }
 
-    /// Processes that have inherited this word in their environment. (On other systems than Linux: none.)
+    /// Processes with this word in their environment. (On Linux only.)
     private func processes(with word: String) -> [String] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return all.filter { name in

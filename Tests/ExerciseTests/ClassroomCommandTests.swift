@@ -124,10 +124,10 @@ struct ClassroomCommandTests {
     @Test(
         "the replay judges as the grader does",
         arguments: [
-            ("SRS", "✗ in this interleaving every check holds (that two steps overlap is another"),
-            ("SR", "✗ in this interleaving every check holds (that two steps overlap is another"),
+            ("SRS", "✗ in this interleaving every check holds (that two steps overlap is a"),
+            ("SR", "✗ in this interleaving every check holds (that two steps overlap is a"),
             ("R5", "✗ in this interleaving every check holds: look for one in which a handler"),
-            ("SR5S", "✓ it goes wrong as it should: a handler is never called"),
+            ("SR5S", "✓ it fails as required: a handler is never called"),
         ])
     func sameVerdict(schedule: String, verdict: String) throws {
         let copy = try scheduled(schedule)

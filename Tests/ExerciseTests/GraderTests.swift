@@ -84,7 +84,7 @@ struct GraderTests {
         #expect(grade.rejection == "does not compile")
         #expect(
             grade.explanation.hasPrefix(
-                "what is asked for: self.error(function) -- value of type 'AWPromise<Int>' has no "
+                "the grader needs: self.error(function) -- value of type 'AWPromise<Int>' has no "
                     + "member 'error'"), "\(grade.explanation)")
     }
 
@@ -115,10 +115,10 @@ struct GraderTests {
     @Test(
         "the question fits the way in which an answer fails",
         arguments: [
-            ("12/NotMended.swift", "the class is as it came"),
+            ("12/NotMended.swift", "the class is unchanged"),
             ("12/AnotherGapInstead.swift", "that another handler has registered"),
-            ("05/ReadingWithoutTheLock.swift", "nothing orders the one before the other"),
-            ("06/LateOnesUnderTheLock.swift", "What does each thread wait for"),
+            ("05/ReadingWithoutTheLock.swift", "nothing orders one access before the other"),
+            ("06/LateOnesUnderTheLock.swift", "What does each blocked thread wait for"),
         ])
     func question(path: String, words: String) throws {
         let answer = try #require(AnswerFile.wrong.first { $0.path == path })

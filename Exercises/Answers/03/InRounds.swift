@@ -4,9 +4,9 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
     /// Whether handlers are being called, further up on this very stack.
     private var isCallingHandlers = false

@@ -1,4 +1,4 @@
-// Rejected: E08.5 silence
+// Rejected: E08.5 not settled
 // An error is told when all promises are settled: Bolts' `whenAll`, and not what is asked for.
 
 import Stage3ThreadSafe

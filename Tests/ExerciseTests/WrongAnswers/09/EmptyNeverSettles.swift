@@ -1,4 +1,4 @@
-// Rejected: E09.3 silence
+// Rejected: E09.3 not settled
 // A race without anybody is pending for ever, as in JavaScript: here it ought to be an error.
 
 import Stage3ThreadSafe

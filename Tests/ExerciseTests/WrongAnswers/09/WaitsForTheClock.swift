@@ -1,4 +1,4 @@
-// Rejected: E09.4 silence
+// Rejected: E09.4 not settled
 // The value is kept until the time is up, and only then is it seen whether it came.
 
 import Stage3ThreadSafe
