@@ -6,12 +6,11 @@ extension Requirement {
         if Requirement.questions.keys.contains(failure.reason) {
             return Requirement.questions[failure.reason] ?? nil
         }
+        let other = Requirement.questionsOfHandlers[failure.reason]
         let isMarked = failure.table?.contains("← every continuation fails from here") ?? false
-        let fits =
-            (isMarked || !question.contains("the marked step"))
-            && (!asksAboutOrder || failure.reason == "out of order"
-                || failure.reason == "too early")
-        return fits ? question : Requirement.questionsOfHandlers[failure.reason] ?? question
+        if question.contains("the marked step"), !isMarked { return other }
+        let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
+        return asksAboutOrder && !isAboutOrder ? other ?? question : question
     }
 
     private var asksAboutOrder: Bool {
@@ -34,7 +33,8 @@ extension Requirement {
             "What may differ when the same code runs again: something that is created at "
             + "its first use, a random number, or the address of an object?",
         "crash": "What does the line assume at which the process ended, and when is that untrue?",
-        "too much output": nil, "killed": nil, "forged": nil, "not explored": nil, "not tried": nil,
+        "too much output": nil, "killed": nil, "forged": nil, "no verdict": nil,
+        "not explored": nil, "not tried": nil,
     ]
 
     private static let questionsOfHandlers = [

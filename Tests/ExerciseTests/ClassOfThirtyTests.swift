@@ -25,7 +25,7 @@ extension ClassTests {
         let recursion =
             "func deeper(_ n: Int) -> Int { n < 0 ? 0 : 1 + deeper(n + 1) }; _ = deeper(1)"
         let hunger =
-            "var all: [[UInt8]] = []; while true { all.append([UInt8](repeating: 1, count: 1 << 24)) }"
+            "var all: [[Int]] = []; while true { all.append([Int](repeating: 1, count: 1 << 20)) }"
         return [
             Submission(try answer("while true {}"), "H01 no end"),
             Submission(try answer("while true { sched_yield() }"), "H01 no end"),
@@ -121,10 +121,8 @@ extension ClassTests {
     private func processes(with word: String) -> [String] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return all.filter { name in
-            guard name.allSatisfy(\.isNumber),
-                let environment = try? FileHandle(
-                    forReadingFrom: URL(filePath: "/proc/\(name)/environ")).readToEnd()
-            else { return false }
+            let file = try? FileHandle(forReadingFrom: URL(filePath: "/proc/\(name)/environ"))
+            guard let environment = try? file?.readToEnd() else { return false }
             return String(decoding: environment, as: UTF8.self).contains(word)
         }
     }
