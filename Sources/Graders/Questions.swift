@@ -26,8 +26,8 @@ extension Requirement {
         "deadlock":
             "What does each blocked thread wait for, and which thread could provide it?",
         "waits forever":
-            "What does the thread wait for, and which thread must provide it after the wait has"
-            + " begun?",
+            "What does the thread wait for, and which thread must provide it after the wait has "
+            + "begun?",
         "no end": "Which loop continues, and what would have to change for it to end?",
         "not deterministic":
             "What may differ when the same code runs again: something that is created at "

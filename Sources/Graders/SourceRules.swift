@@ -84,8 +84,8 @@ enum SourceRules {
         names.map {
             Forbidden(
                 $0,
-                "Stage 3 has a finished operator of this name, and the exercise asks you to"
-                    + " write it (your own variables need other names)")
+                "Stage 3 has a finished operator of this name, and the exercise asks you to "
+                    + "write it (your own variables need other names)")
         }
     }
 
@@ -105,8 +105,8 @@ enum SourceRules {
             Forbidden(
                 "actor",
                 "code outside an actor reaches it with await only, so a handler could not "
-                    + "run before the call returns (a lock, an atomic or a queue can be used from"
-                    + " any code)"
+                    + "run before the call returns (a lock, an atomic or a queue can be used from "
+                    + "any code)"
             )
         ]
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Thirty submissions, most of them hostile, graded in one run.
 extension ClassTests {
-    /// An answer, and how its cell of the sheet begins.
+    /// An answer, and the beginning of its cell in the sheet.
     private struct Submission {
         let source: String
         let cell: String
@@ -20,7 +20,7 @@ extension ClassTests {
         try #require((AnswerFile.right + AnswerFile.wrong).first { $0.path == path }).source
     }
 
-    /// They do not end, or end the process.
+    /// Answers that do not end, or that end the process.
     private func ending() throws -> [Submission] {
         let recursion =
             "func deeper(_ n: Int) -> Int { n < 0 ? 0 : 1 + deeper(n + 1) }; _ = deeper(1)"
@@ -41,7 +41,7 @@ extension ClassTests {
         ]
     }
 
-    /// They start processes, forge verdicts, or run before they are tried.
+    /// Answers that start processes, forge verdicts, or run code when they are loaded.
     private func cheating() throws -> [Submission] {
         let close = "for descriptor in Int32(3)..<64 { close(descriptor) }"
         return [
@@ -60,7 +60,7 @@ extension ClassTests {
         ]
     }
 
-    /// They cannot be compiled, or are no answer.
+    /// Files that cannot be compiled, or are not an answer.
     private func unfit() throws -> [Submission] {
         let depth = 6_000
         let nested =
@@ -76,7 +76,7 @@ extension ClassTests {
         ]
     }
 
-    /// They are right, or wrong in an honest way.
+    /// Correct answers, and wrong answers that are not hostile.
     private func honest() throws -> [Submission] {
         [
             Submission(try kept("05/NSLock.swift"), "passed"),

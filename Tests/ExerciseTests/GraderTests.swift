@@ -3,7 +3,7 @@ import Graders
 import StageTesting
 import Testing
 
-/// The graders, graded.
+/// The graders accept correct answers, and reject each wrong one for its own reason.
 @Suite("Graders", .needsTheLab)
 struct GraderTests {
     @Test("a right answer is accepted", arguments: AnswerFile.right)
@@ -12,7 +12,7 @@ struct GraderTests {
         #expect(grade.isPassed, "\(grade.rejection): \(grade.explanation)")
     }
 
-    @Test("a wrong answer is rejected, for the reason beside it", arguments: AnswerFile.wrong)
+    @Test("a wrong answer is rejected for its own reason", arguments: AnswerFile.wrong)
     func rejected(_ answer: AnswerFile) throws {
         let reason = try #require(answer.rejection, "its first line says // Rejected: …")
         let grade = try answer.grade()
@@ -95,7 +95,7 @@ struct GraderTests {
                     + "member 'error'"), "\(grade.explanation)")
     }
 
-    @Test("a crash in some interleavings has an interleaving")
+    @Test("a crash is reported with an interleaving")
     func crash() throws {
         let grade = try grade(
             replacing: "    private func observe(_ handler: @escaping Handler) {\n",

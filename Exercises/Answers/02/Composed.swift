@@ -1,5 +1,4 @@
-// The slots stay. Whoever comes later is put behind those who are there: one function that calls
-// both.
+// The slots stay. A new function is composed with the one in the slot: the result calls both.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

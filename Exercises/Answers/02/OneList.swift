@@ -1,5 +1,5 @@
-// One list, of functions that take whatever the promise ends with. A link of a chain and a handler
-// for errors differ in what they do with it, so they need not be kept apart.
+// One list of functions that receive the outcome. A link of a chain and an error handler differ
+// only in what they do with it, so one list is enough.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,5 +1,4 @@
-// Two lists in place of the two slots. The links of the chains stand between the handlers for
-// errors.
+// Two lists in place of the two slots. The links of the chains are among the error handlers.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,4 +1,5 @@
-// A flag says that handlers are being called. Who comes meanwhile joins the next round.
+// A flag is set while handlers are being called. A handler that is registered meanwhile joins the
+// next round.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
@@ -8,7 +9,7 @@ public final class AWPromise<Value> {
     public private(set) var result: Outcome?
     /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether handlers are being called, further up on this very stack.
+    /// Whether handlers are being called, further up on this stack.
     private var isCallingHandlers = false
 
     public init(

@@ -1,5 +1,5 @@
-// No flag: whoever is being called is on the list until he has been. So if the promise is settled
-// and the list is not empty, others come first.
+// No flag: a handler stays on the list until it has returned. So if the promise is settled and the
+// list is not empty, other handlers come first.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,4 +1,4 @@
-// The next promise is one more who observes the inner one.
+// The next promise is one more observer of the inner promise.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

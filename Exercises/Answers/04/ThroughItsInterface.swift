@@ -1,5 +1,5 @@
-// With nothing but what everybody may use: the inner promise is told by `then` and `error` whom to
-// tell.
+// Uses only the public interface: the inner promise settles the next one through `then` and
+// `error`.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,5 +1,5 @@
-// One atomic flag, taken by whoever finds it false: the smallest lock there is. The others try
-// again until it is their turn, which is fine for a critical section as short as these.
+// A spinlock made of one atomic flag. Other threads try again until the flag is free, which is
+// acceptable for critical sections as short as these.
 
 import Synchronization
 

@@ -1,4 +1,4 @@
-// The state lives in a Mutex, and nobody can reach it without the lock.
+// The state is inside the Mutex, so that no code can access it without the lock.
 
 import Synchronization
 

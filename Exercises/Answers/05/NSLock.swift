@@ -1,4 +1,4 @@
-// A lock beside the state. Nobody but you sees to it that it is taken everywhere.
+// A lock next to the state. The compiler does not check that it is taken everywhere.
 
 import Foundation
 

@@ -1,4 +1,4 @@
-// A private serial queue: whoever wants to look or act waits for its turn.
+// A private serial queue: each access to the state waits for its turn.
 
 import Dispatch
 

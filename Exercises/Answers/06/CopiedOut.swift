@@ -1,4 +1,4 @@
-// The list is taken out under the lock, and called after it.
+// The list is taken out under the lock, and its handlers are called after the unlock.
 
 import Foundation
 

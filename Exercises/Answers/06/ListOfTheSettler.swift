@@ -1,5 +1,5 @@
-// Once the outcome is there nobody adds to the list any more. From then on it belongs to the one
-// who has settled the promise, and he needs no lock to work it off.
+// Once the outcome is set, no thread adds to the list any more. It belongs to the thread that has
+// settled the promise, which needs no lock to call the handlers.
 
 import Foundation
 

@@ -1,5 +1,5 @@
-// The handlers are taken off the list one at a time, each under the lock, and each is called
-// outside.
+// The handlers are removed from the list one at a time, each under the lock, and called after the
+// unlock.
 
 import Foundation
 

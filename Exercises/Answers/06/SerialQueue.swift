@@ -1,4 +1,4 @@
-// Looking and changing are done in turns on a private queue, calling is done outside of it.
+// The state is read and changed on a private queue. Handlers are called outside the queue.
 
 import Dispatch
 

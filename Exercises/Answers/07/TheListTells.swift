@@ -1,5 +1,5 @@
-// Whoever is being called stays on the list until he has returned. So a settled promise with
-// somebody on its list is one whose handlers are being called, and who adds to an empty list calls.
+// A handler stays on the list until it has returned. So the handlers of a settled promise are being
+// called if its list is not empty, and a thread that adds to an empty list calls them.
 
 import Dispatch
 
@@ -50,7 +50,7 @@ public final class AWPromise<Value> {
         var next = first
         while let handler = next {
             handler(outcome)
-            // The one who has been called leaves the queue alive, and is freed out here.
+            // The handler leaves the queue alive, and is freed here.
             let (_, following) = queue.sync { (handlers.removeFirst(), handlers.first) }
             next = following
         }

@@ -1,4 +1,5 @@
-// `observe` looked in one locked piece, and appended in the next: the promise may settle between.
+// `observe` checked in one critical section, and appended in the next: the promise may settle
+// between them.
 
 import Synchronization
 

@@ -1,4 +1,4 @@
-// `settle` asked in one locked piece whether it is the first, and settled in the next.
+// `settle` checked in one critical section whether it is the first, and settled in the next.
 
 import Synchronization
 

@@ -1,5 +1,5 @@
-// The thread that calls handlers found the list empty in one locked piece, and said that it
-// has stopped in the next: whoever appends between waits forever.
+// The thread that calls handlers found the list empty in one critical section, and cleared its flag
+// in the next: a handler that is appended between them waits forever.
 
 import Synchronization
 

@@ -1,4 +1,4 @@
-// Whoever came late called its handler at once, though another thread was still calling others.
+// A late handler was called at once, even while another thread was still calling others.
 
 import Synchronization
 

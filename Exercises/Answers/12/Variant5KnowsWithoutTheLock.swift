@@ -1,4 +1,4 @@
-// `known` was written and read outside of the lock.
+// `known` was written and read without the lock.
 
 import Synchronization
 

@@ -6,15 +6,15 @@ extension Exercise {
     static let again = Exercise(
         10, "Again", chapter: 6, adapter: "Retry", "MainQueue",
         hints: [
-            "Two functions are enough: one that starts attempt n, and one that receives the"
-                + " outcome of attempt n and decides what comes next. What does each of them need"
-                + " to know?",
+            "Two functions are enough: one that starts attempt n, and one that receives the "
+                + "outcome of attempt n and decides what comes next. What does each of them need "
+                + "to know?",
             "An attempt is the last one for one of three reasons: it was fulfilled, its "
                 + "number, its error. In all three cases, the outcome of the attempt is the "
                 + "outcome of the promise that you returned.",
             "If the observer of a settled promise starts the next attempt, that attempt "
-                + "runs inside the call of `observe`, which runs inside the previous attempt. The"
-                + " next attempt has to begin after the previous one has returned: a clock does "
+                + "runs inside the call of `observe`, which runs inside the previous attempt. The "
+                + "next attempt has to begin after the previous one has returned: a clock does "
                 + "that for you, and so does a loop.",
             "A loop needs no deeper stack, but it cannot wait. Which attempts can the loop "
                 + "handle, and what starts the next attempt when it cannot? For each attempt it "
@@ -55,8 +55,8 @@ private enum RetryRequirements {
         ) { answer in try withoutMainQueue { try failures(answer) } },
         .oneThread(
             "E10.3", "after the delay",
-            "After a failed attempt, the delay for that attempt has to pass before the next"
-                + " one begins. It is counted from the failure, to the millisecond, whether the "
+            "After a failed attempt, the delay for that attempt has to pass before the next "
+                + "one begins. It is counted from the failure, to the millisecond, whether the "
                 + "attempt fails at once or later.",
             asking: "Which number does `delay` receive, and when does the clock start to count?",
             with: Answer.self
@@ -99,8 +99,8 @@ private enum RetryRequirements {
             "One thread calls `withRetries` while another one rejects the promise of the "
                 + "first attempt. The second attempt is fulfilled.",
             asking:
-                "You read a promise and find it pending. What may be true of it in the next"
-                + " line, and which of your lines would notice?",
+                "You read a promise and find it pending. What may be true of it in the next "
+                + "line, and which of your lines would notice?",
             with: Answer.self
         ) { scenario, answer in
             let bench = Bench(scenario)
@@ -390,8 +390,8 @@ private enum RetryRequirements {
             }
             try expectGone(
                 captured,
-                "the last attempt is over, and the objects that the work has captured are still"
-                    + " alive")
+                "the last attempt is over, and the objects that the work has captured are still "
+                    + "alive")
         }
     }
 

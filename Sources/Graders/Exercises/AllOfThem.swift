@@ -7,14 +7,14 @@ extension Exercise {
     static let allOfThem = Exercise(
         8, "All of them", chapter: 6, adapter: "All", "MainQueue",
         hints: [
-            "Settling the aggregate twice is harmless: a promise settles once, and `settle`"
-                + " ignores a second call. So an error can be passed on without a check, and one "
+            "Settling the aggregate twice is harmless: a promise settles once, and `settle` "
+                + "ignores a second call. So an error can be passed on without a check, and one "
                 + "question is left: which thread brings the last value?",
             "Two threads bring the last two values. If each thread writes its value and "
                 + "then checks whether all are there, which interleavings are possible, and what "
                 + "does each thread see? Writing and checking must be one step.",
-            "You do not have to collect the values at all. When all promises are fulfilled,"
-                + " where are their values, in which order, and since when?",
+            "You do not have to collect the values at all. When all promises are fulfilled, "
+                + "where are their values, in which order, and since when?",
             "An observer runs once for each place of its promise in the list. So count "
                 + "places, not promises. And what happens when there are no places at all?",
         ],
@@ -51,8 +51,8 @@ private enum AllRequirements {
         ) { answer in try withoutMainQueue { try settledBefore(answer) } },
         .oneThread(
             "E08.3", "an empty list",
-            "There is nothing to wait for. The aggregate must be fulfilled at once, with an"
-                + " empty array.",
+            "There is nothing to wait for. The aggregate must be fulfilled at once, with an "
+                + "empty array.",
             asking: "Which of your lines runs if there is no promise to observe?",
             with: Answer.self
         ) { answer in
@@ -64,8 +64,8 @@ private enum AllRequirements {
         },
         .oneThread(
             "E08.4", "one promise, several places",
-            "The same promise occurs twice in the list, next to another one. Its value must"
-                + " occur twice in the array.",
+            "The same promise occurs twice in the list, next to another one. Its value must "
+                + "occur twice in the array.",
             asking: "How does your code distinguish two places in the list?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try severalPlaces(answer) } },
@@ -89,8 +89,8 @@ private enum AllRequirements {
         .unwatched(
             "E08.14", "hundreds of promises",
             "The aggregate waits for three hundred promises, which are fulfilled one after "
-                + "the other, from the first or from the last. It must be fulfilled with the last"
-                + " one, with all values.",
+                + "the other, from the first or from the last. It must be fulfilled with the last "
+                + "one, with all values.",
             asking: "How far can your code count?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try hundreds(answer) } },
@@ -99,8 +99,8 @@ private enum AllRequirements {
             "The aggregate waits for two promises, which two threads fulfill. It must be "
                 + "fulfilled once, with both values.",
             asking:
-                "At the marked step, what has the one thread seen of the other's value, and"
-                + " what will it never read again?",
+                "At the marked step, what has the one thread seen of the other's value, and "
+                + "what will it never read again?",
             with: Answer.self, fulfilledByTwo),
         .scenario(
             "E08.8", "fulfill ∥ fulfill ∥ fulfill",

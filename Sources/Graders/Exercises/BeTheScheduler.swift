@@ -19,8 +19,8 @@ extension Exercise {
         afterword:
             "There are many correct answers: every row in which the subscriber's check "
             + "comes before, and its append after, the resolver's last access to the list. "
-            + "promise-lab show R01 --stage 2 finds one with the fewest context switches, and"
-            + " counts how many interleavings fail.",
+            + "promise-lab show R01 --stage 2 finds one with the fewest context switches, and "
+            + "counts how many interleavings fail.",
         requirements: [
             .stage2(
                 "R01", losing: .lost,
@@ -33,8 +33,8 @@ extension Exercise {
                 "R02", losing: .twice,
                 asking:
                     "Both threads must pass the guard, and both must find the handler in "
-                    + "the list. Which step takes the handler out, and which thread must read"
-                    + " the list before that?"
+                    + "the list. Which step takes the handler out, and which thread must read "
+                    + "the list before that?"
             ) { $0.deliversTwice },
         ])
 }

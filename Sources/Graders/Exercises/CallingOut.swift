@@ -8,9 +8,9 @@ extension Requirement {
     static func usesItsOwnPromise(_ id: String) -> Requirement {
         .oneThread(
             id, "a handler that uses its promise",
-            "A handler reads the result of its own promise, settles it again, and registers"
-                + " two others on it, one for a value and one for an error: early, and late. Each"
-                + " is called once, and the second settlement changes nothing.",
+            "A handler reads the result of its own promise, settles it again, and registers "
+                + "two others on it, one for a value and one for an error: early, and late. Each "
+                + "is called once, and the second settlement changes nothing.",
             asking:
                 "What does the thread hold while the handler runs, and does the handler "
                 + "need it, too? And what calls the handlers that are registered meanwhile?",
@@ -86,8 +86,8 @@ extension Requirement {
     static func hundreds(_ id: String) -> Requirement {
         .unwatched(
             id, "four hundred handlers",
-            "Four hundred handlers wait for a value, and on another promise four hundred for an error. "
-                + "Each is called, once, in the order of registration.",
+            "Four hundred handlers wait for a value, and on another promise four hundred for an "
+                + "error. Each is called, once, in the order of registration.",
             asking: "How many handlers can wait, and which of your lines says so?",
             with: (any PromiseAnswer).self
         ) { answer in

@@ -16,12 +16,12 @@ extension Exercise {
                 + "been taken?",
         ],
         afterword:
-            "The lock is held for a decision, and the decision leaves it as a value: copied"
-            + " out between `lock` and `unlock`, returned by `withLock`, by the `sync` of a "
+            "The lock is held for a decision, and the decision leaves it as a value: copied "
+            + "out between `lock` and `unlock`, returned by `withLock`, by the `sync` of a "
             + "queue, or by a method of the state that returns an action. Stage 3 does the "
             + "last, which is why its Mutex does not have to be recursive. Less is possible, "
-            + "too: once the outcome is set, no thread adds to the list, so it belongs to the"
-            + " thread that has settled the promise.",
+            + "too: once the outcome is set, no thread adds to the list, so it belongs to the "
+            + "thread that has settled the promise.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue(

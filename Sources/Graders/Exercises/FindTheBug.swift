@@ -44,8 +44,8 @@ extension Exercise {
                 .catalogue(
                     $0,
                     asking:
-                        "Is this the gap that you have reported, or a new one that your fix"
-                        + " has opened?")
+                        "Is this the gap that you have reported, or a new one that your fix "
+                        + "has opened?")
             }
             + ["R09", "R10"].map {
                 .catalogue($0, asking: "Which lock is held while unknown code runs?")
@@ -69,8 +69,8 @@ extension Exercise {
                 let ids = Catalogue.races.prefix(10).map(\.id).joined(separator: ", ")
                 throw Fault(
                     "no report",
-                    "'\(answer.hazard)' is not a hazard with several threads: for a promise"
-                        + " these are \(ids)"
+                    "'\(answer.hazard)' is not a hazard with several threads: for a promise "
+                        + "these are \(ids)"
                 )
             }
         }

@@ -23,8 +23,8 @@ extension Exercise {
             "The shortest solution observes the outcome once for each contestant, and "
             + "withdraws there: a promise calls late observers, too. A list of cleanup "
             + "functions behind a lock, together with a flag for the end, does the same by "
-            + "hand. A box that holds the resolver, shared by all handlers and emptied by the"
-            + " winner, keeps nothing of the race alive; its handlers must still be "
+            + "hand. A box that holds the resolver, shared by all handlers and emptied by the "
+            + "winner, keeps nothing of the race alive; its handlers must still be "
             + "withdrawn. PromiseOperators uses the first: Follow.swift.",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("race", "timeout", "follow", "cancelled")
@@ -79,8 +79,8 @@ private enum RaceRequirements {
         ) { answer in try withoutMainQueue { try tooLate(answer) } },
         .oneThread(
             "E09.6", "no alarm is left",
-            "A promise with two time limits settles, with a value or an error. Then no call"
-                + " may be scheduled on the clock.",
+            "A promise with two time limits settles, with a value or an error. Then no call "
+                + "may be scheduled on the clock.",
             asking:
                 "In which ways can the outcome settle before the alarm goes off, and which "
                 + "of them reach the line that cancels it?",
@@ -104,8 +104,8 @@ private enum RaceRequirements {
         ) { answer in try withoutMainQueue { try settledInside(answer) } },
         .scenario(
             "E09.9", "fulfill ∥ reject",
-            "Two threads settle one promise of the list each, one with a value and one with"
-                + " an error. Either may be first.",
+            "Two threads settle one promise of the list each, one with a value and one with "
+                + "an error. Either may be first.",
             asking:
                 "Both threads assume that they have won. What tells one of them that it has not?",
             with: Answer.self, twoRacers),

@@ -7,8 +7,8 @@ extension Exercise {
             "There are three promises: the one on which `then` is called, the one that it "
                 + "returns, and the one that the function returns. When is each of them created, "
                 + "and what settles it?",
-            "The other `then` settles the next promise with what the function returns. Here"
-                + " that is not a value yet. Which promise will have the outcome, and how can "
+            "The other `then` settles the next promise with what the function returns. Here "
+                + "that is not a value yet. Which promise will have the outcome, and how can "
                 + "your code receive it?",
             "List the ways in which it can end: the source promise is rejected, the "
                 + "function throws, the inner promise is fulfilled, the inner promise is "
@@ -43,9 +43,9 @@ extension Exercise {
             ) { try returnSettled($0.flatteningPromise) },
             .oneThread(
                 "E04.2", "both kinds of `then` in a chain",
-                "Functions that return values and functions that return promises alternate,"
-                    + " three times, with several values. Each is called once, with the result of"
-                    + " the one before.",
+                "Functions that return values and functions that return promises alternate, "
+                    + "three times, with several values. Each is called once, with the result of "
+                    + "the one before.",
                 asking: "Write down what each function in the chain receives, and how often it is "
                     + "called.",
                 with: (any PromiseAnswer).self

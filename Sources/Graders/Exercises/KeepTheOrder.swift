@@ -23,8 +23,8 @@ extension Exercise {
             "One more fact must be known under the lock: which thread is responsible for "
             + "the waiting handlers. It can be a third phase of the promise, as in Stage 3, "
             + "or a flag; the list itself, if a handler stays on it until it has returned; a "
-            + "counter of requested deliveries, which the delivering thread raises from 0; or"
-            + " a list that the thread closes that finds it empty. In all of them, \"no "
+            + "counter of requested deliveries, which the delivering thread raises from 0; or "
+            + "a list that the thread closes that finds it empty. In all of them, \"no "
             + "handler is left\" and \"no thread is calling\" become true in one step. A "
             + "second lock around the calls also keeps the order, and deadlocks at the first "
             + "handler that waits.",
@@ -50,13 +50,13 @@ extension Exercise {
             .anyValue("E07.13"),
             .catalogue(
                 "R06",
-                asking: "At the step that registers the second handler, where is the first one, and"
-                    + " how could `observe` find out?"),
+                asking: "At the step that registers the second handler, where is the first one, "
+                    + "and how could `observe` find out?"),
             .scenario(
                 "E07.2", "fill in, send, thank",
-                "The first handler fills in a form. While the promise is fulfilled, another"
-                    + " thread registers a second handler, which sends the form, and a third one."
-                    + " Each must have returned before the next is called.",
+                "The first handler fills in a form. While the promise is fulfilled, another "
+                    + "thread registers a second handler, which sends the form, and a third one. "
+                    + "Each must have returned before the next is called.",
                 asking:
                     "Three handlers, and two moments at which another thread may run. What "
                     + "has been stored at the second of them?",
@@ -64,8 +64,8 @@ extension Exercise {
             ) { describeForm($0, $1.promise) },
             .scenario(
                 "E07.3", "one after the other, on two threads",
-                "A promise with a handler at the end of a chain is rejected. Another thread"
-                    + " registers a second handler with `error`, and after that a third thread "
+                "A promise with a handler at the end of a chain is rejected. Another thread "
+                    + "registers a second handler with `error`, and after that a third thread "
                     + "registers a third one, again at the end of a chain.",
                 asking: "Where was the second handler stored? Does the thread that registers the "
                     + "third one find it there, or at least find out that it exists?",
@@ -74,8 +74,8 @@ extension Exercise {
             .scenario(
                 "E07.4", "registered inside a handler, and on another thread",
                 "A handler registers another one on the same promise, while another thread "
-                    + "registers one, too. The first handler is called first, and all of them are"
-                    + " called once.",
+                    + "registers one, too. The first handler is called first, and all of them are "
+                    + "called once.",
                 asking: "Which thread calls the handlers that two threads add at the same time?",
                 with: (any PromiseAnswer).self
             ) { describeInsideAndOutside($0, $1.promise) },
@@ -85,8 +85,8 @@ extension Exercise {
                     + "handler, and one of these handlers registers another. All three must be "
                     + "called once.",
                 asking:
-                    "A late handler is called at once. What if another one is registered at"
-                    + " that moment?",
+                    "A late handler is called at once. What if another one is registered at "
+                    + "that moment?",
                 with: (any PromiseAnswer).self
             ) { describeTwoLate($0, $1.promise) },
             .catalogue(

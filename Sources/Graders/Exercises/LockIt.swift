@@ -4,8 +4,8 @@ extension Exercise {
     static let lockIt = Exercise(
         5, "Lock it", chapter: 5, adapter: "Promise", "ThePromise",
         hints: [
-            "Which properties do several threads access? The lock that protects one of them"
-                + " must protect them all, in every function, and for reading as well.",
+            "Which properties do several threads access? The lock that protects one of them "
+                + "must protect them all, in every function, and for reading as well.",
             "Between the check of `outcome` and the append to `handlers`, no other thread "
                 + "may settle the promise. Is that one critical section, or two?",
             "`observe` decides under the lock whether the handler waits. That decision can "
@@ -35,8 +35,8 @@ extension Exercise {
                 "A handler reads the `result` of its own promise: early and late, with a "
                     + "value and with an error. It finds the outcome that it received.",
                 asking:
-                    "What does the thread hold while the handler runs, and does the handler"
-                    + " need it, too?",
+                    "What does the thread hold while the handler runs, and does the handler "
+                    + "need it, too?",
                 with: (any PromiseAnswer).self
             ) { answer in
                 try lookInside(answer.promise, rejecting: false)
@@ -46,8 +46,8 @@ extension Exercise {
             .anyValue("E05.5"),
             .catalogue(
                 "R01",
-                asking: "At the marked step, what does the one thread assume about the promise that"
-                    + " the other has made untrue?"),
+                asking: "At the marked step, what does the one thread assume about the promise "
+                    + "that the other has made untrue?"),
             .catalogue(
                 "R02",
                 asking: "Both threads have asked whether the promise is settled. What could still "
@@ -72,8 +72,8 @@ extension Exercise {
                     + "depend on what the other has seen?"),
             .catalogue(
                 "R08",
-                asking: "This thread only reads. What does a reader see if nothing keeps the writer"
-                    + " out, and do you protect `result`, too?"),
+                asking: "This thread only reads. What does a reader see if nothing keeps the "
+                    + "writer out, and do you protect `result`, too?"),
             .anyValueMeets("E05.6"),
             .independence(
                 "E05.1", "two promises, two threads",

@@ -16,8 +16,8 @@ extension Exercise {
             "Finally, check the list: can a function be added to it and stay there?",
         ],
         afterword:
-            "Stage 2 has a flag that is set while handlers are being called, and calls them"
-            + " in rounds until a round is empty. It works without the flag, too: if each "
+            "Stage 2 has a flag that is set while handlers are being called, and calls them "
+            + "in rounds until a round is empty. It works without the flag, too: if each "
             + "handler leaves the list only after it was called, then a settled promise with "
             + "a handler on its list is one that is calling handlers. Exercise 7 returns to "
             + "this moment, with two threads.",
@@ -33,8 +33,8 @@ extension Exercise {
             .catalogue(
                 "H09",
                 asking:
-                    "Which handler is called first when the promise settles? And which line"
-                    + " calls handlers that are registered after that?"),
+                    "Which handler is called first when the promise settles? And which line "
+                    + "calls handlers that are registered after that?"),
             .catalogue("H14", asking: "Which object references which, and is there a cycle?"),
             .catalogue("H16", asking: "What does each link of the chain pass on to the next?"),
             .catalogue(
@@ -44,16 +44,16 @@ extension Exercise {
                 "E03.1", "the first call decides",
                 "Four promises are each settled three times: fulfilled or rejected first, "
                     + "and then differently. The first call decides, for early and late handlers.",
-                asking: "Make a table: the first call, the current call. In which of its fields may"
-                    + " anything change?",
+                asking: "Make a table: the first call, the current call. In which of its fields "
+                    + "may anything change?",
                 with: (any PromiseAnswer).self
             ) { try settleInEveryWay($0.promise) },
             .isHeardThoughDropped("E03.5"),
             .oneThread(
                 "E03.2", "settling inside a handler",
-                "A handler settles the promise again, with another value and with an error,"
-                    + " and reads its result. Both calls are ignored, and the result is the first"
-                    + " value.",
+                "A handler settles the promise again, with another value and with an error, "
+                    + "and reads its result. Both calls are ignored, and the result is the first "
+                    + "value.",
                 asking: "When the first handler runs, what has already been stored?",
                 with: (any PromiseAnswer).self
             ) { try settleInside($0.promise) },
@@ -83,8 +83,8 @@ extension Requirement {
     static func registersInside(_ id: String) -> Requirement {
         .oneThread(
             id, "registering inside a handler, nested",
-            "A handler settles the promise again and registers two others, one of these two"
-                + " more, and one of those another; and in a chain of twelve, each registers the "
+            "A handler settles the promise again and registers two others, one of these two "
+                + "more, and one of those another; and in a chain of twelve, each registers the "
                 + "next. Each is called once, in the order of registration, after the one before "
                 + "it has returned.",
             asking: "After which handler do you check the list for the last time?",

@@ -10,8 +10,8 @@ extension Exercise {
             "`onCancel` chooses between two actions: it adds the observer to the list, or "
                 + "it calls it. `cancel` takes the list, and from then on no thread may add to "
                 + "it. Each of these is one critical section.",
-            "The critical section ends before any observer is called. The observers to call"
-                + " leave it as a value.",
+            "The critical section ends before any observer is called. The observers to call "
+                + "leave it as a value.",
             "A registration has to find its observer again, without keeping it alive. A "
                 + "number that is used only once works; the index in an array belongs to another "
                 + "observer after the next withdrawal.",
@@ -33,8 +33,8 @@ private enum CancellationRequirements {
     static let all: [Requirement] = [
         .oneThread(
             "E11.1", "observers are called",
-            "Some observers are registered, or none, and then the source is cancelled. Each"
-                + " observer is called once, and not before; `isCancelled` is false before, and "
+            "Some observers are registered, or none, and then the source is cancelled. Each "
+                + "observer is called once, and not before; `isCancelled` is false before, and "
                 + "true after.",
             asking:
                 "What does `onCancel` leave for `cancel` to find, and what does `cancel` "
@@ -105,8 +105,8 @@ private enum CancellationRequirements {
             "E11.10", "cancel ∥ cancel",
             "Two threads cancel. The observer is called once.",
             asking:
-                "Both threads want to call the observers. Where is it decided which of them"
-                + " does?",
+                "Both threads want to call the observers. Where is it decided which of them "
+                + "does?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -155,8 +155,8 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.13", "onCancel ∥ withdraw",
-            "One thread registers an observer while another one withdraws another observer."
-                + " At the cancellation, the new one is called, and the withdrawn one is not.",
+            "One thread registers an observer while another one withdraws another observer. "
+                + "At the cancellation, the new one is called, and the withdrawn one is not.",
             asking:
                 "Both threads change the list. What keeps the second out while the first "
                 + "modifies it?",
@@ -237,8 +237,8 @@ private enum CancellationRequirements {
         .oneThread(
             "E11.18", "a `deinit` that uses the token",
             "What an observer has captured is freed, because the observer was called, "
-                + "withdrawn, or registered too late. Its `deinit` reads the token, and registers"
-                + " another observer.",
+                + "withdrawn, or registered too late. Its `deinit` reads the token, and registers "
+                + "another observer.",
             asking:
                 "At which line is the last reference to an observer released, and what do "
                 + "you hold there?",
@@ -355,8 +355,8 @@ private enum CancellationRequirements {
         guard made != count else { return }
         throw Fault(
             made < count ? "lost" : "twice",
-            "\(count) observers are registered, the registrations are released, and \(made)"
-                + " are called")
+            "\(count) observers are registered, the registrations are released, and \(made) "
+                + "are called")
     }
 
     private static func late(_ answer: Answer) throws {

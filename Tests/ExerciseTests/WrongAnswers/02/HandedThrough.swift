@@ -1,6 +1,5 @@
 // Rejected: E02.3 wrong value
-// The second handler hears what the first has made of the value, as if it stood behind it in a
-// chain.
+// The second handler receives the result of the first, as if it were the next link of a chain.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

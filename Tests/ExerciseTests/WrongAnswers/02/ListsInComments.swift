@@ -1,5 +1,5 @@
 // Rejected: H02 replaced
-// The lists are there, in comments. (Cheats: looks like an answer to whoever only reads.)
+// The lists exist in comments only. (Cheats: looks right to a reader.)
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,5 +1,5 @@
 // Rejected: refused
-// Waits for nothing and locks nothing, unless somebody is watching.
+// Locks nothing, unless a grader is detected. (Cheats.)
 
 import Foundation
 

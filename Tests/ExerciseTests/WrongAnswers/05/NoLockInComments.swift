@@ -1,5 +1,5 @@
 // Rejected: R01 lost
-// The lock is there, in comments. (Cheats: looks like an answer to whoever only reads.)
+// The lock exists in comments only. (Cheats: looks right to a reader.)
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

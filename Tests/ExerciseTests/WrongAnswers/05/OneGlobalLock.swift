@@ -1,5 +1,5 @@
 // Rejected: E05.1 over-synchronized
-// One lock for all promises there are: safe, and everybody waits foreverybody.
+// One lock for all promises: safe, but unrelated threads wait for each other.
 
 import Foundation
 

@@ -8,7 +8,7 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// Held by whoever calls handlers.
+    /// Held by the thread that calls handlers.
     private let calling = NSRecursiveLock()
     /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?

@@ -1,5 +1,6 @@
 // Rejected: E07.1 result differs
-// Pending until all have been called: so everybody joins the list. But what does a handler see?
+// Pending until all handlers have returned, so all of them join the list. But a handler sees no
+// result.
 
 import Foundation
 

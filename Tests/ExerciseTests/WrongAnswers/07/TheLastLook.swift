@@ -1,5 +1,5 @@
 // Rejected: R06 lost
-// Nobody is left, and now the flag is taken down. Who comes between the two is forgotten.
+// The list is found empty, and then the flag is cleared. A handler added between the two is lost.
 
 import Foundation
 
@@ -12,7 +12,7 @@ public final class AWPromise<Value> {
     private var outcome: Outcome?
     /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether a thread is calling handlers. Whoever registers meanwhile leaves that to it.
+    /// Whether a thread is calling handlers. It also calls those that are added meanwhile.
     private var isCallingHandlers = false
 
     public var result: Outcome? { lock.withLock { outcome } }

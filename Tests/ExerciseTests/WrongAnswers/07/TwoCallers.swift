@@ -1,5 +1,6 @@
 // Rejected: R06 out of order
-// Whoever registers joins the list and works it off, whether somebody else is about it or not.
+// Each registration adds to the list and then calls its handlers, even if another thread does so,
+// too.
 
 import Foundation
 
