@@ -92,4 +92,22 @@ struct IsolationTests {
         Interruption.removeWhatIsLeft(in: folder.url)
         #expect(folder.names == [another])
     }
+
+    @Test("the path of the temporary folder may need quotes in a shell")
+    func quotedFolder() throws {
+        let folder = try Folder()
+        let temporary = folder.url.appending(path: "it's a \"folder\"")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
+        let result = try right.withFile {
+            try Commands.run(
+                URL(filePath: "/usr/bin/env"),
+                [
+                    "TMPDIR=\(temporary.path)", Grader.here.command.path, "grade", "5", "--file",
+                    $0.path,
+                ])
+        }
+        #expect(result.status == 0, "\(result.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+    }
 }
