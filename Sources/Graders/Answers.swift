@@ -1,21 +1,21 @@
 import PromiseOperators
 import SharedSuite
 
-// What the adapters, which are compiled together with an answer, hand to the requirements.
+// Between the requirements and the adapters, which are compiled together with an answer.
 
-/// An answer that is a class of promise: exercises 2 to 7 and 12.
+/// An answer that is a promise class: exercises 2 to 7 and 12.
 public protocol PromiseAnswer: AnyObject {
     var promise: any PromiseUnderTest.Type { get }
     func pending<Value>(_ type: Value.Type) -> PendingPromise<Value>
 }
 
-/// A promise of any kind of value, as functions.
+/// A promise of any type of value, as functions.
 public struct PendingPromise<Value> {
     let resolve: (Value) -> Void
     let reject: (any Error) -> Void
-    /// Registers something that hears `value …` or `error …`.
+    /// Registers a function that receives `value …` or `error …`.
     let listen: (@escaping (String) -> Void) -> Void
-    /// The same, or `pending`.
+    /// Returns the same text, or `pending`.
     let result: () -> String
 
     public init(
@@ -42,11 +42,11 @@ public protocol SchedulesAnswer: AnyObject {
     var deliversTwice: String { get }
 }
 
-/// An answer that says what is wrong with a promise, and mends it: exercise 12.
+/// An answer that names the bug of a promise, and fixes it: exercise 12.
 public protocol BugHuntAnswer: PromiseAnswer {
-    /// The promise as it was.
+    /// The original promise.
     var suspect: any PromiseUnderTest.Type { get }
-    /// The id of the hazard to which it falls, and the interleaving.
+    /// The id of the hazard that the original fails, and the interleaving.
     var hazard: String { get }
     var schedule: String { get }
 }
@@ -77,7 +77,7 @@ public protocol RetryAnswer: AnyObject, Sendable {
 /// Exercise 11.
 public protocol CancellationAnswer: AnyObject, Sendable {
     func pair() -> any CancellationPair
-    /// A token whose source is gone. To cancel it does nothing.
+    /// A token whose source has been freed. Its `cancel` does nothing.
     func tokenAlone(after work: (any CancellationPair) -> Void) -> any CancellationPair
 }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A process that is given a certain time, and whose output goes to a file. It is the head of a group,
-/// which is ended with it: nothing that it has started goes on.
+/// Runs a program with a time limit, and its output in a file. The process is the head of a process
+/// group that is killed as a whole: nothing that it has started continues.
 enum Child {
     enum Ending: Equatable {
         case status(Int32)
@@ -11,26 +11,26 @@ enum Child {
         case didNotStart(String)
     }
 
-    /// A dictionary is to be gone through in the same order each time that a scenario is run: who
-    /// keeps his handlers in one is no less deterministic for that.
+    /// With deterministic hashing, a dictionary has the same order in every run of a scenario, so
+    /// that an answer may keep its handlers in one.
     private static let settings = [
         "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1",
     ]
 
-    /// The groups that are running: see ``Interruption``.
+    /// The running process groups: see ``Interruption``.
     static let groups = Mutex<Set<pid_t>>([])
 
     /// - Parameters:
-    ///   - input: what it can read, and then waits for more, until this process ends.
-    ///   - limit: how long it may go on without a sign of life.
-    ///   - pulse: something that changes as long as it gives one.
+    ///   - input: what the program can read. Its input then stays open until this process ends.
+    ///   - limit: how long it may run without a change of `pulse`.
+    ///   - pulse: a number that changes as long as the program makes progress.
     static func run(
         _ program: URL, _ arguments: [String], input: String = "", output: URL,
         atMost limit: Duration, pulse: () -> Int = { 0 }
     ) -> Ending {
         let pipe = Pipe()
         let (reading, writing) = (pipe.fileHandleForReading, pipe.fileHandleForWriting)
-        // Another child that is started now must not keep this one's input open.
+        // Another child that starts now must not keep the input of this one open.
         _ = fcntl(reading.fileDescriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(writing.fileDescriptor, F_SETFD, FD_CLOEXEC)
         defer { try? writing.close() }
@@ -40,7 +40,7 @@ enum Child {
         groups.withLock { _ = $0.insert(id) }
         try? writing.write(contentsOf: Data(input.utf8))
         let hasEnded = waitForEnd(of: id, limit, pulse)
-        // The head is not collected yet, so the number of the group is still its own.
+        // The head has not been reaped yet, so the id of the group has not been reused.
         kill(-id, SIGKILL)
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0, errno == EINTR {}
@@ -67,7 +67,7 @@ enum Child {
         return true
     }
 
-    /// Its signals are as they are by default, whatever this process does with its own.
+    /// The child has default signal handling, whatever this process has set.
     private static func start(
         _ words: [String], _ input: Int32, _ output: URL
     ) -> (pid_t, error: Int32) {
@@ -104,20 +104,20 @@ enum Child {
         return (id, error)
     }
 
-    /// What it leaves behind on the way is gone with the folder of its output.
+    /// The child's temporary files are removed together with the folder of its output.
     private static func environment(_ output: URL) -> [String: String] {
         ProcessInfo.processInfo.environment.merging(settings) { $1 }
             .merging(["TMPDIR": output.deletingLastPathComponent().path]) { $1 }
     }
 
-    /// The first lines of what it has written.
+    /// The first lines of its output.
     static func beginning(of output: URL, lines: Int) -> String {
         guard let file = try? FileHandle(forReadingFrom: output) else { return "" }
         defer { try? file.close() }
         let data = (try? file.read(upToCount: 1 << 16)) ?? Data()
         return String(decoding: data, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false)
-            // What the runtime says after a crash is about this program more than about the answer.
+            // A backtrace after a crash shows this program rather than the answer.
             .prefix { !$0.hasPrefix("Current stack trace:") }
             .prefix(lines).joined(separator: "\n")
     }

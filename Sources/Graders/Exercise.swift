@@ -1,20 +1,21 @@
 import SharedSuite
 
-/// A task for the reader, and how its answers are judged.
+/// A task for the reader, and the requirements by which its answers are judged.
 public struct Exercise: Sendable {
     public let number: Int
     public let title: String
     /// The chapter of the Tutorial that leads to it.
     public let chapter: Int
-    /// One hint after the other. Each says a little more, and none of them the answer.
+    /// The hints, from vague to specific. None of them gives the answer away.
     public let hints: [String]
-    /// What is shown when it is solved: what a different right answer looks like.
+    /// Shown when the exercise is solved: what other correct answers look like.
     public let afterword: String
-    /// What an answer has to satisfy, the plainest first. The first that fails is told.
+    /// What an answer has to satisfy, the simplest first. The first that fails is reported.
     public let requirements: [Requirement]
-    /// What its sources may not use, besides ``SourceRules/forbidden``: the finished thing, for one.
+    /// What its sources may not use, in addition to ``SourceRules/forbidden``: the finished
+    /// operator, for example.
     let forbidden: [SourceRules.Forbidden]
-    /// The files that tie an answer to the requirements: in `Adapters`.
+    /// The files in `Adapters` that connect an answer to the requirements.
     let adapters: [String]
 
     init(
@@ -45,7 +46,7 @@ public struct Exercise: Sendable {
     /// The name of its file in a workbook, without the extension: `Exercise05`.
     public var name: String { number < 10 ? "Exercise0\(number)" : "Exercise\(number)" }
 
-    /// Whether its answers are written with the promise of Stage 3, and may import it.
+    /// Whether its answers use the promise of Stage 3, and may import it.
     var usesStage3: Bool { (8...11).contains(number) }
 
     public func requirement(_ id: String) -> Requirement? {

@@ -1,30 +1,30 @@
 import Foundation
 
-/// What came of grading an answer.
+/// The result of grading an answer.
 public struct Grade: Sendable, Equatable, Codable {
     public enum Result: Sendable, Equatable, Codable {
-        /// It is the stub still, or there is no file.
+        /// The file is the unchanged stub, or there is none.
         case notAttempted
-        /// The compiler's words.
+        /// The error messages of the compiler.
         case doesNotCompile(String)
-        /// It uses what may not be used: a sentence.
+        /// The source uses something that it may not use: a sentence.
         case refused(String)
         case passed
         case failed(Failure)
-        /// It could not be found out: a sentence. Not the fault of the answer.
+        /// The answer could not be graded, and the answer is not the cause: a sentence.
         case unavailable(String)
     }
 
     public let exercise: Int
-    /// Which of its variants the answer is of, if there are several.
+    /// The variant that the answer names, if the exercise has several.
     public internal(set) var variant: Int?
     public let result: Result
-    /// The ids of the requirements that are met, in their order, with the interleavings explored,
-    /// and whether these are all there are.
+    /// The requirements that are met, in order, with the number of explored interleavings, and
+    /// whether these are all interleavings.
     public let met: [Met]
-    /// The one that is not met, if one of them is to blame.
+    /// The id of the requirement that is not met, if there is one.
     public let unmet: String?
-    /// The beginning of what the answer printed while it was tried.
+    /// The beginning of what the answer printed.
     public let printed: String
 
     public struct Met: Sendable, Equatable, Codable {
@@ -53,7 +53,7 @@ public struct Grade: Sendable, Equatable, Codable {
         self.printed = printed
     }
 
-    /// Of an answer that names a variant, and may have left its class as it came.
+    /// Adds the variant, and a better question if the class is unchanged.
     fileprivate func of(_ variant: Int?, of exercise: Exercise, _ file: URL) -> Grade {
         guard let variant else { return self }
         let classes = [try? SourceText(of: file), SourceText(exercise.stub(variant: variant))].map {
@@ -63,8 +63,8 @@ public struct Grade: Sendable, Equatable, Codable {
         if case .failed(let known) = result { failure = known }
         if unmet != exercise.requirements[0].id, classes[0] == classes[1] {
             failure?.question =
-                "Your report is right, and the class is as it came. Which two pieces of it have to "
-                + "become one?"
+                "Your report is correct, and the class is unchanged. Which two critical "
+                + "sections of it have to become one?"
         }
         var grade = Grade(
             exercise, failure.map { .failed($0) } ?? result, met: met, unmet: unmet,
@@ -76,14 +76,14 @@ public struct Grade: Sendable, Equatable, Codable {
     public var isPassed: Bool { result == .passed }
 }
 
-/// How far an answer may go before it is ended.
+/// The limits within which an answer must end.
 public struct Limits: Sendable {
-    /// Of processor time, for each interleaving and each requirement of one thread; it may take
-    /// twice as long by the clock, and ten seconds. How long all of it takes is not limited: see
+    /// Seconds of processor time for each interleaving and each requirement with one thread; the
+    /// limit on elapsed time is twice that and ten seconds. The total time has no limit: see
     /// ``Requirement/maximumInterleavings``.
     public var seconds = 8
-    /// Bytes of memory, besides those of the program itself. (Not on macOS, which has no such
-    /// limit.)
+    /// Bytes of memory, in addition to those of the program itself. (Not on macOS, which has no
+    /// such limit.)
     public var memory = 1 << 30
     /// Bytes that it may print.
     public var output = 1 << 20
@@ -91,9 +91,9 @@ public struct Limits: Sendable {
     public init() {}
 }
 
-/// Grades answers: each is compiled, and tried in a process of its own.
+/// Grades answers. Each answer is compiled, and runs in a process of its own.
 public struct Grader: Sendable {
-    /// This command, which is started once more to try an answer. See ``GraderProcess``.
+    /// This program, which is started again to run an answer. See ``GraderProcess``.
     public let command: URL
     let limits: Limits
 
@@ -114,9 +114,11 @@ public struct Grader: Sendable {
             switch library(of: exercise, file, folder) {
             case .failure(let grade): return grade
             case .success(let library, let variant):
-                return tried(exercise, library, folder).of(variant, of: exercise, file)
+                var grade = tried(exercise, library, folder)
+                if grade.isPassed { grade = triedOptimized(grade, exercise, file, variant, folder) }
+                return grade.of(variant, of: exercise, file)
             }
-        } ?? Grade(exercise, .unavailable("there is no room for temporary files"))
+        } ?? Grade(exercise, .unavailable("a temporary folder could not be created"))
     }
 
     /// One interleaving of an answer, as a table.
@@ -128,21 +130,21 @@ public struct Grader: Sendable {
         let replayed = Interruption.withFolder { folder -> Swift.Result<String, Refusal> in
             switch library(of: exercise, file, folder) {
             case .failure(let grade):
-                return .failure(Refusal("\(file.lastPathComponent) cannot be tried", grade))
+                return .failure(Refusal("\(file.lastPathComponent) could not be run", grade))
             case .success(let library, _):
                 let task = ["--requirement", requirement.id, "--schedule", schedule]
                 let (_, protocolOfChild) = run(exercise, library, folder, task, tokens: [])
-                // The last word counts: see GraderProcess.
+                // The last line counts: see GraderProcess.
                 switch protocolOfChild.last {
                 case .replayed(let table): return .success(table)
                 case .mismatch(let why), .unavailable(let why): return .failure(Refusal(why))
                 case .begins, .ends, nil:
                     return .failure(
-                        Refusal("the answer did not come to the end of \(schedule)"))
+                        Refusal("the answer ended before the end of \(schedule)"))
                 }
             }
         }
-        return try replayed?.get() ?? { throw Refusal("there is no room for temporary files") }()
+        return try replayed?.get() ?? { throw Refusal("a temporary folder could not be created") }()
     }
 
     public struct Refusal: Error, CustomStringConvertible {
@@ -182,8 +184,8 @@ public struct Grader: Sendable {
                 Grade(
                     exercise,
                     .refused(
-                        "the report has to name the variant, once and as it came: "
-                            + "variant = 1 to \(exercise.variants)")))
+                        "the report must contain the number of the variant once, as in the "
+                            + "stub: variant = 1 to \(exercise.variants)")))
         }
         switch Workshop(exercise: exercise, variant: variant, folder: folder).build(file) {
         case .library(let library): return .success(library, variant: variant)
@@ -194,9 +196,14 @@ public struct Grader: Sendable {
 
     // MARK: From a library to a grade
 
-    private func tried(_ exercise: Exercise, _ library: URL, _ folder: URL) -> Grade {
-        let tokens = Tokens.made(for: exercise)
-        let (ending, lines) = run(exercise, library, folder, [], tokens: tokens)
+    /// - Parameter optimized: the requirements for a library that is compiled with optimization.
+    private func tried(
+        _ exercise: Exercise, _ library: URL, _ folder: URL, optimized: [Requirement]? = nil
+    ) -> Grade {
+        let requirements = optimized ?? exercise.requirements
+        let tokens = Tokens.made(for: requirements)
+        let task = optimized == nil ? [] : ["--optimized"]
+        let (ending, lines) = run(exercise, library, folder, task, tokens: tokens)
         var met: [Grade.Met] = []
         var begun: String?
         for line in lines {
@@ -204,7 +211,7 @@ public struct Grader: Sendable {
             case .begins(let id): begun = id
             case .ends(let id, .holds, let token), .ends(let id, .holdsSoFar, let token):
                 guard met.count < tokens.count, token == tokens[met.count],
-                    id == exercise.requirements[met.count].id
+                    id == requirements[met.count].id
                 else { return Grade(exercise, .failed(.forged), met: met, unmet: begun) }
                 met.append(Grade.Met(line, id))
                 begun = nil
@@ -216,14 +223,14 @@ public struct Grader: Sendable {
             case .replayed, .mismatch: break
             }
         }
-        if ending == .status(0), met.count == exercise.requirements.count {
+        if ending == .status(0), met.count == requirements.count {
             return Grade(exercise, .passed, met: met, printed: printed(folder))
         }
         if ending == .signal(SIGINT) {
-            return Grade(exercise, .unavailable("it was interrupted"))
+            return Grade(exercise, .unavailable("the grading was interrupted"))
         }
         var failure = Failure(ending, limits)
-        if failure.reason == "crash", let begun,
+        if failure.reason == "crash", optimized == nil, let begun,
             let known = interleaving(ofCrashIn: begun, exercise, library, folder)
         {
             failure = known
@@ -231,7 +238,36 @@ public struct Grader: Sendable {
         return Grade(exercise, .failed(failure), met: met, unmet: begun, printed: printed(folder))
     }
 
-    /// Tries the requirement once more, in one more child of the child.
+    /// Compiles an answer that has passed with optimization, and checks again the requirements for
+    /// which that can make a difference.
+    private func triedOptimized(
+        _ passed: Grade, _ exercise: Exercise, _ file: URL, _ variant: Int?, _ folder: URL
+    ) -> Grade {
+        let requirements = exercise.requirements.filter(\.isAlsoRunOptimized)
+        guard !requirements.isEmpty else { return passed }
+        let workshop = Workshop(
+            exercise: exercise, variant: variant, folder: folder, isOptimized: true)
+        guard case .library(let library) = workshop.build(file) else {
+            return Grade(exercise, .unavailable("it could not be compiled with optimization"))
+        }
+        let grade = tried(exercise, library, folder, optimized: requirements)
+        guard case .failed(let failure) = grade.result else {
+            return grade.isPassed ? passed : grade
+        }
+        if ["not explored", "not deterministic"].contains(failure.reason) {
+            return Grade(
+                exercise,
+                .unavailable(
+                    "compiled with optimization, \(grade.unmet ?? "it") could not be explored: "
+                        + failure.detail))
+        }
+        return Grade(
+            exercise, .failed(failure.whenOptimized),
+            met: passed.met.filter { $0.id != grade.unmet },
+            unmet: grade.unmet, printed: grade.printed)
+    }
+
+    /// Runs the requirement again, isolated, to find the interleaving that crashes.
     private func interleaving(
         ofCrashIn id: String, _ exercise: Exercise, _ library: URL, _ folder: URL
     ) -> Failure? {
@@ -280,40 +316,59 @@ public struct Grader: Sendable {
 }
 
 extension Failure {
+    /// For an answer that meets the requirement in a debug build only. There is no schedule,
+    /// because a replay compiles the answer without optimization.
+    fileprivate var whenOptimized: Failure {
+        var failure = self
+        failure.detail = "compiled with optimization (-O): " + detail
+        failure.schedule = nil
+        failure.question =
+            "The optimizer releases an object after its last use, not at the end of the "
+            + "function. Which reference is the last one then, and is the lock held where it "
+            + "is released?"
+        return failure
+    }
+
     static let forged = Failure(
         reason: "forged",
-        detail: "the process of the answer has written a verdict that is not the grader's")
+        detail: "the process of the answer wrote a verdict that is not the grader's")
 
-    /// Of an answer that has ended its process, or had it ended.
+    /// For an answer whose process ended before all requirements were checked.
     init(_ ending: Child.Ending, _ limits: Limits) {
         switch ending {
         case .signal(SIGXCPU):
             self.init(
                 reason: "no end",
                 detail:
-                    "it had not come to an end after \(limits.seconds) seconds of processor time")
+                    "it had not ended after \(limits.seconds) seconds of processor time")
         case .tookTooLong:
             self.init(
                 reason: "no end",
                 detail:
-                    "nothing happened any more for \(2 * limits.seconds + 10) seconds: it waits for "
-                    + "something that does not come")
+                    "it made no progress for \(2 * limits.seconds + 10) seconds: it waits "
+                    + "for an event that does not occur")
         case .signal(SIGXFSZ):
             self.init(
                 reason: "too much output",
-                detail: "it printed more than \(limits.output >> 10) KB and was ended")
+                detail: "it printed more than \(limits.output >> 10) KB, and its process was killed"
+            )
         case .signal(SIGKILL):
             self.init(
                 reason: "killed",
                 detail:
-                    "its process was killed by a signal that it cannot see: by itself, or by the "
-                    + "system, for want of memory")
+                    "its process was killed (SIGKILL): by itself, or by the system when "
+                    + "memory ran out")
         case .signal(let signal):
             self.init(
                 reason: "crash",
-                detail: "it ended its process: \(String(cString: strsignal(signal)))")
+                detail: "its process was ended by a signal: \(String(cString: strsignal(signal)))")
+        case .status(0):
+            self.init(
+                reason: "no verdict",
+                detail: "its process ended with status 0, before the grader had written its verdict"
+            )
         case .status(let status):
-            self.init(reason: "crash", detail: "it ended its process, with status \(status)")
+            self.init(reason: "crash", detail: "its process ended with status \(status)")
         case .didNotStart(let why):
             self.init(reason: "not tried", detail: why)
         }

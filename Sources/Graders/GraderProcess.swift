@@ -1,13 +1,13 @@
 import Foundation
 import RaceLab
 
-/// The process in which an answer is tried. It writes down what it is about to do before it does
-/// it, so that whoever has started it knows where an answer came to grief that ended the process.
+/// The process in which an answer runs. It records each requirement before it starts, so that the
+/// grader knows which one was running if the process ends.
 public struct GraderProcess {
-    /// One line of what it writes.
+    /// One line of the record.
     enum Line: Codable {
         case begins(String)
-        /// A requirement that is met comes with its token: see ``Tokens``.
+        /// A requirement that is met has a token: see ``Tokens``.
         case ends(String, Requirement.Verdict, token: String?)
         case replayed(String)
         case mismatch(String)
@@ -29,19 +29,27 @@ public struct GraderProcess {
         tokens = Tokens.received()
     }
 
-    /// Tries the requirements one after the other, up to the first that is not met.
+    /// Checks the requirements in order, up to the first that is not met.
     ///
     /// - Parameters:
-    ///   - only: the id of the one requirement to try.
-    ///   - isolated: whether a crash in a scenario is to be contained and told like other failures.
-    public func run(_ limits: Limits, only: String? = nil, isolated: Bool = false) {
+    ///   - only: the id of the only requirement to check.
+    ///   - isolated: whether a crash in a scenario is caught in a child process, and reported like
+    ///     other failures.
+    ///   - isOptimized: whether the library is compiled with optimization. Then only the
+    ///     requirements are checked for which that makes a difference.
+    public func run(
+        _ limits: Limits, only: String? = nil, isolated: Bool = false, isOptimized: Bool = false
+    ) {
         impose(limits)
         guard let answer = load() else { return }
-        for (index, requirement) in exercise.requirements.enumerated()
-        where only == nil || only == requirement.id {
+        let requirements = exercise.requirements.filter {
+            (only == nil || only == $0.id) && ($0.isAlsoRunOptimized || !isOptimized)
+        }
+        for (index, requirement) in requirements.enumerated() {
             write(.begins(requirement.id))
             Patience.renew()
-            let verdict = requirement.run(on: answer, isolated: isolated)
+            let verdict = requirement.run(
+                on: answer, isolated: isolated, isOptimized: isOptimized)
             var token: String?
             if case .fails = verdict {} else if index < tokens.count { token = tokens[index] }
             write(.ends(requirement.id, verdict, token: token))
@@ -49,7 +57,7 @@ public struct GraderProcess {
         }
     }
 
-    /// Runs one interleaving and writes its table, and then, if it fails, the table with a mark at
+    /// Runs one interleaving and records its table, and then, if it fails, the table with a mark at
     /// the step from which every interleaving fails.
     public func replay(_ id: String, _ schedule: String, _ limits: Limits) {
         impose(limits)
@@ -75,7 +83,7 @@ public struct GraderProcess {
 
     // MARK: The answer
 
-    /// The object that the adapter makes.
+    /// The object that the adapter creates.
     private func load() -> AnyObject? {
         if let unavailable = Exploration.unavailable {
             write(.unavailable(unavailable))
@@ -84,7 +92,8 @@ public struct GraderProcess {
         guard let handle = dlopen(library.path, RTLD_NOW | RTLD_LOCAL) else {
             write(
                 .unavailable(
-                    "the answer cannot be loaded: \(dlerror().map { String(cString: $0) } ?? "")"))
+                    "the answer could not be loaded: \(dlerror().map { String(cString: $0) } ?? "")"
+                ))
             return nil
         }
         guard let symbol = dlsym(handle, "the_answer") else {
@@ -98,9 +107,9 @@ public struct GraderProcess {
 
     // MARK: Limits
 
-    /// On this very process, before it has anything to do with the answer.
+    /// Applies to this process, and is called before the answer is loaded.
     private func impose(_ limits: Limits) {
-        // Whoever has started this process may have kept signals out, and passed that on.
+        // The parent process may have blocked signals, and the mask is inherited.
         var none = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, nil)
@@ -111,8 +120,8 @@ public struct GraderProcess {
         allow(limits.output, of: RLIMIT_FSIZE)
         allow(0, of: RLIMIT_CORE)
         #if os(Linux)
-            // Most of a program's addresses stand for no memory at all; what counts is what it
-            // adds.
+            // Most of the address space of a program has no memory behind it; the limit counts what
+            // is added.
             let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
             let pages = text.split(separator: " ").first.flatMap { Int($0) } ?? 0
             allow(pages * Int(getpagesize()) + limits.memory, of: RLIMIT_AS)
@@ -135,9 +144,9 @@ public struct GraderProcess {
     }
 }
 
-/// How long an answer may go on without an interleaving, or a requirement, coming to its end. It is
-/// counted anew from each of them on, so that what a verdict depends on is how many there are, and
-/// not how fast the machine is.
+/// How long an answer may run without completing an interleaving or a requirement. Each of them
+/// starts the count again, so that a verdict depends on their number, and not on the speed of the
+/// machine.
 enum Patience {
     private struct State {
         var seconds: Int?
@@ -147,13 +156,13 @@ enum Patience {
 
     nonisolated(unsafe) private static var state = State()
 
-    /// In the process that tries an answer, before it has anything to do with it.
+    /// Called in the process that runs an answer, before the answer is loaded.
     static func begin(_ seconds: Int, _ giveSignOfLife: @escaping () -> Void) {
         state = State(seconds: seconds, giveSignOfLife: giveSignOfLife)
         renew()
     }
 
-    /// At the beginning of each interleaving.
+    /// Called at the beginning of each interleaving.
     static func renew() {
         guard let seconds = state.seconds else { return }
         var used = timespec()
@@ -177,21 +186,21 @@ enum Patience {
     }
 }
 
-/// Whoever tries an answer is one process with it, so the answer could write whatever this process
-/// can, and end it. What it cannot write is a word that it does not know: the grader sends one for
-/// each requirement, which is read before the answer is loaded, and comes back when that one is
-/// met.
+/// A random word for each requirement, by which the grader recognizes its own verdicts. The answer
+/// runs in the process that writes the record, so it could write the same lines. But it does not
+/// know the words: the process reads them before it loads the answer, and returns each of them when
+/// its requirement is met.
 enum Tokens {
-    static func made(for exercise: Exercise) -> [String] {
-        exercise.requirements.map { _ in
+    static func made(for requirements: [Requirement]) -> [String] {
+        requirements.map { _ in
             (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
         }
     }
 
     static func text(_ tokens: [String]) -> String { tokens.joined(separator: " ") + "\n" }
 
-    /// From standard input. It stays open as long as the grader lives; when that is gone, nobody is
-    /// left to end this process and what it has started.
+    /// Reads the tokens from standard input, which stays open as long as the grader lives. When the
+    /// grader is gone, this process kills its own group.
     fileprivate static func received() -> [String] {
         var (line, byte): ([UInt8], UInt8) = ([], 0)
         while read(0, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }

@@ -1,17 +1,19 @@
 import RaceLab
 
-/// Two threads with nothing in common. Wherever the one of them stops, the other one has to come to
-/// its end: that a lock is taken by both would show in this, and an atomic that both count with,
-/// for which nobody waits, would not.
+/// Two threads that share nothing. Wherever one of them stops, the other one must be able to run to
+/// its end. This finds a lock that both take. An atomic that both increment is not found, because
+/// no thread waits for it.
 struct Independence {
-    /// Has two threads. The first is the one that goes on while the second stands still.
+    /// Has two threads. The first continues while the second stands still.
     let describe: (Scenario) -> Void
     private let goingOn = 0
     private let standingStill = 1
-    /// What goes on a page. Of a longer interleaving there is the schedule.
+    /// The longest table that fits on a page. For a longer interleaving only the schedule is
+    /// reported.
     private let longestTable = 50
 
-    /// What goes wrong here depends on one thread that stands still: no other interleaving is run.
+    /// The failure depends on where one thread stands still: no other interleavings are run to mark
+    /// a step.
     static var options: Exploration.Options {
         var options = Exploration.Options()
         options.marksPointOfNoReturn = false
@@ -39,9 +41,9 @@ struct Independence {
             if let site = try lockInCommon(steps) {
                 return .fails(
                     Failure(
-                        reason: "over-synchronised",
-                        detail: "at \(site.file):\(site.line) 'second' takes the lock that 'first' "
-                            + "has taken, although they share nothing"))
+                        reason: "over-synchronized",
+                        detail: "at \(site.file):\(site.line) 'second' takes a lock that 'first' "
+                            + "takes, too, although the two share nothing"))
             }
             return .holds(explored: nil)
         } catch {
@@ -50,7 +52,7 @@ struct Independence {
         }
     }
 
-    /// If the one thread has to wait for the other to go on.
+    /// A failure, if the first thread has to wait for the second to continue.
     private func failure(
         after stop: Int, _ steps: [Int]
     ) throws(Exploration.ReplayError) -> Failure? {
@@ -65,28 +67,28 @@ struct Independence {
         } catch {
             guard case .mismatch(let mismatch) = error else { throw error }
             if mismatch.isWaiting {
-                // A lock that outlives its promises may be held for ever, now that this has ended.
+                // A lock that outlives its promises stays locked when this run has ended.
                 return failure(try? interleaving(after: beginning), after: stop)
             }
-            // It has other steps to make when it does not come first.
+            // It has other steps to make when it does not run first.
             let trace = try interleaving(after: beginning)
             return waits(trace, after: stop) ? failure(trace, after: stop) : nil
         }
     }
 
-    /// Whether the one thread comes to its end only after the other has gone on.
+    /// Whether the first thread reaches its end only after the second has continued.
     private func waits(_ trace: Exploration.Trace, after stop: Int) -> Bool {
         let threads = trace.steps.map(\.thread).dropFirst(stop)
         let end = threads.lastIndex(of: goingOn) ?? threads.startIndex
         return threads[..<end].contains(standingStill) || !trace.waiting.isEmpty
     }
 
-    /// What is wrong with one interleaving, as far as one can show it.
+    /// The findings of one interleaving, as far as a single interleaving can show them.
     func complaints(of trace: Exploration.Trace) -> [String] {
         if !trace.findings.isEmpty { return trace.findings.map(\.description) }
         let beginning = trace.steps.map(\.thread).prefix { $0 == standingStill }
         for stop in 1..<(beginning.count + 1) {
-            // The one thread has to have gone on wherever it could.
+            // The first thread must have continued wherever it could.
             guard let own = try? interleaving(after: Array(beginning.prefix(stop))) else {
                 continue
             }
@@ -98,7 +100,8 @@ struct Independence {
     }
 
     /// A line at which the second thread takes a lock that the first one has taken before. It may
-    /// hold it for a moment only, in which the lab cannot stop it, and yet the other has to wait.
+    /// hold the lock so briefly that the lab cannot stop it there, but the other thread would still
+    /// have to wait.
     private func lockInCommon(_ steps: [Int]) throws(Exploration.ReplayError) -> Exploration.Site? {
         let locks = try Exploration.replay(
             Exploration.Schedule(steps), options: Independence.options, describe
@@ -120,9 +123,9 @@ struct Independence {
     private func failure(_ trace: Exploration.Trace?, after stop: Int) -> Failure {
         let place = trace.map { placeOfWaiting($0, after: stop) } ?? ""
         var failure = Failure(
-            reason: "over-synchronised",
+            reason: "over-synchronized",
             detail:
-                "'first' has to wait\(place) until 'second' goes on, although they share nothing")
+                "'first' waits\(place) until 'second' continues, although the two share nothing")
         failure.schedule = trace?.scheduleText
         if let trace, trace.steps.count <= longestTable {
             failure.table = trace.table(width: 100)
@@ -130,7 +133,7 @@ struct Independence {
         return failure
     }
 
-    /// The line that the one thread comes back to when the other has gone on.
+    /// The line at which the first thread continues after it has waited.
     private func placeOfWaiting(_ trace: Exploration.Trace, after stop: Int) -> String {
         let rest = trace.steps.dropFirst(stop)
         let comeback = zip(rest, rest.dropFirst())
@@ -143,7 +146,7 @@ struct Independence {
     ) -> Failure {
         var failure = Failure(
             reason: finding.word,
-            detail: "they should share nothing, and yet: \(finding.sentence)")
+            detail: "the two threads should share nothing, but: \(finding.sentence)")
         if let trace = try? report.replay(finding.schedule) {
             failure.table = trace.table(width: 100)
             failure.schedule = trace.scheduleText

@@ -1,28 +1,29 @@
 import Foundation
 import Synchronization
 
-/// What becomes of temporary files and of processes if the grader does not come to its end.
+/// Cleans up temporary files and processes when a grader is interrupted.
 public enum Interruption {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
     private static let folders = Mutex<Set<URL>>([])
 
-    /// For commands that grade: when one of the usual signals arrives, answers that are being tried are
-    /// ended, and temporary folders are removed, before the signal does what it does otherwise.
+    /// For commands that grade. When one of the usual signals arrives, running answers are killed
+    /// and temporary folders are removed. Then the signal takes its normal effect.
     public static func cleanUpWhenItComes() {
         for number in signals {
             let before = unsafeBitCast(signal(number, SIG_IGN), to: Int.self)
-            // What was ignored by whoever has started this stays so, as with `nohup`.
+            // A signal that was ignored when this process started stays ignored, as with `nohup`.
             if before == unsafeBitCast(SIG_IGN, to: Int.self) { continue }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                // Nobody gets this lock again: what waits for one of the groups says nothing any more.
+                // The lock is never released, so no thread that waits for a child continues from
+                // here on.
                 Child.groups.withLock { groups in
                     for group in groups { kill(-group, SIGKILL) }
                     folders.withLock {
                         for folder in $0 { try? FileManager.default.removeItem(at: folder) }
                     }
                     signal(number, SIG_DFL)
-                    // Threads of Dispatch let no signal in.
+                    // Threads of Dispatch block signals.
                     var mask = sigset_t()
                     sigemptyset(&mask)
                     sigaddset(&mask, number)
@@ -32,14 +33,15 @@ public enum Interruption {
                 }
             }
             source.resume()
-            // It has to live on; there is one for each signal, once.
+            // The source must stay alive; there is one for each signal.
             _ = Unmanaged.passRetained(source as AnyObject)
         }
     }
 
     private static let prefix = "promise-lab-grade-"
 
-    /// Runs with a temporary folder, which is gone afterwards; `nil` if there is no room for one.
+    /// Runs `work` with a temporary folder, which is removed afterwards; `nil` if it cannot be
+    /// created.
     static func withFolder<Value>(_ work: (URL) -> Value) -> Value? {
         let temporary = FileManager.default.temporaryDirectory
         removeWhatIsLeft(in: temporary)
@@ -56,7 +58,8 @@ public enum Interruption {
         return work(folder)
     }
 
-    /// Of graders that were killed, and had no time to clean up. Each folder has their number.
+    /// Removes the folders of graders that were killed before they could clean up. The name of a
+    /// folder contains the process id of its grader.
     static func removeWhatIsLeft(in temporary: URL) {
         let names = try? FileManager.default.contentsOfDirectory(atPath: temporary.path)
         for name in names ?? [] where name.hasPrefix(prefix) {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What is remembered of the work in a workbook from one command to the next. For the reader's own it is
-/// kept with what is built, in `.build`, and gone with it; for another one, in its folder.
+/// The state of the work in a workbook, kept from one command to the next. For the reader's own
+/// workbook it is in `.build`, and is lost with it; for other workbooks it is in their folder.
 public struct Ledger {
     public struct Entry: Codable {
-        /// The answer that was graded last, see ``Workbook/fingerprint(_:)``, and whether it passed.
+        /// The last graded answer, see ``Workbook/fingerprint(_:)``, and whether it passed.
         var graded: String?
         var isPassed = false
-        /// How many hints have been asked for.
+        /// The number of hints shown so far.
         public var hints = 0
     }
 
@@ -58,22 +58,22 @@ public struct Ledger {
         return isGraded && entry.isPassed ? .solved : .inProgress
     }
 
-    /// Whether the present answer has been graded as it is.
+    /// Whether the current answer has been graded.
     public func isGraded(_ exercise: Exercise) -> Bool {
         self[exercise].graded == workbook.fingerprint(exercise)
     }
 }
 
 extension Workbook {
-    /// Tells an answer from another one, whatever its comments and layout.
+    /// Identifies an answer regardless of its comments and layout.
     public func fingerprint(_ exercise: Exercise) -> String {
-        // Fowler, Noll and Vo's hash 1a: it only has to be the same in every process.
+        // FNV-1a by Fowler, Noll and Vo: the hash must be the same in every process.
         let hash = words(exercise).joined(separator: "\n").utf8
             .reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0100_0000_01b3 }
         return String(hash, radix: 16)
     }
 
-    /// Of a file that is too long to be read, its length.
+    /// For a file that is too long to read, its length.
     private func words(_ exercise: Exercise) -> [String] {
         if let source = try? SourceText(of: file(exercise)) { return source.essence }
         let attributes = try? FileManager.default.attributesOfItem(atPath: file(exercise).path)

@@ -3,9 +3,9 @@ import RaceLab
 import SharedSuite
 import Synchronization
 
-// What the exercises on operators have in common: 8 to 11.
+// Shared by the exercises on operators, 8 to 11.
 
-/// How a promise ended, in the words of an observer, each time that it was told.
+/// Records the outcome of a promise each time that its observer is called.
 final class Ear: Sendable {
     private let log = Scenario.Log<String>()
 
@@ -18,7 +18,7 @@ final class Ear: Sendable {
     func listen<Value>(to promise: AWPromise<Value>) {
         promise.observe(on: ImmediateDispatcher()) { outcome in
             let heard = Ear.words(outcome)
-            self.log.append(heard, "hears \(heard)")
+            self.log.append(heard, "receives \(heard)")
         }
     }
 
@@ -35,12 +35,12 @@ final class Ear: Sendable {
     func expectNothing(_ when: String) throws {
         guard let first = heard.first else { return }
         try expectNotAbandoned()
-        throw Fault("too early", "\(when) it is \(first) already")
+        throw Fault("too early", "\(when) it is already \(first)")
     }
 
     func expect(_ end: String, _ when: String = "in the end") throws {
         guard let first = heard.first else {
-            throw Fault("silence", "\(when) nobody has been told anything; it should be \(end)")
+            throw Fault("not settled", "\(when) no observer has been called; it should be \(end)")
         }
         try expectOnce(when)
         if first != end {
@@ -51,40 +51,45 @@ final class Ear: Sendable {
     private func expectNotAbandoned() throws {
         guard heard.first == "rejected \(PromiseError.abandoned)" else { return }
         throw Fault(
-            "abandoned", "its resolver was gone before anybody had settled it, so it was abandoned")
+            "abandoned",
+            "its resolver was freed before it had settled the promise, so the promise was "
+                + "abandoned")
     }
 
     func expectOnce(_ when: String = "in the end") throws {
         try expectNotAbandoned()
-        if heard.isEmpty { throw Fault("silence", "\(when) nobody has been told anything") }
-        if heard.count > 1 { throw Fault("twice", "\(when) the same observer was told twice") }
+        if heard.isEmpty { throw Fault("not settled", "\(when) no observer has been called") }
+        if heard.count > 1 { throw Fault("twice", "\(when) the same observer was called twice") }
     }
 }
 
 extension Scenario {
-    /// It ends once, in one of these ways, and each of them happens in some interleaving.
+    /// Checks that it settles once, with one of these outcomes, and that each of them occurs in
+    /// some interleaving.
     func expectOneEnd(_ ear: Ear, _ ways: KeyValuePairs<String, String>) {
         check {
             try ear.expectOnce()
             guard let end = ear.heard.first, !ways.contains(where: { $0.key == end }) else {
                 return
             }
-            throw Fault("wrong value", "in the end it is \(end), which nobody wanted")
+            throw Fault(
+                "wrong value", "in the end it is \(end), which is not one of the expected outcomes")
         }
         outcome { ear.heard.first ?? "" }
         for (way, meaning) in ways { expect(way, .acceptable, meaning) }
     }
 }
 
-/// Something whose end can be noticed, to be captured by a handler.
+/// An object for a handler to capture, so that a test can see when it is freed.
 final class Captured: Sendable {}
 
-/// Fails if something is still there that nobody should have kept.
+/// Fails if an object is still alive that should have been freed.
 func expectGone(_ object: AnyObject?, _ what: String) throws {
     if object != nil { throw Fault("kept alive", what) }
 }
 
-/// Runs, and names the reason if a fault comes from handlers that were sent to the main queue.
+/// Runs a check, and names the reason if it failed because handlers were dispatched to the main
+/// queue.
 func withoutMainQueue(_ run: () throws -> Void) throws {
     let before = MainQueueThatNeverRuns.count
     do {
@@ -93,14 +98,14 @@ func withoutMainQueue(_ run: () throws -> Void) throws {
         throw fault
     } catch is Fault {
         throw Fault(
-            "sent away",
-            "a handler was registered without `on:`, and was sent to the main queue, which runs it "
-                + "later or not at all")
+            "main queue",
+            "a handler was registered without `on:`, and was dispatched to the main queue, "
+                + "which runs it later or never")
     }
 }
 
-/// Replaces the main queue where an answer names no dispatcher (see `Adapters/MainQueue.swift`):
-/// counts what it receives, and runs none of it.
+/// Replaces the main queue where an answer names no dispatcher (see `Adapters/MainQueue.swift`).
+/// Counts the functions that it receives, and runs none.
 public struct MainQueueThatNeverRuns: Dispatcher {
     private static let received = Mutex(0)
 
@@ -111,4 +116,9 @@ public struct MainQueueThatNeverRuns: Dispatcher {
     public func dispatch(_ work: @escaping @Sendable () -> Void) {
         Self.received.withLock { $0 += 1 }
     }
+}
+
+/// Releases each function that it receives without running it.
+struct DroppingDispatcher: Dispatcher {
+    func dispatch(_ work: @escaping @Sendable () -> Void) {}
 }

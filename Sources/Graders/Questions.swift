@@ -1,47 +1,50 @@
 extension Requirement {
-    /// What is asked when it fails in this way. Its own question is about the fault that it was made
-    /// for; an answer may fail otherwise.
+    /// The question for a failure. The requirement's own question is about the bug that it was made
+    /// for; an answer may fail differently.
     public func question(for failure: Failure) -> String? {
         if let question = failure.question { return question }
         if Requirement.questions.keys.contains(failure.reason) {
             return Requirement.questions[failure.reason] ?? nil
         }
+        let other = Requirement.questionsOfHandlers[failure.reason]
         let isMarked = failure.table?.contains("← every continuation fails from here") ?? false
-        let fits =
-            (isMarked || !question.contains("the marked step"))
-            && (!asksAboutOrder || failure.reason == "out of order"
-                || failure.reason == "too early")
-        return fits ? question : Requirement.questionsOfHandlers[failure.reason] ?? question
+        if question.contains("the marked step"), !isMarked { return other }
+        let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
+        return asksAboutOrder && !isAboutOrder ? other ?? question : question
     }
 
     private var asksAboutOrder: Bool {
         ["H08", "H09", "R06", "E02.2", "E07.2", "E07.3", "E07.4", "E07.11", "E12.5"].contains(id)
     }
 
-    /// For what can happen to any answer in any scenario. There is nothing to ask if the grader or the
-    /// system has ended it.
+    /// For failures that are possible in any scenario. There is no question if the grader or the
+    /// system has ended the process.
     private static let questions: [String: String?] = [
         "data race":
-            "Two threads touch the same thing, and nothing orders the one before the other. What guards "
-            + "it in your other lines, and does it guard it here?",
+            "Two threads access the same memory, and nothing orders one access before the "
+            + "other. What protects it in your other lines, and is that used here?",
         "deadlock":
-            "What does each thread wait for that stands still, and who could bring that about?",
-        "waits forever": "What is waited for, and who has to do it after the wait has begun?",
-        "no end": "Which loop goes on, and what would have to change for it to end?",
+            "What does each blocked thread wait for, and which thread could provide it?",
+        "waits forever":
+            "What does the thread wait for, and which thread must provide it after the wait has "
+            + "begun?",
+        "no end": "Which loop continues, and what would have to change for it to end?",
         "not deterministic":
-            "What may come out otherwise when the same is done once more: something that is made when it "
-            + "is first used, a random number, or the place of an object in memory?",
-        "crash": "What has the line taken for granted at which it ends, and when is it not so?",
-        "too much output": nil, "killed": nil, "forged": nil, "not explored": nil, "not tried": nil,
+            "What may differ when the same code runs again: something that is created at "
+            + "its first use, a random number, or the address of an object?",
+        "crash": "What does the line assume at which the process ended, and when is that untrue?",
+        "too much output": nil, "killed": nil, "forged": nil, "no verdict": nil,
+        "not explored": nil, "not tried": nil,
     ]
 
     private static let questionsOfHandlers = [
         "lost":
-            "Follow the handler that is not called: who is to call it after each step, and at which step "
-            + "is it nobody?",
+            "Follow the handler that is not called: which thread is responsible for it "
+            + "after each step, and at which step is it none?",
         "twice":
-            "Follow the handler that is called twice: which two steps have both taken it over?",
+            "Follow the handler that is called twice: which two steps have both taken it "
+            + "from the list?",
         "wrong value":
-            "Where does the value come from that is told, and who has written it there last?",
+            "Where does the wrong value come from, and which step wrote it there last?",
     ]
 }

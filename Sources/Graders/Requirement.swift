@@ -1,37 +1,40 @@
 import RaceLab
 import SharedSuite
 
-/// One thing that an answer has to satisfy.
+/// One condition that an answer has to satisfy.
 public struct Requirement: Sendable {
-    /// The id of a hazard of the catalogue, or one of the exercise's own, such as `E08.2`.
+    /// The id of a hazard of the catalogue, or of a requirement of the exercise, such as `E08.2`.
     public let id: String
     /// A few words.
     public let name: String
-    /// One sentence: what is done, and what ought to come of it.
+    /// A sentence: what is run, and the expected result.
     public let story: String
-    /// Asked when it fails. Leads on, and does not say the answer.
+    /// Asked when the requirement fails. It leads on without giving the answer away.
     public let question: String
-    /// What is run, given the answer: the object that its adapter hands out.
+    /// Whether an answer that meets all requirements is compiled with optimization as well, and has to
+    /// meet this one again. The optimizer releases an object after its last use, which may be earlier
+    /// than in a debug build: under a lock, for instance.
+    var isAlsoRunOptimized = false
+    /// What is run with the object that the adapter of the answer returns.
     let body: @Sendable (AnyObject) -> Body
 
     enum Body {
-        /// One thread does something, and throws a ``Fault`` if it went wrong.
+        /// One thread runs a function, which throws a ``Fault`` if it fails.
         case oneThread(() throws -> Void)
-        /// The same, without the lab: for what takes more steps than the lab would count.
+        /// The same without the lab, for functions with more steps than the lab allows.
         case unwatched(() throws -> Void)
-        /// Something that explores by itself, and says what is wrong.
+        /// A function that explores by itself, and returns what is wrong.
         case judged(() -> Fault?)
         /// Every interleaving of a scenario.
         case scenario(Exploration.Options, (Scenario) -> Void)
-        /// Two threads that have nothing to do with each other must not have to wait for each
-        /// other, nor touch the same thing.
+        /// Two threads that share nothing: neither may wait for the other or race with it.
         case independence((Scenario) -> Void)
-        /// One interleaving, which has to go wrong.
+        /// One interleaving, which has to fail.
         case scheduled(Scheduled)
     }
 }
 
-/// What is wrong with an answer: a few words for a table, and the whole of it in a sentence.
+/// What is wrong with an answer: a few words for a table, and a sentence.
 public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
     public let reason: String
     public let detail: String
@@ -41,10 +44,10 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// What a failed check of a scenario is known by: `too early: it has ended before …`.
+    /// The description of a failed check in a scenario: `too early: it has ended before …`.
     public var description: String { "\(reason): \(detail)" }
 
-    /// From such a description.
+    /// Parses such a description.
     init?(_ description: String) {
         guard let colon = description.firstRange(of: ": ") else { return nil }
         let reason = String(description[..<colon.lowerBound])
@@ -54,12 +57,18 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Requirement {
-    /// More interleavings than most answers have. A lock that is waited for by trying again can
-    /// have a great many, and grading is to take seconds.
+    var alsoRunOptimized: Requirement {
+        var copy = self
+        copy.isAlsoRunOptimized = true
+        return copy
+    }
+
+    /// More interleavings than most answers have. A spinlock can have very many, and grading should
+    /// take seconds.
     static let maximumInterleavings = 20_000
 
-    /// A hazard or race of the catalogue, run on the promise that was written as an answer. Data
-    /// races count, whatever came of them, and so do crashes.
+    /// A hazard or race of the catalogue, run on the promise of the answer. Data races count,
+    /// whatever their effect, and so do crashes.
     static func catalogue(_ id: String, asking question: String) -> Requirement {
         guard let hazard = Catalogue.hazard(id) else { preconditionFailure("no hazard \(id)") }
         return Requirement(
@@ -83,12 +92,13 @@ extension Requirement {
             throw Fault(reasons[0].rawValue, detail.description)
         case .cannotExpress(let why), .unknown(let why): throw Fault("not explored", why)
         case nil:
-            throw Fault("not explored", "\(hazard.id) runs on the subjects of the catalogue only")
+            throw Fault(
+                "not explored", "\(hazard.id) applies to the subjects of the catalogue only")
         }
     }
 
-    /// Something that one thread does with an answer of the given type. It throws a ``Fault``, or
-    /// what the checks of the suite throw.
+    /// One thread uses an answer of the given type. It throws a ``Fault``, or an error of the
+    /// suite's checks.
     static func oneThread<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ run: @escaping @Sendable (Answer) throws -> Void
@@ -99,8 +109,8 @@ extension Requirement {
         }
     }
 
-    /// As `oneThread`, but on a thread of its own with a small stack, and not watched by the lab:
-    /// for what goes on for long. It must not be able to wait.
+    /// Like `oneThread`, but without the lab and on a thread with a small stack, for long runs. It
+    /// may not block.
     static func unwatched<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ run: @escaping @Sendable (Answer) throws -> Void
@@ -111,7 +121,7 @@ extension Requirement {
         }
     }
 
-    /// Something that explores by itself, and says what is wrong.
+    /// A function that explores by itself, and returns what is wrong.
     static func judged<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type, _ judge: @escaping @Sendable (Answer) -> Fault?
@@ -122,7 +132,7 @@ extension Requirement {
         }
     }
 
-    /// A scenario of several threads, for an answer of the given type. Every kind of finding
+    /// A scenario with several threads, for an answer of the given type. Every kind of finding
     /// counts.
     static func scenario<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
@@ -141,7 +151,7 @@ extension Requirement {
         }
     }
 
-    /// Two threads, each busy with things of its own, must not wait for each other.
+    /// Two threads that share nothing may not wait for each other.
     static func independence<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
         with type: Answer.Type,

@@ -6,58 +6,64 @@ import Synchronization
 extension Requirement {
     /// Whether an answer meets a requirement.
     public enum Verdict: Sendable, Equatable, Codable {
-        /// `explored`: how many interleavings, if there are several threads.
+        /// `explored`: the number of interleavings, if there are several threads.
         case holds(explored: Int?)
-        /// In each of the interleavings that were tried, and there are more: it would take too
-        /// long.
+        /// Holds in each of the explored interleavings; the limit was reached before the last one.
         case holdsSoFar(explored: Int)
         case fails(Failure)
     }
 }
 
-/// How a requirement is not met.
+/// Why a requirement is not met.
 public struct Failure: Sendable, Equatable, Codable {
     /// A word or two: `lost`, `deadlock`.
     public var reason: String
     public var detail: String
-    /// In how many interleavings, of how many.
+    /// The number of failing and of explored interleavings.
     public var failing: Int?
     public var explored: Int?
-    /// The interleaving that shows it, as a table, and as a schedule that reproduces it.
+    /// An interleaving that fails, as a table, and as a schedule that reproduces it.
     public var table: String?
     public var schedule: String?
-    /// What is to be asked, if that is known better than from the requirement and the reason.
+    /// A better question than that of the requirement, if there is one.
     public var question: String?
 }
 
 extension Requirement {
     /// Runs the requirement on an answer, in this process.
     ///
-    /// - Parameter isolated: in a child process, so that a crash in a scenario has an interleaving.
-    func run(on answer: AnyObject, isolated: Bool = false) -> Verdict {
+    /// - Parameter isolated: whether it runs in a child process, so that a crash is reported with
+    ///   its interleaving.
+    func run(
+        on answer: AnyObject, isolated: Bool = false, isOptimized: Bool = false
+    ) -> Verdict {
         switch body(answer) {
-        case .oneThread(let run): verdictOfOneThread(run)
-        case .unwatched(let run): verdictUnwatched(run)
+        case .oneThread(let run): return verdictOfOneThread(run)
+        case .unwatched(let run): return verdictUnwatched(run)
         case .judged(let judge):
-            judge().map { .fails(Failure(reason: $0.reason, detail: $0.detail)) }
+            return judge().map { .fails(Failure(reason: $0.reason, detail: $0.detail)) }
                 ?? .holds(explored: nil)
         case .scenario(var options, let describe):
-            explored(&options, isolated: isolated, describe)
-        case .independence(let describe): Independence(describe).verdict()
-        case .scheduled(let scheduled): scheduled.verdict()
+            // The optimizer moves and removes memory accesses, so what the lab reports of them does
+            // not hold for the source.
+            if isOptimized { options.judging.subtract([.dataRace, .overlap]) }
+            return explored(&options, isolated: isolated, describe)
+        case .independence(let describe): return Independence(describe).verdict()
+        case .scheduled(let scheduled): return scheduled.verdict()
         }
     }
 
-    /// Runs one interleaving of the user's choice, and says what the grader says of it, in lines.
+    /// Runs one interleaving chosen by the user, and returns the grader's verdict on it, as lines.
     ///
-    /// - Parameter marked: with a mark at the step from which every interleaving fails. To find it,
-    ///   others are run; a crash in one of them ends this process.
+    /// - Parameter marked: whether the step is marked from which every interleaving fails. To find
+    ///   it, others are run; a crash in one of them ends this process.
     func replayed(
         _ answer: AnyObject, _ schedule: String, marked: Bool
     ) throws -> (Exploration.Trace, verdict: [String]) {
         switch body(answer) {
         case .oneThread, .unwatched, .judged:
-            throw NothingToReplay(description: "\(id) has one thread only: nothing to schedule")
+            throw NothingToReplay(
+                description: "\(id) has one thread only, so there is nothing to schedule")
         case .scenario(var options, let describe):
             options.marksPointOfNoReturn = marked
             let trace = try Exploration.replay(schedule, options: options, describe)
@@ -85,7 +91,7 @@ extension Requirement {
 
     // MARK: One thread
 
-    /// On a thread of the lab, where a deadlock and an endless loop come to light.
+    /// Runs on a thread of the lab, which finds deadlocks and endless loops.
     private func verdictOfOneThread(_ run: @escaping () throws -> Void) -> Verdict {
         var fault: Fault?
         let report = explore(options: Exploration.Options()) { scenario in
@@ -101,7 +107,7 @@ extension Requirement {
         }
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
         switch report.inconclusive {
-        // One thread may do what it likes, and each time in another way.
+        // One thread may behave differently in each run, and may do nothing that the lab sees.
         case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
         case .some(let inconclusive): return .fails(Failure(inconclusive))
         }
@@ -109,7 +115,8 @@ extension Requirement {
         return .fails(Failure(reason: finding.word, detail: finding.sentence))
     }
 
-    /// On a thread with half a megabyte of stack. It may end the process: see ``GraderProcess``.
+    /// Runs on a thread with half a megabyte of stack. It may end the process: see
+    /// ``GraderProcess``.
     private func verdictUnwatched(_ run: @escaping () throws -> Void) -> Verdict {
         let outcome = Mutex<Result<Void, any Error>?>(nil)
         nonisolated(unsafe) let run = run
@@ -152,8 +159,8 @@ extension Requirement {
             }
             return .fails(
                 Failure(
-                    reason: "over-synchronised",
-                    detail: "no interleaving ends as it could: \(missing.outcome)"))
+                    reason: "over-synchronized",
+                    detail: "no interleaving has this possible outcome: \(missing.outcome)"))
         }
         let trace = try? report.counterexample(showing: finding)
         return .fails(
@@ -173,11 +180,11 @@ extension Failure {
             case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
             default: "not explored"
             }
-        // What the lab says of these is for who has written the scenario.
+        // The lab's own sentences about these are for the author of a scenario.
         let detail =
             switch inconclusive {
             case .tooLong(let steps, _):
-                "it had not come to an end after \(steps) steps: look for a loop that does not end"
+                "it had not ended after \(steps) steps: look for an endless loop"
             case .blocked(let thread, let place):
                 "the thread '\(thread)' waits \(place) for something that nobody brings about"
             default: inconclusive.description
@@ -187,7 +194,7 @@ extension Failure {
 }
 
 extension Exploration.Finding {
-    /// A word or two for a table.
+    /// One or two words for a table.
     var word: String {
         switch kind {
         case .failedCheck: Reason(self)?.rawValue ?? Fault(reason)?.reason ?? "wrong"
@@ -197,14 +204,14 @@ extension Exploration.Finding {
         }
     }
 
-    /// Whether one thread alone is left, and looks again and again for a change that no thread
-    /// makes. No thread has anything that another one waits for, so it is no deadlock in the sense
-    /// of the exercises. (The lab says in its sentence what each thread waits for.)
+    /// Whether a single thread is left, which waits for a change that no thread makes. No thread
+    /// holds anything that another thread waits for, so the exercises do not call it a deadlock.
+    /// (The lab's sentence names what each thread waits for.)
     private var waitsForNobody: Bool {
         reason.hasSuffix(" for a change that no thread makes") && !reason.contains("; '")
     }
 
-    /// The rest of it.
+    /// The complete sentence.
     var sentence: String {
         if [.deadlock, .livelock].contains(kind) { return "\(word): \(reason)" }
         guard kind == .failedCheck, Reason(self) == nil else { return description }

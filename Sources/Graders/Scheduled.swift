@@ -1,19 +1,20 @@
 import RaceLab
 import SharedSuite
 
-/// An interleaving that a reader has written down, and what has to come of it.
+/// An interleaving that the reader has written down, and the failure that it must show.
 struct Scheduled {
     let schedule: String
     let race: any Race
     let scenario: (Scenario) -> Void
-    /// What has to go wrong; `nil`: anything that the hazard judges.
+    /// The failure that is required; `nil`: any finding that the hazard judges.
     let wanted: Reason?
-    /// Whether a mere data race is enough.
+    /// Whether a data race alone is enough.
     var countsDataRaces = false
 
     func verdict() -> Requirement.Verdict {
         guard schedule.contains(where: { !$0.isWhitespace }) else {
-            return .fails(Failure(reason: "no schedule", detail: "there is no row of letters yet"))
+            return .fails(
+                Failure(reason: "no schedule", detail: "the row of letters is still empty"))
         }
         do {
             let completed = try completed(schedule)
@@ -22,13 +23,13 @@ struct Scheduled {
                 return .fails(failure("no schedule", mismatch.description, trace))
             }
             return hasGoneWrong(trace)
-                ? .holds(explored: nil) : .fails(failure("goes well", sentence(trace), trace))
+                ? .holds(explored: nil) : .fails(failure("does not fail", sentence(trace), trace))
         } catch {
             return .fails(Failure(reason: "no schedule", detail: "\(error)"))
         }
     }
 
-    /// Where the row ends, the threads go on to their ends.
+    /// After the last letter of the row, the threads run to their ends.
     func completed(_ schedule: String) throws -> Exploration.CompletedReplay {
         var options = race.options
         options.reduction = false
@@ -44,7 +45,7 @@ struct Scheduled {
         return failure
     }
 
-    /// What the grader goes by.
+    /// Whether the interleaving fails as required.
     private func hasGoneWrong(_ trace: Exploration.Trace) -> Bool {
         guard let wanted else { return !judged(trace).isEmpty }
         return trace.findings.contains { Reason($0) == wanted }
@@ -55,22 +56,22 @@ struct Scheduled {
         return trace.findings.filter { kinds.contains($0.kind) }
     }
 
-    /// What the grader would say of it.
+    /// The grader's verdict on an interleaving, as lines.
     func verdict(_ trace: Exploration.Trace) -> [String] {
         guard hasGoneWrong(trace) else { return ["✗ \(sentence(trace))"] }
-        if let wanted { return ["✓ it goes wrong as it should: \(wanted.sentence)"] }
-        return ["✓ it goes wrong, as it should:"] + judged(trace).map { "✗ \($0)" }
+        if let wanted { return ["✓ it fails as required: \(wanted.sentence)"] }
+        return ["✓ it fails, as required:"] + judged(trace).map { "✗ \($0)" }
     }
 
     private func sentence(_ trace: Exploration.Trace) -> String {
         let others = judged(trace).filter { $0.kind == .failedCheck }.map(\.reason)
-        let wish = wanted.map { "in which \($0.sentence)" } ?? "in which something goes wrong"
+        let wish = wanted.map { "in which \($0.sentence)" } ?? "in which a check fails"
         if let other = others.first {
-            return "what goes wrong here is that \(other): look for an interleaving \(wish)"
+            return "this interleaving fails differently: \(other). Look for one \(wish)"
         }
         let overlaps = trace.findings.contains { $0.kind == .overlap }
         return "in this interleaving every check holds"
-            + (overlaps ? " (that two steps overlap is another fault)" : "")
+            + (overlaps ? " (that two steps overlap is a different bug)" : "")
             + ": look for one \(wish)"
     }
 }

@@ -1,14 +1,14 @@
 /// What the sources of an answer may not use.
 ///
-/// An answer is judged by what it does under every interleaving. One that first finds out who is
-/// watching, and behaves accordingly, would be judged by something else; so whatever tells it has
-/// to stay out. That is a fence, and no wall: see `Exercises/TEACHING.md`.
+/// An answer is judged by what it does in every interleaving. An answer that detects the grader and
+/// behaves differently there would escape that, so names that help to detect it are refused. A list
+/// of names stops accidents and simple cheating, and no attacker: see `Exercises/TEACHING.md`.
 enum SourceRules {
     struct Forbidden: Sendable {
-        /// A name, wherever it stands; or words in a row, such as `# fileID`.
+        /// A name, wherever it occurs, or several words in sequence, such as `# fileID`.
         let words: [String]
         let why: String
-        /// Whether an answer may have something of its own of this name.
+        /// Whether an answer may declare this name itself.
         let mayBeOwn: Bool
 
         init(_ text: String, _ why: String, mayBeOwn: Bool = false) {
@@ -23,14 +23,14 @@ enum SourceRules {
     ]
 
     private static let asksWhoIsWatching =
-        "an answer has to be right wherever it runs, and has no need to find out where that is"
+        "an answer must be correct wherever it runs, and does not need to find out where that is"
     private static let reachesOut =
-        "an answer has no business outside of its own objects"
+        "an answer needs nothing outside its own objects"
 
     private static let runsTooEarly =
-        "an answer does nothing before it is tried, and is known by no other name"
+        "an answer may not run code when it is loaded, or replace other code"
 
-    /// For finding out. These names are so plain that an answer may use them for something of its own.
+    /// For detecting the grader. These names are so common that an answer may declare them itself.
     private static let asking = [
         "ProcessInfo", "CommandLine", "Bundle", "Backtrace", "getenv", "environ", "getpid",
         "getppid",
@@ -44,8 +44,8 @@ enum SourceRules {
         "# filePath", "# file", "_typeByName", "NSClassFromString", "NSTemporaryDirectory",
         "NSHomeDirectory", "temporaryDirectory",
     ]
-    /// For ending the process, for its signals and its files. To use one of these would do no more harm
-    /// than to the answer itself.
+    /// For ending the process, and for signals and files. Using one of these would harm the answer
+    /// only.
     private static let reaching = [
         "exit", "_exit", "_Exit", "quick_exit", "atexit", "abort", "kill", "raise", "signal",
         "open",
@@ -55,14 +55,15 @@ enum SourceRules {
         "dlsym", "dlopen", "fork", "vfork", "system", "popen", "posix_spawn", "posix_spawnp",
         "execl",
         "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve", "setsid", "setpgid",
-        "daemon", "clone", "ptrace", "prctl", "syscall", "setrlimit", "prlimit", "sigaction",
+        "daemon", "forkpty", "login_tty", "wordexp", "clone", "ptrace", "prctl", "syscall",
+        "setrlimit", "prlimit", "sigaction",
         "process_vm_readv", "process_vm_writev", "mprotect", "Process", "FileManager", "FileHandle",
         "fopen", "fdopen", "freopen", "openat", "contentsOfFile", "String ( contentsOf",
         "Data ( contentsOf", "NSData", "InputStream", "OutputStream", "setenv", "putenv",
         "_silgen_name", "_cdecl", "_dynamicReplacement", "_extern", "unsafeBitCast", "URLSession",
         "testable", "_spi",
     ]
-    /// Attributes by which code is run when it is loaded, or takes the place of other code.
+    /// Attributes that run code when a library is loaded, or replace other code.
     private static let early = [
         "@ section", "@ _section", "@ used", "@ _used", "@ c", "@ _alwaysEmit",
     ]
@@ -74,23 +75,23 @@ enum SourceRules {
         + reachingInAnyCase.map { Forbidden($0, reachesOut) }
         + early.map { Forbidden($0, runsTooEarly) }
 
-    /// For exercises that are given a clock.
+    /// For exercises that receive a clock.
     static let clockOfTheTests = [Forbidden("ManualClock", asksWhoIsWatching)]
 
-    /// The finished operators of Stage 3, for exercises that ask to write them: each of these
-    /// names, wherever it stands.
+    /// Operators of Stage 3, for exercises that ask you to write them: each of these names,
+    /// wherever it occurs.
     static func finished(_ names: String...) -> [Forbidden] {
         names.map {
             Forbidden(
                 $0,
-                "Stage 3 has something finished of this name, and here you are to make it of "
-                    + "simpler things (a variable of your own needs another name)")
+                "Stage 3 has a finished operator of this name, and the exercise asks you to "
+                    + "write it (your own variables need other names)")
         }
     }
 
     /// For exercises in which a promise is built from scratch.
     static let finishedThing = ["PromiseOperators", "Stage3ThreadSafe"].map {
-        Forbidden($0, "the promise is to be built here, and not to be had from elsewhere")
+        Forbidden($0, "the exercise asks you to write the promise yourself")
     }
 
     /// For exercises whose handlers run inside the call that settles or observes.
@@ -98,21 +99,22 @@ enum SourceRules {
         ["async", "asyncAfter", "asyncAndWait", "await", "Task"].map {
             Forbidden(
                 $0,
-                "handlers have to run inside the call that settles or observes, and work that is sent "
-                    + "away comes later (a queue can do it at once, with sync)")
+                "handlers have to run inside the call that settles or observes, and "
+                    + "dispatched work runs later (a queue can run it at once, with sync)")
         } + [
             Forbidden(
                 "actor",
-                "whoever is no actor himself has to wait for one with await, and cannot be told before "
-                    + "his own call returns (a lock, an atomic or a queue can be used from anywhere)"
+                "code outside an actor reaches it with await only, so a handler could not "
+                    + "run before the call returns (a lock, an atomic or a queue can be used from "
+                    + "any code)"
             )
         ]
 
-    /// The first thing that may not be used: a sentence with its line. `nil` if there is none.
+    /// The first violation, as a sentence with its line; `nil` if there is none.
     static func objection(to source: SourceText, besides others: [Forbidden]) -> String? {
         let words = source.words
         for (index, word) in words.enumerated() where word.text == "import" {
-            // `import struct Foundation.Date` names a kind first.
+            // `import struct Foundation.Date` has a keyword before the module.
             let named = words.dropFirst(index + 1).prefix(2).map(\.text)
             guard named.isDisjoint(from: imports) else { continue }
             return "line \(word.line) imports \(named.first ?? "nothing"): an answer may import "
@@ -137,7 +139,7 @@ enum SourceRules {
             && zip(wanted, words[index...]).allSatisfy { $0 == $1.text }
     }
 
-    /// Names of functions, parameters, properties and types that the source declares.
+    /// The functions, parameters, properties and types that the source declares.
     private static func declared(in words: [SourceText.Word]) -> Set<String> {
         let kinds: Set = [
             "func", "var", "let", "case", "for", "struct", "class", "enum", "typealias",
@@ -154,8 +156,8 @@ enum SourceRules {
             }.map { words[$0].text })
     }
 
-    /// Whether a name is one of the answer's own: it is declared, or a member of something that is no
-    /// module.
+    /// Whether a name belongs to the answer: the source declares it, or it is a member of something
+    /// other than a module.
     private static func isOwn(
         _ index: Int, in words: [SourceText.Word], declared: Set<String>
     ) -> Bool {

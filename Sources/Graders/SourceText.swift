@@ -1,17 +1,17 @@
 import Foundation
 
-/// A source as the compiler sees it: without comments, and with the words apart.
+/// A source as the compiler sees it: as words, without comments.
 ///
-/// It is read in one pass, however deep literals and interpolations are nested: whoever has written it
-/// may have meant harm to the reader.
+/// It is read in one pass, without recursion, because its author may have nested literals and
+/// interpolations deeply on purpose.
 struct SourceText {
     struct Word: Hashable {
         let text: String
         let line: Int
     }
 
-    /// Identifiers, numbers, signs, and the parts of literals, in their order. A part begins with a
-    /// quotation mark.
+    /// Identifiers, numbers, symbols, and the parts of literals, in order. A part of a literal
+    /// begins with a quotation mark.
     let words: [Word]
 
     init(_ source: String) {
@@ -20,7 +20,7 @@ struct SourceText {
         words = reader.words
     }
 
-    /// No answer is longer: a file that is may have been made to keep its reader busy.
+    /// No answer is longer than that; a longer file may have been made to keep the grader busy.
     static let maximumBytes = 256 << 10
 
     struct Unreadable: Error, CustomStringConvertible {
@@ -31,26 +31,27 @@ struct SourceText {
         let attributes = try FileManager.default.attributesOfItem(
             atPath: file.resolvingSymlinksInPath().path)
         guard attributes[.type] as? FileAttributeType == .typeRegular else {
-            throw Unreadable(description: "\(file.lastPathComponent) is no file with text in it")
+            throw Unreadable(description: "\(file.lastPathComponent) is not a text file")
         }
         guard let size = attributes[.size] as? Int, size <= SourceText.maximumBytes else {
             throw Unreadable(
                 description:
-                    "it is longer than \(SourceText.maximumBytes >> 10) KB, as no answer is")
+                    "it is longer than \(SourceText.maximumBytes >> 10) KB, the limit for "
+                    + "an answer")
         }
         self.init(try String(contentsOf: file, encoding: .utf8))
     }
 
-    /// The same for sources that differ in comments and layout only.
+    /// Equal for sources that differ in comments and layout only.
     var essence: [String] { words.map(\.text) }
 }
 
 private struct Reader {
-    /// A string that has been begun, with what it takes to end it.
+    /// A string literal that has begun, with the characters that end it.
     private struct Literal {
         let quotes: String
         let marks: String
-        /// How many parentheses are open in the code of an interpolation; `nil` in the text.
+        /// The number of open parentheses in an interpolation; `nil` in the text.
         var depth: Int?
     }
 
@@ -95,14 +96,14 @@ private struct Reader {
         }
     }
 
-    /// Whether a parenthesis is the end of an interpolation.
+    /// Counts parentheses, to find the end of an interpolation.
     private mutating func count(_ sign: Character) {
         guard let depth = literals.last?.depth, sign == "(" || sign == ")" else { return }
         let now = sign == "(" ? depth + 1 : depth - 1
         literals[literals.count - 1].depth = now == 0 ? nil : now
     }
 
-    /// The text up to the end of the literal, or to the code in it.
+    /// Reads text up to the end of the literal, or to an interpolation.
     private mutating func readText(of literal: Literal) {
         let (start, end) = (line, literal.quotes + literal.marks)
         var text = "\""
@@ -117,7 +118,7 @@ private struct Reader {
                 literals[literals.count - 1].depth = 1
                 break
             }
-            // A line ends a literal that has not been ended: that is for the compiler to say.
+            // A line break ends an unterminated literal; the compiler reports it.
             if next.isNewline, literal.quotes == "\"" {
                 literals.removeLast()
                 break
@@ -131,8 +132,8 @@ private struct Reader {
         append(text, start)
     }
 
-    /// A string, with any number of `#` around it; a regular expression with some; or a `#` that begins
-    /// neither.
+    /// A string literal with any number of `#` around it, a regular expression with some, or a `#`
+    /// that begins neither.
     private mutating func beginLiteral() {
         var marks = ""
         while peek == "#" {
@@ -153,7 +154,7 @@ private struct Reader {
         }
     }
 
-    /// Comments may stand within comments.
+    /// Comments may be nested.
     private mutating func skipComment() {
         var depth = 0
         repeat {

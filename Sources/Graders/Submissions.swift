@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder of workbooks, one sub-folder a student.
+/// A folder of workbooks, with a subfolder for each student.
 public struct Submissions: Sendable {
     public let folder: URL
     /// Their names, in alphabetical order.
@@ -10,7 +10,8 @@ public struct Submissions: Sendable {
         public let description: String
     }
 
-    /// - Parameter reports: a folder that may stand among the students, and is none of them.
+    /// - Parameter reports: a folder that may be among those of the students, and is not one of
+    ///   them.
     public init(_ folder: URL, besides reports: URL? = nil) throws {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder),
@@ -28,12 +29,13 @@ public struct Submissions: Sendable {
         guard !students.isEmpty else {
             throw Unreadable(
                 description:
-                    "\(folder.path) has no sub-folders: it wants one a student, with files "
-                    + "such as \(Exercise.all[0].name).swift in it")
+                    "\(folder.path) has no subfolders: it needs one for each student, with "
+                    + "files such as \(Exercise.all[0].name).swift")
         }
     }
 
-    /// The workbook of a student: the sub-folder itself, or `Exercises/Workbook` or `Workbook` in it.
+    /// The workbook of a student: the subfolder itself, or `Exercises/Workbook` or `Workbook` in
+    /// it.
     public func workbook(of student: String) -> Workbook {
         let folder = folder.appending(path: student)
         let candidates = ["Exercises/Workbook", "Workbook"].map { folder.appending(path: $0) }
@@ -41,7 +43,7 @@ public struct Submissions: Sendable {
         return Workbook(found ?? folder)
     }
 
-    /// Swift files that are in the workbook of a student and have the name of no exercise.
+    /// Swift files in the workbook of a student whose names belong to no exercise.
     public func strangers(of student: String) -> [String] {
         let workbook = workbook(of: student)
         let known = Set(Exercise.all.map { workbook.file($0).lastPathComponent })
@@ -56,8 +58,8 @@ private func isSame(_ folder: URL, _ other: URL?) -> Bool {
     folder.resolvingSymlinksInPath().path == other?.resolvingSymlinksInPath().path
 }
 
-/// What has been graded, kept in a file beside the sheet while the grading goes on and after it: so
-/// that it can be resumed, and so that only what has changed is graded again.
+/// The grades so far, in a file next to the sheet. An interrupted grading continues from there, and
+/// only changed answers are graded again.
 public struct Journal: Sendable {
     private struct Line: Codable {
         let student: String
@@ -67,10 +69,10 @@ public struct Journal: Sendable {
 
     private let file: URL
     private var lines: [String: Line] = [:]
-    /// Whether somebody was ended while writing the last line.
+    /// Whether an interrupted grader left its last line incomplete.
     private var endsWithinALine = false
 
-    /// - Parameter afresh: whether to forget what is there.
+    /// - Parameter afresh: whether to discard the existing journal.
     public init(_ file: URL, afresh: Bool = false) {
         self.file = file
         if afresh { try? FileManager.default.removeItem(at: file) }
@@ -88,7 +90,7 @@ public struct Journal: Sendable {
         "\(exercise) \(student)"
     }
 
-    /// The grade of this very answer, if it is known.
+    /// The grade of this version of the answer, if it is known.
     public func grade(_ student: String, _ exercise: Exercise, _ workbook: Workbook) -> Grade? {
         let line = lines[Journal.key(student, exercise.number)]
         return line?.fingerprint == workbook.fingerprint(exercise) ? line?.grade : nil
@@ -97,7 +99,7 @@ public struct Journal: Sendable {
     public mutating func note(
         _ grade: Grade, of student: String, _ exercise: Exercise, _ workbook: Workbook
     ) throws {
-        // What could not be tried may be tried again.
+        // An answer that could not be graded is tried again the next time.
         if case .unavailable = grade.result { return }
         let line = Line(
             student: student, fingerprint: workbook.fingerprint(exercise), grade: grade)
@@ -106,7 +108,8 @@ public struct Journal: Sendable {
         data.append(UInt8(ascii: "\n"))
         if endsWithinALine { data.insert(UInt8(ascii: "\n"), at: 0) }
         endsWithinALine = false
-        // Somebody else may be adding to it as well: each line goes to where the end is by then.
+        // Another grader may append to the file at the same time, so each line is written at the
+        // current end.
         let descriptor = open(file.path, O_WRONLY | O_APPEND | O_CREAT, 0o644)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -116,21 +119,23 @@ public struct Journal: Sendable {
 }
 
 extension String {
-    /// In a form that a shell takes for one word.
+    /// Quoted so that a shell reads it as one word.
     public var quotedForShell: String {
         let isPlain = allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@%".contains($0) }
         return isPlain && !isEmpty ? self : "'" + replacing("'", with: "'\\''") + "'"
     }
 }
 
-/// The grades of a class, as a sheet: a row a student, a column an exercise.
+/// The grades of a class, as a sheet: a row for each student, a column for each exercise.
 public struct GradeSheet: Sendable {
+    /// In alphabetical order of the students.
     public private(set) var rows: [(student: String, grades: [Grade])] = []
 
     public init() {}
 
     public mutating func add(_ student: String, _ grades: [Grade]) {
-        rows.append((student, grades))
+        let place = rows.firstIndex { $0.student > student } ?? rows.endIndex
+        rows.insert((student, grades), at: place)
     }
 
     /// Comma-separated values, as RFC 4180 describes them.
@@ -143,7 +148,7 @@ public struct GradeSheet: Sendable {
             .joined()
     }
 
-    /// A spreadsheet takes a cell that begins with one of these for a formula.
+    /// A spreadsheet reads a cell that begins with one of these characters as a formula.
     private static func quoted(_ cell: String) -> String {
         let isFormula = cell.first.map { "=+-@\t\r".contains($0) } ?? false
         let text = isFormula ? "'\(cell)" : cell
@@ -153,7 +158,7 @@ public struct GradeSheet: Sendable {
 }
 
 extension Grade {
-    /// In one line: `passed`, or the hazard, what is wrong, and the schedule that shows it.
+    /// One line: `passed`, or the hazard, the reason and a failing schedule.
     public var cell: String {
         switch result {
         case .notAttempted: "not attempted"
@@ -169,7 +174,7 @@ extension Grade {
 
     public var nameOfVariant: String { variant.map { " (variant \($0))" } ?? "" }
 
-    /// A part of a student's report, in Markdown: what it says to type is typed by the student.
+    /// A section of a student's report, in Markdown. Its commands are for the student to type.
     public func markdown(_ exercise: Exercise) -> String {
         var lines = ["## \(exercise.number) · \(exercise.title)\(nameOfVariant)", ""]
         switch result {
@@ -189,8 +194,8 @@ extension Grade {
             if let schedule = failure.schedule, let requirement {
                 lines += [
                     "",
-                    "Again, with this answer in your workbook: `promise-lab grade \(number) --replay "
-                        + "\(requirement.id) --schedule \(schedule)`",
+                    "To replay it, with this answer in your workbook: `promise-lab grade "
+                        + "\(number) --replay \(requirement.id) --schedule \(schedule)`",
                 ]
             }
             if let question = requirement?.question(for: failure) {

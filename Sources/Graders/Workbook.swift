@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder with one file an exercise: the reader's own, or that of a student.
+/// A folder with one file for each exercise: the reader's own, or a student's.
 public struct Workbook: Sendable {
     public let folder: URL
 
@@ -8,7 +8,7 @@ public struct Workbook: Sendable {
         self.folder = folder
     }
 
-    /// The folder of the package, found beside the sources of this one.
+    /// The folder of the package, found from the path of this source.
     public static let package = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
@@ -21,15 +21,15 @@ public struct Workbook: Sendable {
 
     static let graders = package.appending(path: "Sources/Graders")
 
-    /// Of an exercise: `Exercise05.swift`.
+    /// The file of an exercise: `Exercise05.swift`.
     public func file(_ exercise: Exercise) -> URL {
         folder.appending(path: "\(exercise.name).swift")
     }
 
-    /// Whether nothing but comments and layout differs from the stub, or there is no file.
+    /// Whether the file differs from the stub only in comments and layout, or does not exist.
     public func isUntouched(_ exercise: Exercise) -> Bool {
         guard let source = try? SourceText(of: file(exercise)) else {
-            // What is there and cannot be read is somebody's work all the same.
+            // A file that exists but cannot be read counts as an attempt.
             return !FileManager.default.fileExists(atPath: file(exercise).path)
         }
         return exercise.isUntouched(source)
@@ -37,14 +37,14 @@ public struct Workbook: Sendable {
 }
 
 extension Exercise {
-    /// What the file in a workbook holds to begin with.
+    /// The initial contents of the file in a workbook.
     public var stub: URL { Workbook.graders.appending(path: "Stubs/\(name).swift") }
 
     var adapterFiles: [URL] {
         adapters.map { Workbook.graders.appending(path: "Adapters/\($0).swift") }
     }
 
-    /// The task: the comment at the head of the stub.
+    /// The task: the comment at the beginning of the stub.
     public var task: String {
         stubText.split(separator: "\n", omittingEmptySubsequences: false)
             .prefix { $0.hasPrefix("//") }
@@ -61,10 +61,10 @@ extension Exercise {
 
     // MARK: Variants
 
-    /// How many promises there are to choose from, each with a bug of its own; 1 for most exercises.
+    /// The number of promises to choose from, each with its own bug; 1 for most exercises.
     public var variants: Int { number == 12 ? 5 : 1 }
 
-    /// What the file in a workbook holds to begin with. The variants differ in their class.
+    /// The initial contents for a variant. The variants differ in their class.
     public func stub(variant: Int) -> String {
         guard variant > 1, let start = stubText.range(of: "public final class")?.lowerBound else {
             return stubText
@@ -74,8 +74,8 @@ extension Exercise {
         return stubText[..<start].replacing("variant = 1", with: "variant = \(variant)") + other
     }
 
-    /// Which of the variants an answer says it is of: the number in its report. `nil` if it names none
-    /// that there is, or several, and for an exercise without variants.
+    /// The variant that an answer names in its report; `nil` if it names none, an unknown one, or
+    /// several, and for an exercise without variants.
     func variant(of answer: SourceText) -> Int? {
         guard variants > 1 else { return nil }
         let words = answer.essence
@@ -89,8 +89,8 @@ extension Exercise {
 
     private var stubs: [String] { (1...variants).map(stub(variant:)) }
 
-    /// The promise as it was before the answer mended it, and what ties it to the requirements, under
-    /// another name; `nil` if the exercise has no variants.
+    /// The original promise with its adapter, under other names; `nil` if the exercise has no
+    /// variants.
     func suspect(of variant: Int?) -> String? {
         guard let variant else { return nil }
         let adapter = Workbook.graders.appending(path: "Adapters/Promise.swift")

@@ -205,6 +205,7 @@ enum TryAnswerCommand {
         let only = try arguments.optional("--requirement", for: "the id of a requirement")
         let schedule = try arguments.optional("--schedule", for: "a schedule")
         let isIsolated = arguments.flag("--isolated")
+        let isOptimized = arguments.flag("--optimized")
         try arguments.end()
         guard
             let process = GraderProcess(
@@ -213,7 +214,7 @@ enum TryAnswerCommand {
         if let only, let schedule {
             process.replay(only, schedule, limits)
         } else {
-            process.run(limits, only: only, isolated: isIsolated)
+            process.run(limits, only: only, isolated: isIsolated, isOptimized: isOptimized)
         }
     }
 }

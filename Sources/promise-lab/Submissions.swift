@@ -17,22 +17,11 @@ enum SubmissionsCommand {
         let submissions = try open(task)
         let journalFile = URL(filePath: task.sheet.path + ".journal")
         var journal = Journal(journalFile, afresh: task.isAfresh)
-        let grader = GradeCommand.grader(task.limits)
         var sheet = GradeSheet()
         let progress = Progress()
-        var fresh = 0
-        for (index, student) in submissions.students.enumerated() {
-            let workbook = submissions.workbook(of: student)
-            let grades = try Exercise.all.map { exercise in
-                if let known = journal.grade(student, exercise, workbook) { return known }
-                progress.now(
-                    "\(student) (\(index + 1) of \(submissions.students.count)), exercise "
-                        + "\(exercise.number)")
-                let grade = grader.grade(exercise, in: workbook)
-                try journal.note(grade, of: student, exercise, workbook)
-                fresh += 1
-                return grade
-            }
+        let fresh = try GradeCommand.grader(task.limits).grade(
+            submissions, &journal, progress: progress.now
+        ) { student, grades in
             sheet.add(student, grades)
             try write(sheet.text, to: task.sheet)
             if let reports = task.reports { try report(student, grades, in: reports) }

@@ -2,23 +2,23 @@ import Foundation
 import Graders
 import Testing
 
-/// An answer that is kept to grade the graders.
+/// An answer that tests the graders.
 struct AnswerFile: Sendable, CustomTestStringConvertible {
     let exercise: Exercise
-    /// `05/NSLock.swift`, also for one that is kept as edits.
+    /// `05/NSLock.swift`, also for an answer that is stored as edits.
     let path: String
     let source: String
 
-    /// Those that have to be accepted.
+    /// The answers that must be accepted.
     static let right = all(in: answers)
 
-    /// Those that have to be rejected, for the reason that their first line gives.
+    /// The answers that must be rejected, for the reason in their first line.
     static let wrong = all(
         in: URL(filePath: #filePath).deletingLastPathComponent().appending(path: "WrongAnswers"))
 
     private static let answers = Workbook.package.appending(path: "Exercises/Answers")
 
-    /// In a folder for each exercise, named by its number.
+    /// The answers in a folder with a subfolder for each exercise, named by its number.
     private static func all(in folder: URL) -> [AnswerFile] {
         Exercise.all.flatMap { exercise in
             let folder = folder.appending(path: exercise.name.suffix(2))
@@ -36,8 +36,8 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         source = file.pathExtension == "edit" ? AnswerFile.edited(text, exercise) : text
     }
 
-    /// A right answer with some of its lines replaced: it is named in a line `Differs from:`, and the
-    /// edits follow. The first lines stay.
+    /// A correct answer with some lines replaced. The line `Differs from:` names it, and the edits follow
+    /// that line. The first line is kept.
     private static func edited(_ text: String, _ exercise: Exercise) -> String {
         let mark = "\n// Differs from: "
         guard
@@ -56,7 +56,7 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         return text.prefix { $0 != "\n" } + "\n" + source
     }
 
-    /// Grades it, wherever it is kept.
+    /// Writes the answer to a file, and grades it.
     func grade() throws -> Grade {
         try withFile { Grader.here.grade(exercise, $0) }
     }
@@ -71,7 +71,7 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         return try work(file)
     }
 
-    /// What the first line says of a wrong answer: `R01 lost`.
+    /// The rejection in the first line of a wrong answer: `R01 lost`.
     var rejection: String? {
         let mark = "// Rejected: "
         let line = source.prefix { $0 != "\n" }
@@ -84,14 +84,14 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
 }
 
 extension Grader {
-    /// With the command that stands beside the tests.
+    /// Uses the command that is built next to the tests.
     static let here = Grader(
         command: Bundle.main.executableURL!.deletingLastPathComponent()
             .appending(path: "promise-lab"))
 }
 
 extension Grade {
-    /// As ``AnswerFile/rejection`` puts it.
+    /// In the form of ``AnswerFile/rejection``.
     var rejection: String {
         switch result {
         case .notAttempted: "not attempted"
@@ -103,7 +103,7 @@ extension Grade {
         }
     }
 
-    /// All of it, for when a test has something to say.
+    /// The complete message, for a test that fails.
     var explanation: String {
         switch result {
         case .doesNotCompile(let why), .refused(let why), .unavailable(let why): why

@@ -4,10 +4,10 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// A class of students, each of whom fails in a way of their own, and costs nobody else anything.
+/// A class of students. A hostile submission affects no other student.
 @Suite("A class is graded", .needsTheLab)
 struct ClassTests {
-    /// A folder of submissions for exercise 5, gone when this object is.
+    /// A folder of submissions for exercise 5, removed together with this object.
     final class Submitted {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "class-\(UUID().uuidString)")
@@ -22,8 +22,8 @@ struct ClassTests {
         deinit { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// The reference answer, with something done by whoever settles first of all.
-    private func answer(_ mischief: String = "") throws -> String {
+    /// The reference answer, with a statement added at the beginning of `settle`.
+    func answer(_ mischief: String = "") throws -> String {
         let right = try #require(
             AnswerFile.right.first {
                 $0.exercise.number == 5 && $0.path.hasSuffix("NSLock.swift")
@@ -39,7 +39,7 @@ struct ClassTests {
             ["grade", "--submissions", folder, "--output", "\(folder)/grades.csv"] + more)
     }
 
-    private func rows(_ submitted: Submitted) throws -> [String: String] {
+    func rows(_ submitted: Submitted) throws -> [String: String] {
         let sheet = try String(
             contentsOf: submitted.folder.appending(path: "grades.csv"), encoding: .utf8)
         let rows = sheet.components(separatedBy: "\r\n").filter { !$0.isEmpty }
@@ -48,7 +48,7 @@ struct ClassTests {
         return Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0[column]) })
     }
 
-    @Test("endless loop, crash, bad source, endless output and hunger cost their own row only")
+    @Test("endless loops, crashes, bad sources, output and memory use affect their own row only")
     func mischief() throws {
         let submitted = Submitted()
         try submitted.add("anna", try answer())
@@ -76,7 +76,7 @@ struct ClassTests {
         #expect(rows["hugo"] == "not attempted")
     }
 
-    @Test("forging, hiding, running early and very long sources cost their own row only")
+    @Test("forged verdicts, hidden calls, early code and long sources affect their own row only")
     func cheats() throws {
         let submitted = Submitted()
         let depth = 6_000
@@ -98,8 +98,8 @@ struct ClassTests {
         #expect(rows["fritz"] == "passed")
     }
 
-    /// Writes what the grader's own process would write, wherever that can be.
-    private var forgery: String {
+    /// Writes the lines of the grader's own process to every open file.
+    var forgery: String {
         let words = Exercise(number: 5)!.requirements.map { requirement in
             #"{"begins":{"_0":"\#(requirement.id)"}}\#n"#
                 + #"{"ends":{"_0":"\#(requirement.id)","_1":{"holds":{}},"token":""}}\#n"#
@@ -121,7 +121,7 @@ struct ClassTests {
             """
     }
 
-    @Test("names of one's own that the system has as well are no reason to refuse")
+    @Test("an answer may declare names that the system has, too")
     func ownNames() throws {
         let submitted = Submitted()
         let declared = """
@@ -143,7 +143,7 @@ struct ClassTests {
         #expect(rows["bert"]?.contains("uses 'exit'") == true, "\(rows["bert"] ?? "")")
     }
 
-    @Test("what is known is not graded again, unless it has changed or is to be done afresh")
+    @Test("an answer is graded again only if it has changed, or with --afresh")
     func resuming() throws {
         let submitted = Submitted()
         try submitted.add("anna", try answer())
@@ -157,7 +157,7 @@ struct ClassTests {
         #expect(try grade(submitted, "--afresh").output.contains("\(count) answers graded"))
     }
 
-    @Test("names of every kind, stray files, and a line that was not written to its end")
+    @Test("unusual names, stray files, and an incomplete line in the journal")
     func names() throws {
         let submitted = Submitted()
         let folder = submitted.folder
@@ -215,7 +215,7 @@ struct ClassTests {
             contentsOf: reports.appending(path: "anna.md"), encoding: .utf8)
         #expect(report.contains("--schedule \(schedule)"))
         #expect(report.contains("handlers.append(handler)"))
-        // It goes to the student, who has no such folder.
+        // The student has no such folder.
         #expect(!report.contains(submitted.folder.path))
     }
 }

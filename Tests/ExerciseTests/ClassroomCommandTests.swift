@@ -4,10 +4,10 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// The commands of the classroom, on a workbook of their own.
+/// The commands for exercises, on a separate workbook.
 @Suite("promise-lab in the classroom", .needsTheLab)
 struct ClassroomCommandTests {
-    /// A copy of the stubs, gone when this object is.
+    /// A copy of the stubs, removed together with this object.
     final class Copy {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "workbook-\(UUID().uuidString)")
@@ -24,7 +24,7 @@ struct ClassroomCommandTests {
             Workbook(folder).file(try #require(Exercise(number: number)))
         }
 
-        /// Puts in an answer of those that are kept, by the end of its path.
+        /// Writes the stored answer whose path ends like this into the workbook.
         func put(_ path: String, _ number: Int) throws {
             let answer = try #require(
                 (AnswerFile.right + AnswerFile.wrong).first { $0.path.hasSuffix(path) })
@@ -38,7 +38,7 @@ struct ClassroomCommandTests {
         deinit { try? FileManager.default.removeItem(at: folder) }
     }
 
-    @Test("the list goes from untouched over in progress to solved, and says what is next")
+    @Test("the list shows untouched, in progress and solved, and the next command")
     func states() throws {
         let copy = try Copy()
         let line = { try copy.run("exercises").lines.first { $0.contains("Lock it") } ?? "" }
@@ -55,7 +55,7 @@ struct ClassroomCommandTests {
         #expect(try line().hasSuffix("solved"))
     }
 
-    @Test("what is not attempted is no wrong answer, and a script is told so")
+    @Test("an exercise that is not attempted does not change the exit status")
     func statusOfStubs() throws {
         let copy = try Copy()
         #expect(try copy.run("grade").status == 0)
@@ -69,7 +69,7 @@ struct ClassroomCommandTests {
         }
     }
 
-    @Test("a comment does not make a stub an answer, a word does")
+    @Test("a stub with a new comment is untouched; with new code it is not")
     func touching() throws {
         let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))
@@ -80,12 +80,12 @@ struct ClassroomCommandTests {
         #expect(!Workbook(copy.folder).isUntouched(exercise))
     }
 
-    @Test("what is shown of a wrong answer: hazard, its own lines, replay, question; 100 columns")
+    @Test("a wrong answer is reported with hazard, lines, replay and question, in 100 columns")
     func wrongAnswer() throws {
         let copy = try Copy()
         try copy.put("05/CheckOutsideTheLock.swift", 5)
         let result = try copy.run("grade", "5")
-        // What is to be copied stays in one piece, however long the path of the file.
+        // A command to copy is not wrapped, however long the path of the file.
         let lines = result.lines.filter { !$0.contains(copy.folder.path) }
         #expect(lines.allSatisfy { $0.count <= 100 })
         #expect(result.output.contains("✗ R01 then ∥ resolve"))
@@ -94,7 +94,7 @@ struct ClassroomCommandTests {
         #expect(result.output.contains("Question: "))
     }
 
-    /// A copy in which exercise 1 is answered with this for the lost handler.
+    /// A copy in which exercise 1 has this schedule for the lost handler.
     private func scheduled(_ schedule: String) throws -> Copy {
         let copy = try Copy()
         let stub = try String(contentsOf: copy.file(1), encoding: .utf8)
@@ -125,10 +125,10 @@ struct ClassroomCommandTests {
     @Test(
         "the replay judges as the grader does",
         arguments: [
-            ("SRS", "✗ in this interleaving every check holds (that two steps overlap is another"),
-            ("SR", "✗ in this interleaving every check holds (that two steps overlap is another"),
+            ("SRS", "✗ in this interleaving every check holds (that two steps overlap is a"),
+            ("SR", "✗ in this interleaving every check holds (that two steps overlap is a"),
             ("R5", "✗ in this interleaving every check holds: look for one in which a handler"),
-            ("SR5S", "✓ it goes wrong as it should: a handler is never called"),
+            ("SR5S", "✓ it fails as required: a handler is never called"),
         ])
     func sameVerdict(schedule: String, verdict: String) throws {
         let copy = try scheduled(schedule)
@@ -161,7 +161,7 @@ struct ClassroomCommandTests {
         #expect(table(graded) == table(replayed))
     }
 
-    @Test("hints come one after the other, and are the same again when there are no more")
+    @Test("each call shows one more hint, until there are no more")
     func hints() throws {
         let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))
@@ -172,7 +172,7 @@ struct ClassroomCommandTests {
         #expect(try copy.run("exercise", "5", "--hint").output.contains("There are no more hints."))
     }
 
-    @Test("the stub comes back, as the variant asked for, and the answer is kept")
+    @Test("the stub of the chosen variant is restored, and the answer is kept")
     func resetting() throws {
         let copy = try Copy()
         try copy.put("12/Variant1LooksFirst.swift", 12)
@@ -188,7 +188,7 @@ struct ClassroomCommandTests {
         try FileManager.default.removeItem(at: file)
     }
 
-    @Test("options that exclude one another change nothing, whatever their order")
+    @Test("options that exclude each other change nothing, in any order")
     func exclusion() throws {
         let copy = try Copy()
         try copy.put("12/Variant1LooksFirst.swift", 12)
@@ -205,7 +205,7 @@ struct ClassroomCommandTests {
         }
     }
 
-    @Test("the number of an exercise may stand behind the options")
+    @Test("the number of an exercise may follow the options")
     func order() throws {
         let copy = try Copy()
         let result = try copy.run("exercise", "--variant", "3", "12")
@@ -229,7 +229,7 @@ struct ClassroomCommandTests {
         try process.run()
         let id = process.processIdentifier
         defer { kill(id, SIGKILL) }
-        // Only if nothing ever comes: an end that lets the test fail.
+        // Ends the process if it prints nothing, so that the test fails.
         let giveUp = DispatchWorkItem { kill(id, SIGKILL) }
         defer { giveUp.cancel() }
         DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: giveUp)
@@ -254,7 +254,7 @@ struct ClassroomCommandTests {
         #expect(printed.contains("solved"))
     }
 
-    @Test("a file of the workbook is written when it is asked for, and never over an answer")
+    @Test("--start writes the file of an exercise, and never overwrites an answer")
     func starting() throws {
         let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))

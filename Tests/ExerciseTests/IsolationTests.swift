@@ -4,8 +4,8 @@ import Testing
 
 @testable import Graders
 
-/// What an answer starts ends with it, and a grader that is ended leaves nothing behind.
-@Suite("What is left of a grading", .needsTheLab)
+/// The processes that an answer starts end with it, and an interrupted grader leaves nothing behind.
+@Suite("What a grading leaves behind", .needsTheLab)
 struct IsolationTests {
     private final class Folder {
         let url = FileManager.default.temporaryDirectory.appending(
@@ -23,7 +23,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "a child that goes on in the background is ended, whether its parent ends or has to be ended",
+        "a child in the background is killed, whether its parent ends or is killed",
         arguments: [
             ("sleep 1000 & exit 7", Child.Ending.status(7)),
             ("sleep 1000 & sleep 1000", .tookTooLong),
@@ -31,7 +31,7 @@ struct IsolationTests {
         ])
     func grandchildren(script: String, ending: Child.Ending) throws {
         let folder = try Folder()
-        // Everybody who is started keeps the one end open; that the other one ends says that all are gone.
+        // Each process inherits one end of the pipe. The other end reads to its end when all have ended.
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let ended = Child.run(
@@ -44,7 +44,7 @@ struct IsolationTests {
         close(ends[0])
     }
 
-    @Test("a grader that is told to stop removes its folder, and ends the answer")
+    @Test("an interrupted grader removes its folder, and kills the answer")
     func interrupted() throws {
         let folder = try Folder()
         let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
@@ -61,7 +61,7 @@ struct IsolationTests {
         process.standardError = FileHandle.nullDevice
         try process.run()
         let temporary = { folder.names.first { $0.hasPrefix("promise-lab-grade-") } }
-        // Until the answer is being tried, or the grader has ended without.
+        // Until the answer is running, or the grader has ended.
         while process.isRunning {
             let record = temporary().map { folder.url.appending(path: "\($0)/protocol") }
             if let record, let size = try? Data(contentsOf: record).count, size > 0 { break }
@@ -75,7 +75,7 @@ struct IsolationTests {
         #expect(temporary() == nil)
     }
 
-    @Test("what a grader has left that was killed is removed by the next one")
+    @Test("the folder of a grader that was killed is removed by the next one")
     func killed() throws {
         let folder = try Folder()
         let process = Process()
@@ -91,5 +91,23 @@ struct IsolationTests {
         }
         Interruption.removeWhatIsLeft(in: folder.url)
         #expect(folder.names == [another])
+    }
+
+    @Test("the path of the temporary folder may need quotes in a shell")
+    func quotedFolder() throws {
+        let folder = try Folder()
+        let temporary = folder.url.appending(path: "it's a \"folder\"")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
+        let result = try right.withFile {
+            try Commands.run(
+                URL(filePath: "/usr/bin/env"),
+                [
+                    "TMPDIR=\(temporary.path)", Grader.here.command.path, "grade", "5", "--file",
+                    $0.path,
+                ])
+        }
+        #expect(result.status == 0, "\(result.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
     }
 }

@@ -3,7 +3,7 @@ import Graders
 import RaceLabTesting
 import Testing
 
-/// Exercise 12: each variant has its bug, and only threads can find it.
+/// Exercise 12: each variant has a bug that needs several threads.
 @Suite("Variants of the bug hunt", .needsTheLab)
 struct VariantTests {
     static let bugs = [
@@ -15,11 +15,11 @@ struct VariantTests {
     ]
 
     @Test(
-        "one is reported and not mended: it passes on one thread, and falls to a race",
+        "a variant that is reported and not fixed passes on one thread, and fails a race",
         arguments: bugs)
     func bug(variant: Int, hazard: String, reason: String) throws {
         let exercise = try #require(Exercise(number: 12))
-        // The report of the answer that mends it, on the class as it came.
+        // The report of the answer that fixes it, on the original class.
         let answer = try #require(
             AnswerFile.right.first {
                 $0.exercise.number == 12 && $0.source.contains("variant = \(variant)\n")

@@ -3,7 +3,7 @@ import RaceLabTesting
 import Testing
 
 // Your own answers: `swift test --filter Exercise05` grades exercise 5, and all of them are graded with
-// the rest of the tests. A stub that nobody has touched is skipped.
+// the rest of the tests. An unchanged stub is skipped.
 
 /// Grades the answer in the workbook.
 private func grade(_ number: Int) throws {
@@ -15,12 +15,12 @@ private func grade(_ number: Int) throws {
         exercise \(number) is not solved: \(grade.rejection)
         \(grade.explanation)
         Question: \(grade.unmet.flatMap(exercise.requirement)?.question ?? "")
-        See it whole: swift run promise-lab grade \(number)
+        The complete report: swift run promise-lab grade \(number)
         """)
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips a stub that nobody has touched.
+    /// Skips an unchanged stub.
     fileprivate static func attempted(_ number: Int) -> Self {
         .enabled("not attempted: swift run promise-lab exercise \(number)") {
             Exercise(number: number).map { !Workbook.own.isUntouched($0) } ?? false

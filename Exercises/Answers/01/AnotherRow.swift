@@ -1,4 +1,4 @@
-// The resolver is past its last look at the list when the subscriber appends.
+// The resolver has read the list for the last time when the subscriber appends.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

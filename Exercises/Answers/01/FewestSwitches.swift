@@ -1,4 +1,4 @@
-// The subscriber looks; the resolver does all it has to do; the subscriber acts on what it saw.
+// The subscriber checks the state; the resolver runs to its end; the subscriber acts on its check.
 // The first thread passes the guard; the second takes the list, and has not emptied it yet.
 
 public enum Scheduler {

@@ -1,14 +1,13 @@
-// The slots stay. Whoever comes later is put behind those who are there: one function that calls
-// both.
+// The slots stay. A new function is composed with the one in the slot: the result calls both.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
 
-    /// What to do with the value, once there is one.
+    /// Called with the value.
     private var f_then: ((Value) -> Void)?
-    /// What to do with the error, if there is one.
+    /// Called with the error.
     private var f_error: ((any Error) -> Void)?
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
 
     public init(

@@ -1,13 +1,13 @@
-// One list, of functions that take whatever the promise ends with. A link of a chain and a handler
-// for errors differ in what they do with it, so they need not be kept apart.
+// One list of functions that receive the outcome. A link of a chain and an error handler differ
+// only in what they do with it, so one list is enough.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public init(

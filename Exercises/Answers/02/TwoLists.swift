@@ -1,14 +1,13 @@
-// Two lists in place of the two slots. The links of the chains stand between the handlers for
-// errors.
+// Two lists in place of the two slots. The links of the chains are among the error handlers.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
 
-    /// What to do with the value, once there is one.
+    /// Called with the value.
     private var f_then: [(Value) -> Void] = []
-    /// What to do with the error, if there is one.
+    /// Called with the error.
     private var f_error: [(any Error) -> Void] = []
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
 
     public init(

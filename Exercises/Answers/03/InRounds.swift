@@ -1,14 +1,15 @@
-// A flag says that handlers are being called. Who comes meanwhile joins the next round.
+// A flag is set while handlers are being called. A handler that is registered meanwhile joins the
+// next round.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether handlers are being called, further up on this very stack.
+    /// Whether handlers are being called, further up on this stack.
     private var isCallingHandlers = false
 
     public init(

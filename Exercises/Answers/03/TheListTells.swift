@@ -1,13 +1,13 @@
-// No flag: whoever is being called is on the list until he has been. So if the promise is settled
-// and the list is not empty, others come first.
+// No flag: a handler stays on the list until it has returned. So if the promise is settled and the
+// list is not empty, other handlers come first.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public init(

@@ -1,12 +1,12 @@
-// The next promise is one more who observes the inner one.
+// The next promise is one more observer of the inner promise.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public init(
@@ -74,8 +74,8 @@ public final class AWPromise<Value> {
     }
 }
 
-/// What a promise itself can have to complain of.
+/// Errors of the promise itself.
 public enum PromiseError: Error {
-    /// A function passed to `then` returned the promise that this `then` had returned before.
+    /// A function passed to `then` returned the promise that this `then` had returned.
     case returnedItself
 }

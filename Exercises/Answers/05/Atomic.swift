@@ -1,5 +1,5 @@
-// One atomic flag, taken by whoever finds it false: the smallest lock there is. The others try
-// again until it is their turn, which is fine for a critical section as short as these.
+// A spinlock made of one atomic flag. Other threads try again until the flag is free, which is
+// acceptable for critical sections as short as these.
 
 import Synchronization
 
@@ -8,9 +8,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let isTaken = Atomic(false)
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { alone { outcome } }

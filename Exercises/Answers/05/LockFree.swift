@@ -1,6 +1,6 @@
-// Without a lock: one atomic word says whether the promise is pending, with the last of those who
-// wait and through him all others, or settled, with the outcome. Whoever comes too late to exchange
-// it has learned what is there instead, and tries again.
+// No lock: one atomic word is either pending, with the last waiting handler (which references the
+// one before it), or settled, with the outcome. A thread whose exchange fails has received the
+// current word, and tries again.
 
 import Synchronization
 
@@ -8,7 +8,7 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// One who waits. He keeps whoever has come before him.
+    /// A waiting handler, with a reference to the one before it.
     private final class Node {
         let handler: Handler
         var previous: UInt = 0
@@ -26,7 +26,7 @@ public final class AWPromise<Value> {
         }
     }
 
-    /// The address of the last who registered, or 0; or, if it is odd, of the outcome.
+    /// The address of the last waiting handler, or 0; if it is odd, that of the outcome.
     private let head = Atomic<UInt>(0)
 
     private static func object<Object: AnyObject>(_ word: UInt) -> Unmanaged<Object> {
@@ -41,7 +41,7 @@ public final class AWPromise<Value> {
 
     public var result: Outcome? { AWPromise.settled(head.load(ordering: .acquiring)) }
 
-    /// Takes them all, in the order of registration.
+    /// Returns all handlers, in the order of registration.
     private static func handlers(until last: UInt) -> [Handler] {
         var (handlers, word): ([Handler], UInt) = ([], last)
         while word != 0 {

@@ -1,4 +1,4 @@
-// The state lives in a Mutex, and nobody can reach it without the lock.
+// The state is inside the Mutex, so that no code can access it without the lock.
 
 import Synchronization
 
@@ -7,9 +7,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private struct State {
-        /// What the promise ended with; `nil` as long as it is pending.
+        /// The value or the error; `nil` while the promise is pending.
         var outcome: Outcome?
-        /// Who waits for the outcome, in order of registration.
+        /// The waiting handlers, in order of registration.
         var handlers: [Handler] = []
     }
 

@@ -1,4 +1,4 @@
-// A private serial queue: whoever wants to look or act waits for its turn.
+// A private serial queue: each access to the state waits for its turn.
 
 import Dispatch
 
@@ -7,9 +7,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let queue = DispatchQueue(label: "promise")
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { queue.sync { outcome } }

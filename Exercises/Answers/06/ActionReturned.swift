@@ -1,4 +1,4 @@
-// What is behind the lock can only look and change. What is to be done about it, it returns.
+// The code behind the lock only reads and changes the state. It returns the action to carry out.
 
 import Synchronization
 
@@ -7,12 +7,12 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private struct State {
-        /// What the promise ended with; `nil` as long as it is pending.
+        /// The value or the error; `nil` while the promise is pending.
         var outcome: Outcome?
-        /// Who waits for the outcome, in order of registration.
+        /// The waiting handlers, in order of registration.
         private var handlers: [Handler] = []
 
-        /// Returns who is to be called now.
+        /// Returns the handlers to call now.
         mutating func settle(_ outcome: Outcome) -> [Handler] {
             guard self.outcome == nil else { return [] }
             self.outcome = outcome
@@ -20,7 +20,7 @@ public final class AWPromise<Value> {
             return handlers
         }
 
-        /// Returns what the handler is to be called with now, if it does not have to wait.
+        /// Returns the outcome if the handler must be called now, and `nil` if it waits.
         mutating func register(_ handler: @escaping Handler) -> Outcome? {
             if outcome == nil { handlers.append(handler) }
             return outcome

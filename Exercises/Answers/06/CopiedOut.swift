@@ -1,4 +1,4 @@
-// The list is taken out under the lock, and called after it.
+// The list is taken out under the lock, and its handlers are called after the unlock.
 
 import Foundation
 
@@ -7,9 +7,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -1,5 +1,5 @@
-// Once the outcome is there nobody adds to the list any more. From then on it belongs to the one
-// who has settled the promise, and he needs no lock to work it off.
+// Once the outcome is set, no thread adds to the list any more. It belongs to the thread that has
+// settled the promise, which needs no lock to call the handlers.
 
 import Foundation
 
@@ -8,9 +8,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -1,5 +1,5 @@
-// The handlers are taken off the list one at a time, each under the lock, and each is called
-// outside.
+// The handlers are removed from the list one at a time, each under the lock, and called after the
+// unlock.
 
 import Foundation
 
@@ -8,9 +8,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -1,4 +1,4 @@
-// Looking and changing are done in turns on a private queue, calling is done outside of it.
+// The state is read and changed on a private queue. Handlers are called outside the queue.
 
 import Dispatch
 
@@ -7,9 +7,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let queue = DispatchQueue(label: "promise")
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { queue.sync { outcome } }

@@ -1,5 +1,5 @@
-// The list stays open until the one who has settled the promise finds it empty, and closes it.
-// Whoever comes to an open list waits on it, whoever comes to a closed one is called at once.
+// The list stays open until the thread that has settled the promise finds it empty, and closes it.
+// A new handler waits on an open list; with a closed list, it is called at once.
 
 import Foundation
 
@@ -8,11 +8,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether everybody on the list has been called, and nobody will be put onto it any more.
+    /// Whether all handlers on the list have been called, and no more are added.
     private var isClosed = false
 
     public var result: Outcome? { lock.withLock { outcome } }

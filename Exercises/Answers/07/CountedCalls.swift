@@ -1,5 +1,5 @@
-// A counter says how many calls are due. Who raises it from 0 does the calling, until it is 0
-// again.
+// A counter of the calls that are due. The thread that raises it from 0 calls the handlers until it
+// is 0 again.
 
 import Foundation
 
@@ -8,11 +8,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// How many calls are due, once the promise is settled: that which is being made included.
+    /// The number of calls that are due in a settled promise, including the current one.
     private var dueCalls = 0
 
     public var result: Outcome? { lock.withLock { outcome } }

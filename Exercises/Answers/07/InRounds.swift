@@ -1,5 +1,5 @@
-// A flag under the lock says whether a thread is calling handlers. It is taken down in the same
-// piece of work in which nobody is found to be left.
+// A flag under the lock is set while a thread is calling handlers. It is cleared in the same
+// critical section that finds the list empty.
 
 import Foundation
 
@@ -8,11 +8,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether a thread is calling handlers. Whoever registers meanwhile leaves that to it.
+    /// Whether a thread is calling handlers. It also calls those that are added meanwhile.
     private var isCallingHandlers = false
 
     public var result: Outcome? { lock.withLock { outcome } }
@@ -51,7 +51,7 @@ public final class AWPromise<Value> {
         if let settled { callHandlers(settled) }
     }
 
-    /// To be called by whoever has set the flag. Whoever finds the list empty takes it down.
+    /// Called by the thread that has set the flag. Clears it when the list is empty.
     private func callHandlers(_ outcome: Outcome) {
         while let round = nextRound() {
             for handler in round { handler(outcome) }

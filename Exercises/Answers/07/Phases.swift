@@ -1,5 +1,5 @@
-// A third state between pending and settled: settled, and somebody is calling. This is Stage 3's
-// way.
+// A third phase between pending and settled: settled, and a thread is calling handlers. This is how
+// Stage 3 works.
 
 import Synchronization
 
@@ -12,12 +12,12 @@ public final class AWPromise<Value> {
             case pending
             /// Settled, and one thread is calling handlers.
             case calling(Outcome)
-            /// Settled, and nobody waits.
+            /// Settled, and no handler waits.
             case settled(Outcome)
         }
 
         private var phase = Phase.pending
-        /// Who waits to be called, in order of registration.
+        /// The waiting handlers, in order of registration.
         private var handlers: [Handler] = []
 
         var outcome: Outcome? {
@@ -27,14 +27,14 @@ public final class AWPromise<Value> {
             }
         }
 
-        /// Returns whether it is for the caller to call handlers.
+        /// Returns whether the caller must call the handlers.
         mutating func settle(_ outcome: Outcome) -> Bool {
             guard case .pending = phase else { return false }
             phase = .calling(outcome)
             return true
         }
 
-        /// Returns the outcome if it is for the caller to call handlers.
+        /// Returns the outcome if the caller must call the handlers.
         mutating func register(_ handler: @escaping Handler) -> Outcome? {
             handlers.append(handler)
             guard case .settled(let outcome) = phase else { return nil }
@@ -42,7 +42,7 @@ public final class AWPromise<Value> {
             return outcome
         }
 
-        /// Returns who is to be called now. If there is nobody, calling is over.
+        /// Returns the handlers to call now. If there are none, the phase of calling ends.
         mutating func next() -> Handler? {
             if handlers.isEmpty, case .calling(let outcome) = phase { phase = .settled(outcome) }
             return handlers.isEmpty ? nil : handlers.removeFirst()

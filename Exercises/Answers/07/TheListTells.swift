@@ -1,5 +1,5 @@
-// Whoever is being called stays on the list until he has returned. So a settled promise with
-// somebody on its list is one whose handlers are being called, and who adds to an empty list calls.
+// A handler stays on the list until it has returned. So the handlers of a settled promise are being
+// called if its list is not empty, and a thread that adds to an empty list calls them.
 
 import Dispatch
 
@@ -8,9 +8,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let queue = DispatchQueue(label: "promise")
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { queue.sync { outcome } }
@@ -50,7 +50,7 @@ public final class AWPromise<Value> {
         var next = first
         while let handler = next {
             handler(outcome)
-            // The one who has been called leaves the queue alive, and is freed out here.
+            // The handler leaves the queue alive, and is freed here.
             let (_, following) = queue.sync { (handlers.removeFirst(), handlers.first) }
             next = following
         }

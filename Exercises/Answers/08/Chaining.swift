@@ -1,5 +1,5 @@
-// No lock and no counter: a chain goes from one promise to the next and picks up the values. Only
-// errors cannot wait for it; they take a shortcut.
+// No lock and no counter: a chain goes from one promise to the next and collects the values. Errors
+// do not wait for the chain; they take a shortcut.
 
 import PromiseOperators
 

@@ -1,5 +1,5 @@
-// The values are collected behind a lock. Who fills the last place takes them all out of it, and
-// settles when the lock is released.
+// The values are collected behind a lock. The thread that fills the last place takes all of them
+// out, and settles after the unlock.
 
 import PromiseOperators
 import Synchronization
@@ -16,7 +16,7 @@ private final class Collection<Value: Sendable> {
         places = Mutex(Places(values: Array(repeating: nil, count: count), empty: count))
     }
 
-    /// All values, if this was the last that was missing.
+    /// All values, if this was the last missing one.
     func fill(_ index: Int, _ value: Value) -> [Value]? {
         places.withLock { places in
             places.values[index] = value

@@ -1,5 +1,5 @@
-// An atomic counts down, and says to one observer that it was the last. The values are where they
-// always were: in the promises.
+// An atomic counts down, and tells one observer that it is the last. The values are read from the
+// promises.
 
 import PromiseOperators
 import Synchronization
@@ -11,7 +11,7 @@ private final class Remaining {
         self.count = Atomic(count)
     }
 
-    /// Counts, and says whether this was the last.
+    /// Counts, and returns whether this was the last.
     func reachesZero() -> Bool {
         count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }

@@ -1,5 +1,5 @@
-// Whoever is fulfilled looks through the whole list. Several may find it complete; they say the
-// same, and the promise listens to the first.
+// Each observer scans the whole list. Several may find it complete; they have the same values, and
+// the promise settles once.
 
 import PromiseOperators
 

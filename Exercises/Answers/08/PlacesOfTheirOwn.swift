@@ -1,4 +1,5 @@
-// Each thread writes to a place of its own; the atomic that counts them hands the values on.
+// Each thread writes to its own place; the atomic counter orders these writes before the last
+// thread reads them.
 
 import PromiseOperators
 import Synchronization
@@ -16,7 +17,7 @@ private final class Collection<Value: Sendable>: @unchecked Sendable {
         empty = Atomic(count)
     }
 
-    /// All values, if this was the last that was missing.
+    /// All values, if this was the last missing one.
     func fill(_ index: Int, _ value: Value) -> [Value]? {
         places[index].value = value
         guard empty.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return nil }

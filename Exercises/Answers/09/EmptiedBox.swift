@@ -1,5 +1,5 @@
-// All handlers share a box with the resolver in it. The winner takes it out; what the others are
-// left with is an empty box. The time-out is a race with a promise that the clock rejects.
+// All handlers share a box that holds the resolver. The winner takes it out, and the others find
+// the box empty. The timeout is a race with a promise that the clock rejects.
 
 import PromiseOperators
 import Synchronization
@@ -27,7 +27,7 @@ public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
     let observations = promises.map { contestant in
         contestant.observe(on: ImmediateDispatcher()) { end in box.settle(end) }
     }
-    // What has lost is told that nobody waits for it any more.
+    // The promises that have lost release their handlers.
     outcome.observe(on: ImmediateDispatcher()) { _ in
         for observation in observations { observation.withdraw() }
     }

@@ -1,5 +1,5 @@
-// What has to be cleared away is on a list, behind a lock together with the word that it is over.
-// What is added after that is cleared away at once.
+// The cleanup functions are in a list, behind a lock together with a flag for the end. A function
+// that is added after the end runs at once.
 
 import Foundation
 import PromiseOperators

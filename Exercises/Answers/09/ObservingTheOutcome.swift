@@ -1,10 +1,9 @@
-// The promise that is handed out is the referee, and tells everybody when it is over: also those
-// who come late.
+// The outcome is a promise, so it calls the observers that clean up, early or late.
 
 import PromiseOperators
 
 extension Resolver {
-    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    /// Settles as `contestant` does, unless it is settled before, and withdraws when it is.
     fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
         let here = ImmediateDispatcher()
         let observation = contestant.observe(on: here) { end in self.settle(end) }

@@ -1,5 +1,5 @@
-// As long as attempts are settled when they return, a loop goes through them. Only what is pending
-// is observed, and its observer begins a loop of its own.
+// A loop handles attempts that are settled when they return. Only a pending attempt is observed,
+// and its observer starts a new loop.
 
 import PromiseOperators
 
@@ -18,7 +18,7 @@ private struct Retrying<Value: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// `nil` if there is none yet: then an observer goes on.
+    /// `nil` if there is no outcome yet: then an observer continues.
     private func settledOutcome(of number: Int) -> AWPromise<Value>.Outcome? {
         let promise: AWPromise<Value>
         do {
@@ -33,7 +33,7 @@ private struct Retrying<Value: Sendable>: @unchecked Sendable {
         return nil
     }
 
-    /// Whether the next attempt is to begin at once.
+    /// Whether the next attempt begins at once.
     private func goesOn(after outcome: AWPromise<Value>.Outcome, _ number: Int) -> Bool {
         guard case .failure(let error) = outcome, number < attempts, isWorthwhile(error) else {
             resolver.settle(outcome)

@@ -1,6 +1,5 @@
-// A desk on which the next attempt is put down. Whoever puts it there and finds nobody at work goes
-// to work; everybody else leaves it to the one who is. Nobody ever begins an attempt inside another
-// one.
+// The next attempt is placed on a desk. The thread that finds no other thread at work starts to
+// work; all others leave their attempt to it. So no attempt begins inside another one.
 
 import Foundation
 import PromiseOperators
@@ -10,7 +9,7 @@ private final class Desk: @unchecked Sendable {
     private var next: Int?
     private var somebodyIsAtWork = false
 
-    /// Whether it is for the caller to go to work.
+    /// Whether the caller must start to work.
     func put(_ number: Int) -> Bool {
         lock.lock()
         defer { lock.unlock() }
@@ -19,7 +18,7 @@ private final class Desk: @unchecked Sendable {
         return !somebodyIsAtWork
     }
 
-    /// What is to be done; `nil` if there is nothing, and the caller stops working.
+    /// The next attempt; `nil` if there is none, and the caller stops working.
     func take() -> Int? {
         lock.lock()
         defer { lock.unlock() }

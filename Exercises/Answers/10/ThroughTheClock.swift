@@ -1,5 +1,5 @@
-// Every further attempt is begun by the clock, even if there is no delay: so it never begins inside
-// of the one before.
+// The clock starts every further attempt, even without a delay, so it never begins inside the one
+// before.
 
 import PromiseOperators
 

@@ -1,6 +1,6 @@
-// A cell for each observer, which can be emptied once. Whoever registers writes first and looks
-// afterwards, whoever cancels does so too, the other way round: one of them sees the other. If both
-// do, the cell has the last word.
+// A cell for each observer that can be emptied once. `onCancel` first writes the cell and then
+// reads the flag; `cancel` first writes the flag and then reads the cells. So at least one of them
+// sees the other, and if both do, the cell decides.
 
 import Foundation
 import Synchronization

@@ -1,5 +1,5 @@
-// Numbers that are never used twice, from an atomic that all tokens share: they touch the same thing,
-// and nobody waits for anybody.
+// Numbers that are used only once, from an atomic that all tokens share: all threads access it, and
+// none waits.
 
 import Synchronization
 

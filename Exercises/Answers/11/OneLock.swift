@@ -1,5 +1,5 @@
-// A flag and a dictionary behind one lock. Under it is decided who calls; it is released before
-// anybody is called, or freed.
+// A flag and a dictionary behind one lock. It is decided under the lock which thread calls an
+// observer; the lock is released before an observer is called, or freed.
 
 import Synchronization
 

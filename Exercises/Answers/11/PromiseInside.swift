@@ -1,5 +1,6 @@
-// A promise inside, fulfilled by whoever cancels. Its race between settling and observing is won
-// already; its abandonment, when the source is gone, is no cancellation.
+// A promise inside, which `cancel` fulfills. It has already solved the race between settling and
+// observing. When the source is freed, the promise is abandoned, which does not count as a
+// cancellation.
 
 import Stage3ThreadSafe
 

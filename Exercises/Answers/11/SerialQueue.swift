@@ -1,5 +1,5 @@
-// A private queue instead of a lock: what is sent to it with `sync` runs alone. It hands out what
-// is to be called, and calls nobody.
+// A private queue instead of a lock: `sync` runs one function at a time. It returns the observers
+// to call, and calls none.
 
 import Dispatch
 

@@ -1,5 +1,5 @@
-// The thread that calls handlers found the list empty in one locked piece, and said that it
-// has stopped in the next: whoever appends between waits forever.
+// The thread that calls handlers found the list empty in one critical section, and cleared its flag
+// in the next: a handler that is appended between them waits forever.
 
 import Synchronization
 
@@ -16,11 +16,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private struct State {
-        /// What the promise ended with; `nil` as long as it is pending.
+        /// The value or the error; `nil` while the promise is pending.
         var outcome: Outcome?
-        /// Who waits, in order of registration.
+        /// The waiting handlers, in order of registration.
         var handlers: [Handler] = []
-        /// Whether some thread is calling handlers. The others leave theirs in the list.
+        /// Whether a thread is calling handlers. Other threads add theirs to the list.
         var isCalling = false
     }
 

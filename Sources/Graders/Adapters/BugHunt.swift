@@ -1,7 +1,7 @@
 import Graders
 import SharedSuite
 
-// Compiled together with `Promise.swift`, an answer to a bug hunt, and the promise as it was.
+// Compiled together with `Promise.swift`, an answer to exercise 12, and the original promise.
 
 final class TheAnswer: BugHuntAnswer {
     var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }

@@ -3,8 +3,8 @@ import Stage3ThreadSafe
 
 // Compiled together with the answers to exercises 8 to 10.
 
-/// What an answer calls if it leaves out `on:`. Without these functions the handler would go to the
-/// main queue, which no requirement waits for; so it is counted, and reported as what it is.
+/// Called by an answer that leaves out `on:`. Without these functions, the handler would run on the
+/// main queue, for which no requirement waits. Here it is counted, and reported.
 extension AWPromise {
     @discardableResult
     func then<Next>(

@@ -1,8 +1,8 @@
 import Graders
 import SharedSuite
 
-// Compiled together with an answer that is a class of promise; once more, under another name, for a
-// promise that is to be compared with it.
+// Compiled together with an answer that is a promise class; and again, under another name, with the
+// original promise of exercise 12.
 
 extension AWPromise: PromiseUnderTest where Value == Int {
     public static func working(

@@ -1,7 +1,7 @@
 import Graders
 import SharedSuite
 
-// Compiled together with `Promise.swift` and an answer that is a class of promise.
+// Compiled together with `Promise.swift` and an answer that is a promise class.
 
 final class TheAnswer: PromiseAnswer {
     var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }

@@ -7,22 +7,22 @@ extension Exercise {
     static let allOfThem = Exercise(
         8, "All of them", chapter: 6, adapter: "All", "MainQueue",
         hints: [
-            "Settling the whole a second time does no harm: a promise settles once, and `settle` "
-                + "does not even remark on it. So an error needs nobody's permission, and the "
-                + "only question that is left is who comes last.",
-            "Two threads bring the last two values. If the one thread writes, the other writes, "
-                + "and then both look, or both look first and then write: what does each of them "
-                + "see? Writing and looking have to be one step.",
-            "The values do not have to be collected at all. When all promises are fulfilled, where "
-                + "can they be found, in which order, and since when?",
-            "An observer runs once for each place at which its promise stands in the list. Count "
-                + "places, then, not promises; and who waits for no place at all?",
+            "Settling the aggregate twice is harmless: a promise settles once, and `settle` "
+                + "ignores a second call. So an error can be passed on without a check, and one "
+                + "question is left: which thread brings the last value?",
+            "Two threads bring the last two values. If each thread writes its value and "
+                + "then checks whether all are there, which interleavings are possible, and what "
+                + "does each thread see? Writing and checking must be one step.",
+            "You do not have to collect the values at all. When all promises are fulfilled, "
+                + "where are their values, in which order, and since when?",
+            "An observer runs once for each place of its promise in the list. So count "
+                + "places, not promises. And what happens when there are no places at all?",
         ],
         afterword:
-            "An atomic that counts down, a Mutex around the array of values, a chain that goes "
-            + "from one promise to the next with the errors taking a shortcut, even looking "
-            + "through the whole list every time: all of them are right, because the promise that "
-            + "is handed out is the referee. PromiseOperators counts, and reads the results of the "
+            "An atomic counter, a Mutex around the array of values, a chain from one "
+            + "promise to the next with a shortcut for errors, even a scan of the whole list "
+            + "at every value: all of them are correct, because the promise that you return "
+            + "settles only once. PromiseOperators counts, and then reads the results of the "
             + "promises: All.swift.",
         forbidden: SourceRules.sentAway + SourceRules.finished("all", "allSettled", "follow"),
         requirements: AllRequirements.all)
@@ -34,23 +34,26 @@ private enum AllRequirements {
     static let all: [Requirement] = [
         .oneThread(
             "E08.1", "values in the order of the list",
-            "Some promises are fulfilled one after the other, in this order and that. The whole "
-                + "has to be fulfilled with the last of them and not before, with the values as "
-                + "the list has the promises.",
-            asking: "A value arrives. How is it known where in the list its promise stands?",
+            "Some promises are fulfilled one after the other, in different orders. The "
+                + "aggregate must be fulfilled with the last of them and not before, with the "
+                + "values in the order of the list.",
+            asking:
+                "A value arrives. How does your code know the place of its promise in the list?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try orders(answer) } },
         .oneThread(
             "E08.2", "settled before",
-            "All promises of the list, or some, are fulfilled before anybody waits for them.",
+            "All promises of the list, or some, are already fulfilled when `whenAll` is called.",
             asking:
-                "When does an observer of a settled promise run, and what has been set up by then?",
+                "When does an observer of a settled promise run, and what has been set up "
+                + "by then?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try settledBefore(answer) } },
         .oneThread(
             "E08.3", "an empty list",
-            "Nothing is waited for. The whole has to be fulfilled with an empty array, at once.",
-            asking: "Which of your lines runs if there is nobody to observe?",
+            "There is nothing to wait for. The aggregate must be fulfilled at once, with an "
+                + "empty array.",
+            asking: "Which of your lines runs if there is no promise to observe?",
             with: Answer.self
         ) { answer in
             try withoutMainQueue {
@@ -61,50 +64,51 @@ private enum AllRequirements {
         },
         .oneThread(
             "E08.4", "one promise, several places",
-            "The same promise stands in the list twice, beside another one. Its value has to stand "
-                + "in the array twice.",
-            asking: "By what do you tell the places in the list apart?",
+            "The same promise occurs twice in the list, next to another one. Its value must "
+                + "occur twice in the array.",
+            asking: "How does your code distinguish two places in the list?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try severalPlaces(answer) } },
         .oneThread(
-            "E08.5", "an error is told at once",
-            "One promise of the list is rejected while others are pending, or two are. The whole "
-                + "has to be rejected at once, with the first error, and stay so.",
+            "E08.5", "an error is passed on at once",
+            "One promise of the list is rejected while others are pending, or two are. The "
+                + "aggregate must be rejected at once, with the first error, and stay rejected.",
             asking:
-                "Follow an error from the promise that has it. Where does it go, and what does it "
-                + "wait for on its way?",
+                "Follow an error from the promise that was rejected. Where does it go, and "
+                + "what does it wait for on its way?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try errors(answer) } },
         .oneThread(
             "E08.6", "settled inside",
-            "An observer of the whole settles promises that the whole has been waiting for.",
+            "An observer of the aggregate settles promises that the aggregate was waiting for.",
             asking:
-                "Who is told inside of your call that settles the whole, and what do you hold in "
-                + "that moment?",
+                "Which code runs inside your call that settles the aggregate, and what do "
+                + "you hold at that moment?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try settledInside(answer) } },
         .unwatched(
             "E08.14", "hundreds of promises",
-            "The whole waits for three hundred promises, which are fulfilled one after the other, from "
-                + "the first or from the last. It has to be fulfilled with the last, with all values.",
-            asking: "How far can you count?",
+            "The aggregate waits for three hundred promises, which are fulfilled one after "
+                + "the other, from the first or from the last. It must be fulfilled with the last "
+                + "one, with all values.",
+            asking: "How far can your code count?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try hundreds(answer) } },
         .scenario(
-            "E08.7", "fulfil ∥ fulfil",
-            "The whole waits for two promises, which two threads fulfil. It has to be fulfilled "
-                + "once, with both values.",
+            "E08.7", "fulfill ∥ fulfill",
+            "The aggregate waits for two promises, which two threads fulfill. It must be "
+                + "fulfilled once, with both values.",
             asking:
-                "At the marked step, what has the one thread seen of the other's value, and what "
-                + "will it never look at again?",
+                "At the marked step, what has the one thread seen of the other's value, and "
+                + "what will it never read again?",
             with: Answer.self, fulfilledByTwo),
         .scenario(
-            "E08.8", "fulfil ∥ fulfil ∥ fulfil",
-            "The whole waits for three promises, which three threads fulfil. It has to be fulfilled "
-                + "once, with all values.",
+            "E08.8", "fulfill ∥ fulfill ∥ fulfill",
+            "The aggregate waits for three promises, which three threads fulfill. It must "
+                + "be fulfilled once, with all values.",
             asking:
-                "What is done by a thread that finds that somebody else was faster? And if that "
-                + "happens to two of them?",
+                "What does a thread do when it finds that another one was faster? And if "
+                + "that happens to two of them?",
             with: Answer.self, atMost: 2_000
         ) { scenario, answer in
             let parts = (1...3).map { _ in AWPromise<Int>.pending() }
@@ -117,9 +121,9 @@ private enum AllRequirements {
             scenario.state("whole") { Ear.words(whole.result) }
         },
         .scenario(
-            "E08.9", "fulfil ∥ reject",
-            "One thread fulfils a promise of the list while another one rejects the next.",
-            asking: "What does the thread that comes last believe to have come before?",
+            "E08.9", "fulfill ∥ reject",
+            "One thread fulfills a promise of the list while another one rejects the next.",
+            asking: "What does the later thread assume about the earlier one?",
             with: Answer.self
         ) { scenario, answer in
             let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
@@ -132,8 +136,9 @@ private enum AllRequirements {
         },
         .scenario(
             "E08.10", "reject ∥ reject",
-            "Two threads reject a promise each. Either may be first, and only its error counts.",
-            asking: "Who decides which of two errors is the first?",
+            "Two threads reject one promise each. Either may be first, and only its error "
+                + "counts.",
+            asking: "Where is it decided which of two errors is the first?",
             with: Answer.self
         ) { scenario, answer in
             let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
@@ -143,14 +148,14 @@ private enum AllRequirements {
             scenario.expectOneEnd(
                 Ear(on: whole),
                 [
-                    "rejected 'one'": "the first is earlier",
-                    "rejected 'two'": "the second is earlier",
+                    "rejected 'one'": "the first thread was earlier",
+                    "rejected 'two'": "the second thread was earlier",
                 ])
             scenario.state("whole") { Ear.words(whole.result) }
         },
         .scenario(
-            "E08.11", "whenAll ∥ fulfil",
-            "One thread begins to wait for two promises; another one fulfils the first.",
+            "E08.11", "whenAll ∥ fulfill",
+            "One thread calls `whenAll` for two promises; another one fulfills the first.",
             asking:
                 "What if a promise settles between two of your lines, while you are setting up?",
             with: Answer.self
@@ -166,11 +171,11 @@ private enum AllRequirements {
         },
         .scenario(
             "E08.12", "an observer that waits",
-            "One thread rejects a promise, and an observer of the whole waits until another thread "
-                + "has fulfilled the other promise.",
+            "One thread rejects a promise, and an observer of the aggregate waits until "
+                + "another thread has fulfilled the other promise.",
             asking:
-                "A lock that lets its own thread in again helps nobody else. Who else wants in "
-                + "while an observer runs?",
+                "A recursive lock helps only the thread that holds it. Which other thread "
+                + "needs the lock while an observer runs?",
             with: Answer.self
         ) { scenario, answer in
             let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
@@ -186,9 +191,8 @@ private enum AllRequirements {
         },
         .independence(
             "E08.13", "two lists, two threads",
-            "Two threads wait for a list each, and settle it. Neither should have to wait for the "
-                + "other.",
-            asking: "How many locks are there when there are a thousand lists?",
+            "Two threads wait for their own list, and settle it. Neither may wait for the other.",
+            asking: "How many locks are there for a thousand lists?",
             with: Answer.self,
             first: { useAlone($0, 1) }, second: { useAlone($0, 2) }),
     ]

@@ -2,31 +2,30 @@ import Dispatch
 import RaceLab
 import SharedSuite
 
-// What exercises 6 and 7 both ask: while code of somebody else runs, no lock of the promise is
-// held.
+// Shared by exercises 6, 7 and 12: no lock of the promise is held while unknown code runs.
 
 extension Requirement {
     static func usesItsOwnPromise(_ id: String) -> Requirement {
         .oneThread(
             id, "a handler that uses its promise",
-            "A handler looks at the result of its own promise, settles it once more, and "
-                + "registers two others on it, one for a value and one for an error: early, and "
-                + "late. Each is called, once, and nothing else comes of it.",
+            "A handler reads the result of its own promise, settles it again, and registers "
+                + "two others on it, one for a value and one for an error: early, and late. Each "
+                + "is called once, and the second settlement changes nothing.",
             asking:
-                "What does the thread hold while the handler runs, and does it want that again? And "
-                + "who calls the handlers that were registered meanwhile?",
+                "What does the thread hold while the handler runs, and does the handler "
+                + "need it, too? And what calls the handlers that are registered meanwhile?",
             with: (any PromiseAnswer).self
         ) { try useInside($0.promise) }
     }
 
     static func goesOnMeanwhile(_ id: String) -> Requirement {
         .scenario(
-            id, "everything goes on while a handler runs",
-            "A handler for a value, and on another promise one for an error, waits until another "
-                + "thread has looked at the result, has tried to settle the same promise, and has "
-                + "registered two handlers on it. None of that may have to wait for the handler.",
+            id, "other threads continue while a handler runs",
+            "A handler for a value, and on another promise one for an error, waits until "
+                + "another thread has read the result, has tried to settle the same promise, and "
+                + "has registered two handlers on it. None of that may wait for the handler.",
             asking:
-                "Who holds something while handlers are called, be it for one kind of caller only?",
+                "What is held while handlers are called, even for one kind of caller only?",
             with: (any PromiseAnswer).self
         ) { describeMeanwhile($0, $1.promise) }
     }
@@ -34,9 +33,9 @@ extension Requirement {
     static func lateHandlerWaits(_ id: String) -> Requirement {
         .scenario(
             id, "a late handler that waits",
-            "Two promises are settled. One thread registers a handler on each of them, and each "
-                + "waits until another thread has used the same promise.",
-            asking: "From which places are handlers called, and what is held in each of them?",
+            "Two promises are settled. One thread registers a handler on each of them, and "
+                + "each handler waits until another thread has used the same promise.",
+            asking: "From which lines are handlers called, and what is held at each of them?",
             with: (any PromiseAnswer).self
         ) { describeLate($0, $1.promise) }
     }
@@ -44,35 +43,36 @@ extension Requirement {
     static func farewellWaits(_ id: String) -> Requirement {
         .scenario(
             id, "a `deinit` that waits",
-            "A handler for the value and one for an error have each captured an object. When that "
-                + "is freed, its `deinit` waits until another thread has registered a handler on "
-                + "the same promise.",
+            "A handler for the value and one for an error have each captured an object. "
+                + "When that object is freed, its `deinit` waits until another thread has "
+                + "registered a handler on the same promise.",
             asking:
-                "At which line does the last one let go of a handler, be it called or not? Is the lock "
-                + "held there?",
+                "At which line is the last reference to a handler released, whether it was "
+                + "called or not? Is the lock held there?",
             with: (any PromiseAnswer).self
-        ) { describeFarewell($0, $1.promise) }
+        ) { describeFarewell($0, $1.promise) }.alsoRunOptimized
     }
 
     static func noStrangersWait(_ id: String) -> Requirement {
         .independence(
             id, "two promises, two threads",
-            "One thread settles a promise, and another one a second promise that has nothing to do "
-                + "with the first. Neither should ever have to wait for the other.",
-            asking: "How many locks are there when there are a thousand promises?",
+            "One thread settles a promise, and another thread settles a second, unrelated "
+                + "promise. Neither may ever wait for the other.",
+            asking: "How many locks are there for a thousand promises?",
             with: (any PromiseAnswer).self,
             first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) })
     }
 }
 
 extension Requirement {
-    /// For every exercise with a class of promise that others hold on to, or do not.
+    /// For every exercise with a promise class: no variable has to hold the promise.
     static func isHeardThoughDropped(_ id: String) -> Requirement {
         .oneThread(
-            id, "nobody keeps the promise",
-            "Nobody keeps the promise, nor what `then` has returned; only the functions that settle "
-                + "it are kept. When one of them is called, all handlers have to be called.",
-            asking: "Who holds the promise when nobody outside does, and until when?",
+            id, "no reference to the promise remains",
+            "The program keeps no reference to the promise, nor to what `then` has "
+                + "returned, but only the functions that settle it. When one of them is called, "
+                + "all handlers must be called.",
+            asking: "What holds the promise when no variable outside does, and until when?",
             with: (any PromiseAnswer).self
         ) { answer in
             try dropAndSettle(answer.promise, rejecting: false)
@@ -82,13 +82,13 @@ extension Requirement {
 }
 
 extension Requirement {
-    /// For every exercise with a class of promise: a list has no end.
+    /// For every exercise with a promise class: the number of handlers has no limit.
     static func hundreds(_ id: String) -> Requirement {
         .unwatched(
             id, "four hundred handlers",
-            "Four hundred handlers wait for a value, and on another promise four hundred for an error. "
-                + "Each is called, once, in the order of registration.",
-            asking: "How many handlers may wait, and which of your lines says so?",
+            "Four hundred handlers wait for a value, and on another promise four hundred for an "
+                + "error. Each is called, once, in the order of registration.",
+            asking: "How many handlers can wait, and which of your lines says so?",
             with: (any PromiseAnswer).self
         ) { answer in
             try crowd(answer.promise, rejecting: false)
@@ -96,13 +96,13 @@ extension Requirement {
         }
     }
 
-    /// For every exercise with a class of promise, which is generic.
+    /// For every exercise with a promise class: the class is generic.
     static func anyValue(_ id: String) -> Requirement {
         .oneThread(
             id, "any kind of value",
-            "Promises of text, of an optional, of nothing, of an array and of an object are "
-                + "fulfilled or rejected. Who waits and who comes late hears the outcome.",
-            asking: "Which of your lines reckons with numbers?",
+            "Promises of a string, an optional, `Void`, an array and an object are "
+                + "fulfilled or rejected. Early and late handlers receive the outcome.",
+            asking: "Which of your lines assumes that the value is a number?",
             with: (any PromiseAnswer).self
         ) { answer in
             try convey("text", { answer.pending(String.self) })
@@ -114,13 +114,13 @@ extension Requirement {
         }
     }
 
-    /// The same when two threads meet.
+    /// The same with two threads.
     static func anyValueMeets(_ id: String) -> Requirement {
         .scenario(
-            id, "then ∥ resolve, with text",
-            "A promise of text is fulfilled while another thread registers a handler. It is called, "
-                + "once.",
-            asking: "What guards a promise whose value is no number?",
+            id, "then ∥ resolve, with a string",
+            "A promise of a string is fulfilled while another thread registers a handler, "
+                + "which is called once.",
+            asking: "What protects a promise whose value is not a number?",
             with: (any PromiseAnswer).self
         ) { scenario, answer in
             let promise = answer.pending(String.self)
@@ -177,10 +177,11 @@ private func convey<Value>(
 ) throws {
     var heard: [String] = []
     promise.listen { heard.append("early \($0)") }
-    try require(promise.result() == "pending", or: .tooEarly, "it has a result to begin with")
+    try require(
+        promise.result() == "pending", or: .tooEarly, "it has a result before it is settled")
     settle()
     promise.listen { heard.append("late \($0)") }
-    let detail = "of a promise of \(Value.self), heard: \(heard.joined(separator: ", "))"
+    let detail = "of a promise of \(Value.self), received: \(heard.joined(separator: ", "))"
     try require(heard.count >= 2, or: .lost, detail)
     try require(heard == ["early \(outcome)", "late \(outcome)"], or: .wrongValue, detail)
     try require(
@@ -206,8 +207,8 @@ private func dropAndSettle<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bo
     let expected = rejecting ? "error 'no'" : "value 7"
     try require(
         !heard.isEmpty, or: .lost,
-        "'\(expected)' was never heard: the promise was gone before it was settled")
-    try require(heard == [expected], or: .wrongValue, "heard: \(heard)")
+        "'\(expected)' was never received: the promise was freed before it was settled")
+    try require(heard == [expected], or: .wrongValue, "received: \(heard)")
 }
 
 private func useInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
@@ -235,13 +236,14 @@ private func useInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
     register("late")
     let expected = ["early", "late"].flatMap { ["\($0) 5", "inside \($0) 5"] }
     let strangers = Set(heard).subtracting(expected)
-    try require(strangers.isEmpty, or: .settledTwice, "heard: \(heard.joined(separator: ", "))")
+    try require(strangers.isEmpty, or: .settledTwice, "received: \(heard.joined(separator: ", "))")
     try require(
-        !looksInVain, or: .disagrees, "inside of a handler, the result is not what it was told")
+        !looksInVain, or: .disagrees,
+        "inside a handler, the result differs from the value that the handler received")
     try requireOrder(heard.sorted(), expected.sorted())
 }
 
-/// All that a thread can do with somebody else's promise.
+/// Everything that a thread can do with a promise.
 private func use<P: PromiseUnderTest>(
     _ promise: P, _ resolve: P.Resolve, _ reject: P.Reject
 ) {
@@ -327,14 +329,14 @@ private func describeFarewell<P: PromiseUnderTest>(_ scenario: Scenario, _ promi
     scenario.thread("resolver") { resolve(1) }
     scenario.thread("subscriber") {
         promise.ending { _ in }
-        // Once for each of the two.
+        // Once for each of the two objects.
         registered.signal()
         registered.signal()
     }
     scenario.show(promise)
 }
 
-/// Something to be captured, with something to say when it is let go.
+/// An object for a handler to capture, whose `deinit` calls a function.
 private final class Farewell {
     private let say: () -> Void
 
@@ -345,7 +347,7 @@ private final class Farewell {
     deinit { say() }
 }
 
-/// All that can happen to a promise, and to one that is rejected, on one thread.
+/// Everything that can happen to a fulfilled and to a rejected promise on one thread.
 func liveOn<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int) {
     let (fulfilled, resolve, reject) = P.pending()
     let (rejected, _, rejectOther) = P.pending()

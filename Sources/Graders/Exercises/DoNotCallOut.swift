@@ -4,31 +4,36 @@ extension Exercise {
     static let doNotCallOut = Exercise(
         6, "Do not call out under the lock", chapter: 5, adapter: "Promise", "ThePromise",
         hints: [
-            "Underline each place at which a function runs that you have not written. There are "
-                + "two kinds of them: those that are called, and those that run because something "
-                + "goes.",
-            "Under the lock it is decided who is to be called, and with what. Is anything of that "
-                + "still needed under the lock when it is decided?",
+            "Underline each place at which code runs that you have not written. There are "
+                + "two kinds: functions that are called, and a `deinit` that runs because an "
+                + "object is freed.",
+            "Under the lock you decide which handlers are called, and with what. Which of "
+                + "that is still needed under the lock after the decision?",
             "A decision can leave the lock as a value: a list, an outcome, or nothing. Two "
-                + "functions of the class take decisions. What does each of them have to return?",
-            "Once you have let go of the lock, others may come. What must they find, so that "
-                + "nobody settles a second time and nobody is put onto a list that has been taken?",
+                + "functions of the class make decisions. What must each of them return?",
+            "After you have released the lock, other threads may run. What must they find, "
+                + "so that none of them settles the promise again or appends to a list that has "
+                + "been taken?",
         ],
         afterword:
-            "The lock is held for a decision, and what was decided leaves it as a value: copied "
-            + "out between `lock` and `unlock`, returned by `withLock`, by a queue's `sync`, or "
-            + "by a function of the state that says what is to be done. The last is what Stage 3 "
-            + "does, and the reason why its Mutex does not have to be a recursive one. One can "
-            + "even do with less: once the outcome is there, nobody adds to the list, and it "
-            + "belongs to who has settled.",
+            "The lock is held for a decision, and the decision leaves it as a value: copied "
+            + "out between `lock` and `unlock`, returned by `withLock`, by the `sync` of a "
+            + "queue, or by a method of the state that returns an action. Stage 3 does the "
+            + "last, which is why its Mutex does not have to be recursive. Less is possible, "
+            + "too: once the outcome is set, no thread adds to the list, so it belongs to the "
+            + "thread that has settled the promise.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
-            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
-            .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
+            .catalogue(
+                "H01",
+                asking:
+                    "Which line calls a handler that is registered after the promise has settled?"),
+            .catalogue(
+                "H04", asking: "What does the second call of `resolve` find, and what does it do?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
-            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
+            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
-            .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
+            .catalogue("H13", asking: "What still holds the handler after it has been called?"),
             .isHeardThoughDropped("E06.6"),
             .usesItsOwnPromise("E06.1"),
             .hundreds("E06.7"),
@@ -36,38 +41,38 @@ extension Exercise {
             .catalogue(
                 "R01",
                 asking:
-                    "Letting go of the lock has made room between two steps that were one. Which?"
+                    "Releasing the lock has separated two steps that were one. Which?"
             ),
             .catalogue(
                 "R02",
                 asking:
-                    "Both threads want to settle. What does the second find if it comes while the "
-                    + "first is calling handlers?"),
+                    "Both threads want to settle the promise. What does the second find if "
+                    + "it comes while the first is calling handlers?"),
             .catalogue(
                 "R03",
-                asking: "Two threads settle, each in its own way. Where is it decided which one "
-                    + "comes first, and when is that written down?"),
+                asking: "Two threads settle the promise, one with a value and one with an error. "
+                    + "Where is it decided which one is first, and when is that stored?"),
             .catalogue(
                 "R04", asking: "Both threads append to the same list. What keeps them apart?"),
             .catalogue(
                 "R05",
                 asking:
-                    "Follow the handler that goes wrong: who holds it, after which step, and who "
-                    + "still knows of it?"),
+                    "Follow the handler that goes wrong: what holds it, after which step, "
+                    + "and which thread still knows of it?"),
             .catalogue(
                 "R07",
                 asking: "Between the two registrations the promise may settle. Does either of them "
                     + "depend on what the other has seen?"),
             .catalogue(
-                "R08", asking: "Somebody only reads. What keeps the writer out meanwhile?"),
+                "R08", asking: "This thread only reads. What keeps the writer out meanwhile?"),
             .catalogue(
                 "R09",
-                asking: "The handler waits for the other thread. What is the other thread waiting "
-                    + "for, and who has it?"),
+                asking: "The handler waits for the other thread. What does the other thread wait "
+                    + "for, and which thread holds it?"),
             .catalogue(
                 "R10",
-                asking: "Draw an arrow from each thread to what it waits for, and from that to who "
-                    + "holds it. Is there a circle?"),
+                asking: "Draw an arrow from each thread to what it waits for, and from that to the "
+                    + "thread that holds it. Is there a cycle?"),
             .goesOnMeanwhile("E06.2"),
             .lateHandlerWaits("E06.3"),
             .farewellWaits("E06.4"),

@@ -5,28 +5,35 @@ extension Exercise {
     static let findTheBug = Exercise(
         12, "Find the bug", chapter: 9, adapter: "Promise", "BugHunt",
         hints: [
-            "Draw a line around each piece of code that runs under the lock. Between two such pieces "
-                + "anybody may do anything.",
-            "For each piece: what does the code after it believe because of what was seen in it? "
-                + "Could another thread have made that untrue?",
-            "Three beliefs are in play: that the promise is pending, that somebody is calling "
-                + "handlers, that the list is empty. And one property may stand outside of the lock.",
-            "When you suspect a gap between two pieces, send another thread through it: let it settle, "
-                + "or observe, and end. Then go on with the first.",
+            "Draw a line around each critical section. Between two of them, any other "
+                + "thread may run.",
+            "For each critical section: what does the code after it assume because of what "
+                + "was read in it? Could another thread have made that untrue?",
+            "The code makes three assumptions: that the promise is pending, that a thread "
+                + "is calling handlers, that the list is empty. And a property may be accessed "
+                + "without the lock.",
+            "When you suspect a gap between two critical sections, let another thread run "
+                + "there: let it settle, or observe, to its end. Then continue the first thread.",
         ],
         afterword:
-            "Any interleaving is accepted that breaks the promise as it came, and any class that "
-            + "survives all of them. The smallest mending makes one piece of two: look and act under "
-            + "the same lock. Compare: promise-lab exercise 12 --variant … brings the next one.",
+            "Any interleaving is accepted that breaks the original promise, and any class "
+            + "that survives all interleavings. The smallest fix turns two critical sections "
+            + "into one: check and act under the same lock. For the next bug: promise-lab "
+            + "exercise 12 --variant …",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             report,
-            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
-            .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
-            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
-            .catalogue("H08", asking: "Who calls a handler that another handler has registered?"),
+            .catalogue(
+                "H01",
+                asking:
+                    "Which line calls a handler that is registered after the promise has settled?"),
+            .catalogue(
+                "H04", asking: "What does the second call of `resolve` find, and what does it do?"),
+            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
+            .catalogue(
+                "H08", asking: "Which line calls a handler that another handler has registered?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
-            .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
+            .catalogue("H13", asking: "What still holds the handler after it has been called?"),
             .isHeardThoughDropped("E12.3"),
             .usesItsOwnPromise("E12.4"),
             .registersInside("E12.5"),
@@ -37,11 +44,11 @@ extension Exercise {
                 .catalogue(
                     $0,
                     asking:
-                        "Is this the gap that you have reported, or one that the mending has torn "
-                        + "open?")
+                        "Is this the gap that you have reported, or a new one that your fix "
+                        + "has opened?")
             }
             + ["R09", "R10"].map {
-                .catalogue($0, asking: "Which lock is held while somebody else's code is running?")
+                .catalogue($0, asking: "Which lock is held while unknown code runs?")
             }
             + [
                 .goesOnMeanwhile("E12.8"), .lateHandlerWaits("E12.9"), .farewellWaits("E12.10"),
@@ -51,9 +58,9 @@ extension Exercise {
     private static let report = Requirement(
         id: "E12.1", name: "the report",
         story:
-            "The promise as it came is to fall to the hazard that you name, in the interleaving that "
-            + "you give.",
-        question: "Whose decision is out of date in your interleaving, and since which step?"
+            "The original promise must fail the hazard that you name, in the interleaving "
+            + "that you give.",
+        question: "Which decision is out of date in your interleaving, and since which step?"
     ) { answer in
         let answer = answer as! any BugHuntAnswer
         guard let race = Catalogue.races.first(where: { $0.id == answer.hazard.uppercased() })
@@ -62,7 +69,8 @@ extension Exercise {
                 let ids = Catalogue.races.prefix(10).map(\.id).joined(separator: ", ")
                 throw Fault(
                     "no report",
-                    "'\(answer.hazard)' is no hazard of several threads: those of a promise are \(ids)"
+                    "'\(answer.hazard)' is not a hazard with several threads: for a promise "
+                        + "these are \(ids)"
                 )
             }
         }

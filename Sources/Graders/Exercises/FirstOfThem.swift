@@ -8,23 +8,24 @@ extension Exercise {
     static let firstOfThem = Exercise(
         9, "The first of them", chapter: 6, adapter: "Race", "MainQueue",
         hints: [
-            "Who is first need not be found out: all of them may try to settle the same promise, "
-                + "and it listens to one. `settle` is for those who reckon with coming second.",
-            "A time-out is a race like the other, between the promise and an alarm. Either may "
-                + "win, and either has something to be cleared away when it loses.",
-            "What has to be cleared away is known only after it has been made, and by then the "
-                + "race may be over. Who can tell that a race is over, to somebody who comes late "
-                + "as well as to somebody who comes early?",
-            "There is one thing that is settled exactly when the race is over, and that tells "
-                + "whoever asks, early or late. How many may ask?",
+            "You do not have to find out which promise is first: all of them may try to "
+                + "settle the same promise, and the first call counts. `settle` is made for "
+                + "callers that may come second.",
+            "A timeout is a race, too, between the promise and an alarm. Either may win, "
+                + "and either leaves something to clean up when it loses.",
+            "What has to be cleaned up exists only after it has been set up, and by then "
+                + "the race may be over. What can report that a race is over, to early and late "
+                + "callers?",
+            "One object is settled exactly when the race is over, and calls its observers, "
+                + "early or late. How many observers may it have?",
         ],
         afterword:
-            "To observe the outcome once for each contestant, and withdraw there, is the shortest: "
-            + "a promise calls late observers too. A list of what is to be cleared away, behind a "
-            + "lock together with the word that it is over, says the same by hand. A box that holds "
-            + "the resolver, shared by all handlers and emptied by the winner, keeps nothing of the "
-            + "race alive; its handlers have to be withdrawn all the same. "
-            + "PromiseOperators has the first: Follow.swift.",
+            "The shortest solution observes the outcome once for each contestant, and "
+            + "withdraws there: a promise calls late observers, too. A list of cleanup "
+            + "functions behind a lock, together with a flag for the end, does the same by "
+            + "hand. A box that holds the resolver, shared by all handlers and emptied by the "
+            + "winner, keeps nothing of the race alive; its handlers must still be "
+            + "withdrawn. PromiseOperators uses the first: Follow.swift.",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("race", "timeout", "follow", "cancelled")
             + SourceRules.finished("CancellationSource", "CancellationToken")
@@ -38,23 +39,23 @@ private enum RaceRequirements {
     static let all: [Requirement] = [
         .oneThread(
             "E09.1", "the first one wins",
-            "Each promise of a list is the first in turn, once with a value and once with an "
-                + "error. The others follow, and change nothing.",
-            asking: "What do you hear of a promise that is rejected, and where do you hear it?",
+            "Each promise of a list is the first in turn, once with a value and once with "
+                + "an error. The others settle later, and change nothing.",
+            asking: "How does your code notice that a promise was rejected, and where?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try oneWins(answer) } },
         .oneThread(
             "E09.2", "settled before",
-            "Promises of the list are settled already. The first of those wins, at once.",
+            "Promises of the list are already settled. The first of those wins, at once.",
             asking:
-                "In which order do you come by the promises, and what happens at the first that is "
-                + "settled?",
+                "In which order does your code visit the promises, and what happens at the "
+                + "first that is settled?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try settledBefore(answer) } },
         .oneThread(
             "E09.3", "an empty list",
-            "Nobody takes part. It has to be rejected with noPromises, at once.",
-            asking: "Which of your lines runs if there is nobody to observe?",
+            "The list is empty. The outcome must be rejected with `noPromises`, at once.",
+            asking: "Which of your lines runs if there is no promise to observe?",
             with: Answer.self
         ) { answer in
             try withoutMainQueue {
@@ -64,70 +65,73 @@ private enum RaceRequirements {
         },
         .oneThread(
             "E09.4", "within the limit",
-            "A promise is settled before its time is up, with a value or an error, or was before. "
-                + "That has to be passed on at once.",
-            asking: "When the promise ends, who passes that on, and in both cases?",
+            "A promise settles before its time is up, with a value or an error, or was "
+                + "settled before the call. The outcome must settle the same way, at once.",
+            asking: "When the promise settles, which line passes that on, in both cases?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try inTime(answer) } },
         .oneThread(
             "E09.5", "after the limit",
-            "The time is up: not a millisecond before the limit, and not later. The promise is "
-                + "settled afterwards, and that changes nothing.",
-            asking: "What does the clock call, when, and what does it do then?",
+            "The time is up: the outcome is rejected at the limit, not a millisecond "
+                + "earlier or later. The promise settles afterwards, which changes nothing.",
+            asking: "What does the clock call, when, and what does that function do?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try tooLate(answer) } },
         .oneThread(
             "E09.6", "no alarm is left",
-            "A promise with two time limits is settled, this way and that. Then no call may be "
-                + "waiting on the clock.",
+            "A promise with two time limits settles, with a value or an error. Then no call "
+                + "may be scheduled on the clock.",
             asking:
-                "Which ways are there for it to be over before the alarm goes off, and which of "
-                + "them lead past the line that cancels it?",
+                "In which ways can the outcome settle before the alarm goes off, and which "
+                + "of them reach the line that cancels it?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try noAlarmIsLeft(answer) } },
         .oneThread(
-            "E09.7", "the loser is let go",
-            "A race is over, while another of its promises is pending and lives on. The promise "
-                + "that was handed out is dropped, and must be freed; and so must the one that has "
-                + "won.",
+            "E09.7", "the loser is released",
+            "A race is over, while another of its promises is pending and lives on. The "
+                + "promise that `winner` has returned must be freed when its last reference is "
+                + "released, and so must the winner.",
             asking: "What does the handler hold that still waits on the promise that has lost?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try loserIsLetGo(answer) } },
         .oneThread(
             "E09.8", "settled inside",
-            "An observer of the outcome settles the others that took part, and turns the clock.",
+            "An observer of the outcome settles the other promises, and advances the clock.",
             asking:
-                "Who is told inside of the call that decides it, and what do you hold meanwhile?",
+                "Which code runs inside the call that settles the outcome, and what do you "
+                + "hold meanwhile?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try settledInside(answer) } },
         .scenario(
-            "E09.9", "fulfil ∥ reject",
-            "Two threads settle a promise of the list each, in two ways. Either may be the first.",
-            asking: "Both threads believe they have won. Who tells one of them that he has not?",
+            "E09.9", "fulfill ∥ reject",
+            "Two threads settle one promise of the list each, one with a value and one with "
+                + "an error. Either may be first.",
+            asking:
+                "Both threads assume that they have won. What tells one of them that it has not?",
             with: Answer.self, twoRacers),
         .scenario(
             "E09.10", "winner ∥ settle",
-            "One thread starts a race between a promise that never ends and one that another "
-                + "thread fulfils. It is fulfilled, and afterwards nothing is left of it.",
+            "One thread starts a race between a promise that never settles and one that "
+                + "another thread fulfills. The race is fulfilled, and leaves nothing behind.",
             asking:
-                "The race may be over before you have finished setting it up. Who clears away what "
-                + "is made after that?",
+                "The race may be over before you have finished setting it up. Which line "
+                + "cleans up what is created after that?",
             with: Answer.self, startedLate),
         .scenario(
             "E09.11", "the clock ∥ settle",
-            "One thread turns the clock beyond the limit while another one fulfils the promise. "
-                + "Either may be the first, and no alarm is left.",
+            "One thread advances the clock beyond the limit while another one fulfills the "
+                + "promise. Either may be first, and no alarm is left.",
             asking:
-                "The alarm goes off in the same moment as the value comes. What has each of the "
-                + "two already done, and what does it still believe?",
+                "The alarm goes off at the same moment as the value arrives. What has each "
+                + "of the two already done, and what does it still assume?",
             with: Answer.self, timeIsUpWhileSettling),
         .scenario(
             "E09.12", "withTimeout ∥ settle",
-            "One thread sets the limit while another one fulfils the promise. The value comes in "
-                + "time, and no alarm is left.",
+            "One thread sets the limit while another one fulfills the promise. The value "
+                + "arrives in time, and no alarm is left.",
             asking:
-                "At which line is there an alarm to be cancelled? What if the promise is settled "
-                + "in the line before?",
+                "At which line is there an alarm to cancel? What if the promise settles in "
+                + "the line before?",
             with: Answer.self
         ) { scenario, answer in
             let clock = ManualClock()
@@ -145,32 +149,42 @@ private enum RaceRequirements {
         },
         .scenario(
             "E09.13", "withTimeout ∥ the clock",
-            "One thread sets the limit while another one turns the clock. When the time is up, "
-                + "afterwards nothing is left of it, although the promise goes on.",
+            "One thread sets the limit while another one advances the clock. When the time "
+                + "is up, nothing may be left behind, although the promise is still pending.",
             asking:
-                "The alarm may go off before you have finished setting up. What does it find by "
-                + "then, and who clears away the rest?",
+                "The alarm may go off before you have finished setting up. What does it "
+                + "find by then, and which line cleans up the rest?",
             with: Answer.self, timeIsUpWhileSettingUp),
         .scenario(
             "E09.14", "an observer that waits",
             "One thread decides a race, and an observer waits until another thread has settled the "
                 + "other promise.",
             asking:
-                "A lock that lets its own thread in again helps nobody else. Who else wants in "
-                + "while an observer runs?",
+                "A recursive lock helps only the thread that holds it. Which other thread "
+                + "needs the lock while an observer runs?",
             with: Answer.self, observerWaits),
         .judged(
             "E09.16", "nothing is left with the losers",
-            "A race is over, or a limit has passed, while another promise is pending. When that one is "
-                + "settled, it must have nobody to call: a promise that lives on may have lost ten "
-                + "thousand times.",
-            asking: "Who tells a promise that has lost that nobody waits for it any more?",
+            "A race is over, or a limit has passed, while another promise is pending. When "
+                + "that one settles, it must have no handler left to call: a promise that lives "
+                + "long may have lost ten thousand races.",
+            asking: "What withdraws the handler from a promise that has lost?",
             with: Answer.self, { nothingIsLeft($0) }),
+        .oneThread(
+            "E09.17", "no cycle remains",
+            "No promise of a race ever settles, and nothing can settle it any more. When the "
+                + "last reference to all of them is released, they must be freed, and so must the "
+                + "outcome.",
+            asking:
+                "Draw an arrow from each promise to its handlers, and from each handler to what it "
+                + "captured. Which arrow closes a cycle while the outcome is pending?",
+            with: Answer.self
+        ) { answer in try withoutMainQueue { try noCycleRemains(answer) } },
         .independence(
             "E09.15", "two races, two threads",
-            "Two threads run a race each, and set a limit on a clock each. Neither should have to "
-                + "wait for the other.",
-            asking: "How many locks are there when there are a thousand races?",
+            "Two threads each run their own race, and set a limit on their own clock. "
+                + "Neither may wait for the other.",
+            asking: "How many locks are there for a thousand races?",
             with: Answer.self,
             first: { useAlone($0, 1) }, second: { useAlone($0, 2) }),
     ]
@@ -227,7 +241,7 @@ private enum RaceRequirements {
             clock.advance(by: .seconds(limit))
             try ear.expect(Ear.words(end), "after its time")
             let again = answer.inTime(promise, .seconds(limit), clock)
-            try Ear(on: again).expect(Ear.words(end), "as it was settled before")
+            try Ear(on: again).expect(Ear.words(end), "as it was settled before the call")
         }
     }
 
@@ -253,7 +267,7 @@ private enum RaceRequirements {
             let (promise, resolver) = AWPromise<Int>.pending()
             let early = answer.inTime(promise, .seconds(2), clock)
             if clock.waiting == 0 {
-                throw Fault("lost", "nothing waits for the limit on the clock")
+                throw Fault("lost", "no call is scheduled on the clock for the limit")
             }
             let longer = answer.inTime(promise, .seconds(3), clock)
             resolver.settle(end)
@@ -283,15 +297,34 @@ private enum RaceRequirements {
             limited = late
         }
         try expectGone(race, "a promise that has lost keeps the outcome of the race alive")
-        try expectGone(first, "a promise that has lost keeps the one that has won alive")
-        try expectGone(limited, "a promise that came too late keeps the one with the limit alive")
+        try expectGone(first, "a promise that has lost keeps the winner alive")
+        try expectGone(
+            limited, "a promise that was too late keeps the outcome with the limit alive")
         do {
             let settled = AWPromise.fulfilled(1)
             let decided = answer.first(of: [settled, slow.promise.promise])
             race = decided
         }
-        try expectGone(race, "a promise that took part when it was over keeps the outcome alive")
+        try expectGone(
+            race, "a promise that took part after the race was over keeps the outcome alive")
         withExtendedLifetime(slow) {}
+    }
+
+    /// A pending promise that has no resolver, so that it is never abandoned either.
+    private static func unsettled() -> AWPromise<Int> {
+        AWPromise.fulfilled(1).then(on: DroppingDispatcher()) { $0 }
+    }
+
+    private static func noCycleRemains(_ answer: Answer) throws {
+        weak var contestant: AWPromise<Int>?
+        weak var outcome: AWPromise<Int>?
+        do {
+            let (one, other) = (unsettled(), unsettled())
+            contestant = one
+            outcome = answer.first(of: [one, other, one])
+        }
+        try expectGone(contestant, "no reference remains, and a promise of the race is not freed")
+        try expectGone(outcome, "no reference remains, and the outcome of the race is not freed")
     }
 
     private static func settledInside(_ answer: Answer) throws {
@@ -317,11 +350,13 @@ private enum RaceRequirements {
 
     private static func expectNoAlarm(_ clock: ManualClock) throws {
         if clock.waiting > 0 {
-            throw Fault("kept alive", "it is over, and an alarm is still waiting on the clock")
+            throw Fault(
+                "kept alive", "the outcome is settled, and an alarm is still scheduled on the clock"
+            )
         }
     }
 
-    /// A promise that has to call somebody takes more steps to settle than one that has not.
+    /// A promise with a handler to call takes more steps to settle than one without.
     private static func nothingIsLeft(_ answer: Answer) -> Fault? {
         let untouched = stepsOfSettling { _ in }
         let races: [(who: String, (AWPromise<Int>) -> Void)] = [
@@ -335,11 +370,11 @@ private enum RaceRequirements {
                 }
             ),
             (
-                "took part in a race that was over",
+                "took part in a race that was already over",
                 { slow in _ = answer.first(of: [.fulfilled(1), slow]) }
             ),
             (
-                "came too late for a limit",
+                "was too late for a limit",
                 { slow in
                     let clock = ManualClock()
                     let limited = answer.inTime(slow, .seconds(1), clock)
@@ -351,7 +386,7 @@ private enum RaceRequirements {
         for (who, race) in races where stepsOfSettling(after: race) != untouched {
             return Fault(
                 "left behind",
-                "a promise that \(who) is settled, and still has a handler to call")
+                "a promise that \(who) settles, and still has a handler to call")
         }
         return nil
     }
@@ -411,7 +446,7 @@ private enum RaceRequirements {
         scenario.expectOneEnd(
             Ear(on: limited),
             [
-                "fulfilled 1": "the value came in time",
+                "fulfilled 1": "the value arrived in time",
                 "rejected \(OperatorError.timedOut)": "the time was up",
             ])
         scenario.state("limited") { Ear.words(limited.result) }
@@ -434,7 +469,7 @@ private enum RaceRequirements {
             try expectNoAlarm(clock)
             try expectGone(
                 limited.withLock { $0.promise },
-                "a promise that came too late keeps the one with the limit alive")
+                "a promise that was too late keeps the outcome with the limit alive")
             withExtendedLifetime(slow) {}
         }
         scenario.state("alarms") { "\(clock.waiting)" }

@@ -4,110 +4,112 @@ extension Exercise {
     static let flatten = Exercise(
         4, "Flatten", chapter: 3, adapter: "Promise", "ThePromise", "FlatteningPromise",
         hints: [
-            "There are three promises: the one on which `then` is called, the one that it returns, "
-                + "and the one that the function returns. When does each of them come into being, "
-                + "and who settles it?",
-            "The other `then` settles the next promise with what the function returns. Here that "
-                + "is no value yet. Who will know the outcome, and how does one ask to be told?",
-            "Count the ways in which it can end: the promise above is rejected, the function "
-                + "throws, the inner promise is fulfilled, it is rejected. Does each of them come "
-                + "out at the next promise?",
-            "Two promises are the same object if `===` says so. The function has to have returned "
-                + "before you can ask; who else has to be there by then?",
+            "There are three promises: the one on which `then` is called, the one that it "
+                + "returns, and the one that the function returns. When is each of them created, "
+                + "and what settles it?",
+            "The other `then` settles the next promise with what the function returns. Here "
+                + "that is not a value yet. Which promise will have the outcome, and how can "
+                + "your code receive it?",
+            "List the ways in which it can end: the source promise is rejected, the "
+                + "function throws, the inner promise is fulfilled, the inner promise is "
+                + "rejected. Does each of them settle the next promise?",
+            "Two promises are the same object if `===` says so. You can compare them only "
+                + "after the function has returned; which of them must exist by then?",
         ],
         afterword:
-            "The next promise can observe the inner one like anybody else, with the whole outcome, "
-            + "which is what Stage 2 does; or it can be told by way of `then` and `error`, as "
-            + "somebody outside of the class would do it. Since it settles once, it makes no "
-            + "difference how many ways lead to it. In Stage 3 this is `adopt`, and chapter 4 has "
-            + "the race that goes with it: R12.",
+            "The next promise can observe the inner one like any other handler, with the "
+            + "complete outcome, as Stage 2 does; or it can use `then` and `error`, as code "
+            + "outside the class would. Since a promise settles once, several paths to it do "
+            + "no harm. In Stage 3 this is `adopt`, and chapter 4 has its race: R12.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
-            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
+            .catalogue(
+                "H01",
+                asking:
+                    "Which line calls a handler that is registered after the promise has settled?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
-            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
-            .catalogue("H09", asking: "Is everybody called, in the order of the list?"),
+            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
+            .catalogue("H09", asking: "Are all handlers called, in the order of the list?"),
             .catalogue(
                 "H07",
                 asking: "When the function has returned, what is known of its promise, and what is "
-                    + "still to come? Of how many kinds can that be?"),
+                    + "still to come? How many cases are there?"),
             .oneThread(
                 "E04.1", "the inner promise is settled already",
-                "The function returns a promise that was fulfilled, or rejected, before. The chain "
-                    + "goes on with that, at once.",
-                asking: "Who is on a list of which nobody will ever think again?",
+                "The function returns a promise that is already fulfilled or rejected. The "
+                    + "chain continues with that outcome, at once.",
+                asking: "Which function is on a list that no code will ever read again?",
                 with: (any PromiseAnswer).self
             ) { try returnSettled($0.flatteningPromise) },
             .oneThread(
                 "E04.2", "both kinds of `then` in a chain",
-                "Functions that return values and functions that return promises take turns, "
-                    + "three times, with several values. Each is called once, with what the one "
-                    + "before it has come to.",
-                asking: "Write down what each function in the chain is called with, and how often.",
+                "Functions that return values and functions that return promises alternate, "
+                    + "three times, with several values. Each is called once, with the result of "
+                    + "the one before.",
+                asking: "Write down what each function in the chain receives, and how often it is "
+                    + "called.",
                 with: (any PromiseAnswer).self
             ) { answer in
                 for value in [3, 0, -5] { try takeTurns(answer.flatteningPromise, value) }
             },
             .oneThread(
-                "E04.3", "an error from above",
-                "The promise is rejected. The function must not be called, and the end of the "
-                    + "chain has to hear of the error, once.",
-                asking: "Which way does an error take that nobody in the middle has asked for?",
+                "E04.3", "an error of the source promise",
+                "The source promise is rejected. The function may not be called, and the "
+                    + "end of the chain must receive the error once.",
+                asking: "Which path does an error take that no handler in the middle handles?",
                 with: (any PromiseAnswer).self
             ) { try rejectAbove($0.flatteningPromise) },
             .oneThread(
                 "E04.4", "the function throws",
-                "The function throws in place of returning a promise. The end of the chain has to "
-                    + "hear of that error, once.",
-                asking: "If there is no inner promise, who settles the next one?",
+                "The function throws instead of returning a promise. The end of the chain "
+                    + "must receive that error once.",
+                asking: "If there is no inner promise, what settles the next one?",
                 with: (any PromiseAnswer).self
             ) { try throwInside($0.flatteningPromise) },
             .oneThread(
                 "E04.5", "settled before `then` is called",
-                "The promise on which `then` is called has been settled for long: with a value, "
-                    + "or with an error. The chain behind it hears what it would have heard "
-                    + "otherwise.",
-                asking: "What is different when `then` comes late, and who takes care of it?",
+                "The promise on which `then` is called is already settled, with a value or "
+                    + "with an error. The chain receives the same as it would otherwise.",
+                asking: "What is different when `then` comes late, and which line handles that?",
                 with: (any PromiseAnswer).self
             ) { try attachLate($0.flatteningPromise) },
             .oneThread(
                 "E04.6", "an inner promise that others use",
-                "Two functions return the same pending promise, which has a handler of its own "
-                    + "before that, and gets another one after. When it is settled, all of them "
-                    + "hear.",
+                "Two functions return the same pending promise, which has a handler of its "
+                    + "own before, and another one after. When it settles, all of them receive "
+                    + "its outcome.",
                 asking:
-                    "To whom does the list of the inner promise belong, and what may you do with "
-                    + "it?",
+                    "Which code owns the list of the inner promise, and what may you do with it?",
                 with: (any PromiseAnswer).self
             ) { answer in
                 try share(answer.flatteningPromise, rejecting: false)
                 try share(answer.flatteningPromise, rejecting: true)
             },
             .oneThread(
-                "E04.7", "the promise above, returned",
-                "The function returns the promise on which its `then` was called. That one is "
-                    + "fulfilled by then, so the chain goes on with its value.",
+                "E04.7", "the function returns the source promise",
+                "The function returns the promise on which its `then` was called. That "
+                    + "promise is fulfilled by then, so the chain continues with its value.",
                 asking: "Of the three promises, which two must not be the same?",
                 with: (any PromiseAnswer).self
             ) { try returnTheOneAbove($0.flatteningPromise) },
             .catalogue(
                 "H11",
-                asking: "Whom does the next promise wait for, if the function returns it? How can "
-                    + "you tell?"),
+                asking: "What does the next promise wait for, if the function returns it? How can "
+                    + "your code find out?"),
             .oneThread(
-                "E04.8", "an inner promise that is dropped",
-                "The inner promise is never settled, and everybody lets go of it and of the chain. "
-                    + "All of it has to be freed.",
+                "E04.8", "an inner promise that is released",
+                "The inner promise never settles, and the last references to it and to the "
+                    + "chain are released. All promises must be freed.",
                 asking:
-                    "The inner promise has to know the next one. Does the next one have to know "
-                    + "the inner?",
+                    "The inner promise has to reference the next one. Does the next one "
+                    + "have to reference the inner one?",
                 with: (any PromiseAnswer).self
             ) { try drop($0.flatteningPromise) },
             .oneThread(
                 "E04.9", "each keeps its own outcome",
-                "The inner promise is settled, and once more. The promise above keeps its value, the "
-                    + "next one keeps the first outcome of the inner one, and whoever comes late "
-                    + "hears of that.",
+                "The inner promise is settled twice. The source promise keeps its value, "
+                    + "the next one keeps the first outcome of the inner one, and late handlers "
+                    + "receive that.",
                 asking: "Which of the three promises does your function settle, and how often?",
                 with: (any PromiseAnswer).self
             ) { answer in
@@ -120,7 +122,7 @@ extension Exercise {
 }
 
 extension PromiseUnderTest {
-    /// Writes down what comes of it, whichever it is.
+    /// Registers handlers for both outcomes.
     fileprivate func end(_ hear: @escaping (String) -> Void) {
         mapping {
             hear("value \($0)")
@@ -138,10 +140,10 @@ private func rejected<P: PromiseUnderTest>(_ error: any Error) -> P {
     P.working { _, reject in reject(error) }
 }
 
-/// What was heard has to be this, and nothing else.
+/// Checks that exactly this was received.
 private func require(_ heard: [String], toBe expected: [String], _ circumstances: String) throws {
     let all = heard.isEmpty ? "nothing" : heard.joined(separator: ", ")
-    let said = "\(circumstances), the chain heard \(all)"
+    let said = "\(circumstances), the chain received \(all)"
     try require(heard.count >= expected.count, or: .lost, said)
     try require(heard.count <= expected.count, or: .twice, said)
     try require(heard == expected, or: .wrongValue, said)
@@ -245,7 +247,7 @@ private func returnTheOneAbove<P: FlatteningPromise>(_ promise: P.Type) throws {
     let (promise, resolve, _) = P.pending()
     promise.flatMapping { _ in promise }.end { heard.append($0) }
     resolve(14)
-    try require(heard, toBe: ["value 14"], "with the promise above")
+    try require(heard, toBe: ["value 14"], "with the source promise")
 }
 
 private func keepOutcomes<P: FlatteningPromise>(_ promise: P.Type, rejecting: Bool) throws {
@@ -273,7 +275,7 @@ private func keepOutcomes<P: FlatteningPromise>(_ promise: P.Type, rejecting: Bo
     resolveInner(4)
     rejectInner(Sent("late"))
     let outcome = rejecting ? "error 'no'" : "value 3"
-    try expect(above, "value 10", "the promise above")
+    try expect(above, "value 10", "the source promise")
     try expect(inner, outcome, "the inner promise")
     try expect(next, outcome, "the next promise")
 }
@@ -292,5 +294,5 @@ private func drop<P: FlatteningPromise>(_ promise: P.Type) throws {
     }
     try require(
         keptInner == nil && keptNext == nil, or: .keptAlive,
-        "the inner promise and the next one hold each other")
+        "the inner promise and the next one reference each other")
 }

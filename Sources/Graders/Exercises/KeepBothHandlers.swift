@@ -4,76 +4,81 @@ extension Exercise {
     static let keepBothHandlers = Exercise(
         2, "Keep both handlers", chapter: 3, adapter: "Promise", "ThePromise",
         hints: [
-            "How many functions can be waiting for one promise, and how many does a slot hold? "
-                + "Look at both slots: what is kept in the second one besides what `error` is "
-                + "given?",
-            "A place that holds any number of functions will do for the value. For errors, draw "
-                + "the chain: which functions have to be called when the first promise is "
-                + "rejected, and who has registered each of them?",
-            "The link to the next promise and a function given to `error` are of the same type, "
-                + "and who of them comes first is decided by who registered first. Should they be "
-                + "kept in two places, or in one?",
-            "Then look at the moment of settling. Somebody registers while the waiting functions "
-                + "are being called. What does `then` find in `result`, and who is going to call "
-                + "him?",
+            "How many functions can wait for one promise, and how many does a slot hold? "
+                + "Look at both slots: what does the second one hold in addition to the function "
+                + "passed to `error`?",
+            "For values, a container with any number of functions is enough. For errors, "
+                + "draw the chain: which functions must be called when the first promise is "
+                + "rejected, and which call has registered each of them?",
+            "The link to the next promise and a function passed to `error` have the same "
+                + "type, and the order of registration decides which is called first. Should they "
+                + "be stored in two places, or in one?",
+            "Then look at the moment of settling. A handler is registered while the waiting "
+                + "handlers are being called. What does `then` find in `result`, and which line "
+                + "calls the new handler?",
         ],
         afterword:
-            "Two lists in place of two slots are enough. One list of functions that take the "
-            + "whole outcome is less: a link and a handler for errors then stand in the order in "
-            + "which they came, and there is only one place to forget somebody in. Stage 2 does "
-            + "that. A third way keeps the slots, and puts into them a function that calls "
-            + "whoever was there before, and then the newcomer: a list all the same, made of "
-            + "closures.",
+            "Two lists in place of two slots are enough. One list of functions that receive "
+            + "the complete outcome is simpler: links and error handlers are then in the "
+            + "order of registration, and there is only one place in which a handler can be "
+            + "lost. Stage 2 does that. A third solution keeps the slots, and stores in them "
+            + "a function that calls the previous function and then the new one: also a list, "
+            + "made of closures.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
-            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
-            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
-            .catalogue("H14", asking: "Who holds whom, and does that go round in a circle?"),
-            .catalogue("H16", asking: "What does each link of the chain hand on to the next?"),
             .catalogue(
-                "H17", asking: "How does an error get from one promise of a chain to the next?"),
+                "H01",
+                asking:
+                    "Which line calls a handler that is registered after the promise has settled?"),
+            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
+            .catalogue("H14", asking: "Which object references which, and is there a cycle?"),
+            .catalogue("H16", asking: "What does each link of the chain pass on to the next?"),
+            .catalogue(
+                "H17", asking: "How does an error reach the next promise of a chain?"),
             .catalogue("H02", asking: "Where does the second `then` put its handler?"),
             .catalogue(
                 "H03", asking: "What did `then` keep for the case of an error, and where is it now?"
             ),
             .catalogue(
                 "H09",
-                asking: "In which order do the waiting handlers come off the place where they are "
-                    + "kept? And who is called when somebody comes late?"),
+                asking: "In which order are the waiting handlers taken from their container? And "
+                    + "when is a late handler called?"),
             .isHeardThoughDropped("E02.5"),
             .oneThread(
                 "E02.1", "`then`s and `error`s, mixed",
-                "Several `then`s, with `error` at the end of each chain, and several `error`s are "
-                    + "registered on one promise in turns. When it is rejected, all have to hear "
-                    + "of it.",
-                asking: "Write down what each of the calls adds, and what it takes away.",
+                "Several `then`s, with `error` at the end of each chain, and several "
+                    + "`error`s are registered on one promise in turns. When it is rejected, all "
+                    + "error handlers must receive the error.",
+                asking: "Write down what each of the calls adds, and what it removes.",
                 with: (any PromiseAnswer).self
             ) { try rejectMixture($0.promise).requireAll() },
             .oneThread(
                 "E02.2", "in the order of the calls",
-                "The same once more. Whoever was registered first has to hear of it first, "
-                    + "wherever in a chain.",
+                "The same scenario. The handler that was registered first must be called "
+                    + "first, wherever it is in a chain.",
                 asking:
-                    "Of two functions that wait for an error, where is it kept which was first?",
+                    "Of two functions that wait for an error, where is it stored which one "
+                    + "was first?",
                 with: (any PromiseAnswer).self
             ) { try rejectMixture($0.promise).requireOrder() },
             .oneThread(
                 "E02.3", "fulfilled, with several values",
-                "Three promises are fulfilled, with 4, 0 and -7. Two handlers hear the value, and "
-                    + "the chains behind them what the handlers have made of it. Nobody hears of "
-                    + "an error.",
-                asking: "Which value does each handler get, and what becomes of what it returns?",
+                "Three promises are fulfilled, with 4, 0 and -7. Two handlers receive the "
+                    + "value, and the chains after them receive what the handlers return. No "
+                    + "error handler is called.",
+                asking:
+                    "Which value does each handler receive, and where does its return value go?",
                 with: (any PromiseAnswer).self
             ) { answer in
                 for value in [4, 0, -7] { try fulfilMixture(answer.promise, value) }
             },
             .oneThread(
                 "E02.4", "registering inside a handler",
-                "A handler registers another one on the same promise, with `then` or with `error`. "
-                    + "That one has to be called as well, and nobody twice.",
+                "A handler registers another one on the same promise, with `then` or with "
+                    + "`error`. That one must be called as well, and none twice.",
                 asking:
-                    "At that moment, is the promise settled? Who looks after what is registered "
-                    + "now?",
+                    "At that moment, is the promise settled? Which line calls a handler "
+                    + "that is registered now?",
                 with: (any PromiseAnswer).self
             ) { answer in
                 try registerInsideThen(answer.promise)
@@ -84,7 +89,7 @@ extension Exercise {
         ])
 }
 
-/// Who has heard of a rejection, and who should have.
+/// The calls of error handlers, and the expected ones.
 private struct Hearing {
     var heard: [String]
     let expected: [String]
@@ -123,18 +128,18 @@ private func fulfilMixture<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int)
         }
     }
     let complain = { (error: any Error) in heard.append("\(error)") }
-    promise.mapping(note("first")).mapping(note("behind the first")).ending(complain)
+    promise.mapping(note("first")).mapping(note("after the first")).ending(complain)
     promise.ending(complain)
-    promise.mapping(note("second")).mapping(note("behind the second")).ending(complain)
+    promise.mapping(note("second")).mapping(note("after the second")).ending(complain)
     resolve(value)
     promise.mapping(note("late")).ending(complain)
     promise.ending(complain)
     let expected = [
-        "first \(value)", "behind the first \(value * 10)", "second \(value)",
-        "behind the second \(value * 10)", "late \(value)",
+        "first \(value)", "after the first \(value * 10)", "second \(value)",
+        "after the second \(value * 10)", "late \(value)",
     ]
     let strangers = heard.filter { !expected.contains($0) }
-    try require(strangers.isEmpty, or: .wrongValue, "with \(value), heard: \(strangers)")
+    try require(strangers.isEmpty, or: .wrongValue, "with \(value), received: \(strangers)")
     try requireOrder(heard.sorted(), expected.sorted())
 }
 

@@ -6,113 +6,122 @@ extension Exercise {
     static let keepTheOrder = Exercise(
         7, "Keep the order across a settle", chapter: 5, adapter: "Promise", "ThePromise",
         hints: [
-            "There are more than two moments in the life of this promise. Between which two of "
-                + "them is it wrong to call a newcomer at once, though the outcome is known?",
-            "At such a moment a newcomer may neither be called, nor wait, nor be forgotten. What "
-                + "is left that `observe` could do with the handler, and who would have to know "
-                + "of it?",
-            "At any time at most one thread may be calling the handlers of a promise. Where is it "
-                + "written down that there is one, and under what is that looked at?",
-            "Whoever calls handlers looks for the next one again and again, and at last finds "
-                + "nobody. What has to become true in the very same piece of locked work?",
-            "Go through it for who comes late, too: the promise is settled, and nobody is "
-                + "calling. He is called at once; but what if somebody else registers meanwhile?",
+            "The life of this promise has more than two phases. In which of them may a new "
+                + "handler not be called at once, although the outcome is known?",
+            "In that phase, a new handler may not be called, may not wait, and may not be "
+                + "lost. What else can `observe` do with the handler, and which thread has to "
+                + "know of it?",
+            "At any time, at most one thread may call the handlers of a promise. Where is "
+                + "it stored that a thread does, and under which lock is that read?",
+            "The thread that calls handlers looks for the next one repeatedly, and in the "
+                + "end finds none. What else has to change in the same critical section?",
+            "Check late handlers, too: the promise is settled, and no thread is calling "
+                + "handlers. A late handler is called at once; but what if another handler is "
+                + "registered meanwhile?",
         ],
         afterword:
-            "It takes one more thing that is known under the lock: whose duty the waiting "
-            + "handlers are. It can be a third state of the promise, as in Stage 3, or a flag; "
-            + "the list itself, if whoever is being called stays on it until he has returned; a "
-            + "counter of those who asked for deliveries, raised from 0 by the one who delivers; "
-            + "or a list that is closed by the one who finds it empty. What they have in common "
-            + "is that \"nobody is left\" and \"nobody is calling any more\" are one step. A "
-            + "second lock around the calls keeps the order as well, and deadlocks at the first "
+            "One more fact must be known under the lock: which thread is responsible for "
+            + "the waiting handlers. It can be a third phase of the promise, as in Stage 3, "
+            + "or a flag; the list itself, if a handler stays on it until it has returned; a "
+            + "counter of requested deliveries, which the delivering thread raises from 0; or "
+            + "a list that the thread closes that finds it empty. In all of them, \"no "
+            + "handler is left\" and \"no thread is calling\" become true in one step. A "
+            + "second lock around the calls also keeps the order, and deadlocks at the first "
             + "handler that waits.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
-            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
-            .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
+            .catalogue(
+                "H01",
+                asking:
+                    "Which line calls a handler that is registered after the promise has settled?"),
+            .catalogue(
+                "H04", asking: "What does the second call of `resolve` find, and what does it do?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
-            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
+            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
-            .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
+            .catalogue("H13", asking: "What still holds the handler after it has been called?"),
             .catalogue(
                 "H08",
-                asking: "The third handler arrives while the first is running. Where is the second "
-                    + "at that time, and what does `observe` know of it?"),
+                asking: "The third handler is registered while the first is running. Where is the "
+                    + "second at that time, and what does `observe` know of it?"),
             .isHeardThoughDropped("E07.10"),
             .usesItsOwnPromise("E07.1"),
             .hundreds("E07.12"),
             .anyValue("E07.13"),
             .catalogue(
                 "R06",
-                asking: "At the step at which the second handler arrives, who holds the first one, "
-                    + "and how could one tell?"),
+                asking: "At the step that registers the second handler, where is the first one, "
+                    + "and how could `observe` find out?"),
             .scenario(
                 "E07.2", "fill in, send, thank",
                 "The first handler fills in a form. While the promise is fulfilled, another "
                     + "thread registers a second handler, which sends the form, and a third one. "
-                    + "Each has to have returned before the next is called.",
+                    + "Each must have returned before the next is called.",
                 asking:
-                    "Three handlers, and two moments at which somebody may come in between. What "
-                    + "has been written down at the second of them?",
+                    "Three handlers, and two moments at which another thread may run. What "
+                    + "has been stored at the second of them?",
                 with: (any PromiseAnswer).self
             ) { describeForm($0, $1.promise) },
             .scenario(
                 "E07.3", "one after the other, on two threads",
-                "A promise is rejected, which has a handler at the end of a chain. Another thread "
-                    + "registers a second one with `error`, and when that has returned, a third "
-                    + "thread a third one, at the end of a chain again.",
-                asking: "The second handler was put where? Does whoever registers the third see it "
-                    + "there, or at least that there is one?",
+                "A promise with a handler at the end of a chain is rejected. Another thread "
+                    + "registers a second handler with `error`, and after that a third thread "
+                    + "registers a third one, again at the end of a chain.",
+                asking: "Where was the second handler stored? Does the thread that registers the "
+                    + "third one find it there, or at least find out that it exists?",
                 with: (any PromiseAnswer).self
             ) { describeRelay($0, $1.promise) },
             .scenario(
-                "E07.4", "registered inside, and from outside",
-                "A handler registers another on the same promise, while another thread registers "
-                    + "one, too. The first one comes first, and all of them are called, once.",
-                asking: "Who calls the handlers that two threads leave behind at the same time?",
+                "E07.4", "registered inside a handler, and on another thread",
+                "A handler registers another one on the same promise, while another thread "
+                    + "registers one, too. The first handler is called first, and all of them are "
+                    + "called once.",
+                asking: "Which thread calls the handlers that two threads add at the same time?",
                 with: (any PromiseAnswer).self
             ) { describeInsideAndOutside($0, $1.promise) },
             .scenario(
-                "E07.5", "two who come late",
-                "The promise is settled, and nobody waits. Two threads each register a handler, "
-                    + "and one of these registers another. All three have to be called, once.",
+                "E07.5", "two late handlers",
+                "The promise is settled, and no handler waits. Two threads each register a "
+                    + "handler, and one of these handlers registers another. All three must be "
+                    + "called once.",
                 asking:
-                    "Whoever comes late is called at once. What if somebody comes at that moment?",
+                    "A late handler is called at once. What if another one is registered at "
+                    + "that moment?",
                 with: (any PromiseAnswer).self
             ) { describeTwoLate($0, $1.promise) },
             .catalogue(
-                "R01", asking: "Who is responsible for the handler after each step of the table?"),
+                "R01",
+                asking: "Which thread is responsible for the handler after each step of the table?"),
             .catalogue(
                 "R02",
                 asking:
-                    "Both threads want to settle. What does the second find if it comes while the "
-                    + "first is calling handlers?"),
+                    "Both threads want to settle the promise. What does the second find if "
+                    + "it comes while the first is calling handlers?"),
             .catalogue(
                 "R03",
-                asking: "Two threads settle, each in its own way. Where is it decided which one "
-                    + "comes first, and when is that written down?"),
+                asking: "Two threads settle the promise, one with a value and one with an error. "
+                    + "Where is it decided which one is first, and when is that stored?"),
             .catalogue(
                 "R04", asking: "Both threads append to the same list. What keeps them apart?"),
             .catalogue(
                 "R05",
                 asking:
-                    "Follow the handler that goes wrong: who holds it, after which step, and who "
-                    + "still knows of it?"),
+                    "Follow the handler that goes wrong: what holds it, after which step, "
+                    + "and which thread still knows of it?"),
             .catalogue(
                 "R07",
                 asking: "Between the two registrations the promise may settle. Does either of them "
                     + "depend on what the other has seen?"),
             .catalogue(
-                "R08", asking: "Somebody only reads. What keeps the writer out meanwhile?"),
+                "R08", asking: "This thread only reads. What keeps the writer out meanwhile?"),
             .catalogue(
                 "R09",
-                asking: "The handler waits for the other thread. What is the other thread waiting "
-                    + "for, and who has it?"),
+                asking: "The handler waits for the other thread. What does the other thread wait "
+                    + "for, and which thread holds it?"),
             .catalogue(
                 "R10",
-                asking: "Draw an arrow from each thread to what it waits for, and from that to who "
-                    + "holds it. Is there a circle?"),
+                asking: "Draw an arrow from each thread to what it waits for, and from that to the "
+                    + "thread that holds it. Is there a cycle?"),
             .registersInside("E07.11"),
             .goesOnMeanwhile("E07.6"),
             .lateHandlerWaits("E07.7"),
@@ -123,7 +132,7 @@ extension Exercise {
 }
 
 extension Scenario.Log<Call> {
-    /// Each of these was called once, and in this order.
+    /// Checks that each of these was called once, in this order.
     fileprivate func requireOrder(_ names: String...) throws {
         for name in names { try require(entries.contains { $0.who == name }, or: .lost) }
         try require(entries.count == names.count, or: .twice)
@@ -131,7 +140,7 @@ extension Scenario.Log<Call> {
     }
 }
 
-/// Filled in and sent by handlers, without a lock of its own: their order is all that it relies on.
+/// Modified by one handler and read by another, without a lock: it relies on their order.
 private final class Form {
     var text = ""
 }

@@ -4,34 +4,39 @@ extension Exercise {
     static let lockIt = Exercise(
         5, "Lock it", chapter: 5, adapter: "Promise", "ThePromise",
         hints: [
-            "Which properties does more than one thread touch? Whatever guards one of them has to "
-                + "guard them all, in every function, reading included.",
-            "Between looking at `outcome` and appending to `handlers` there must be no moment at "
-                + "which somebody else settles the promise. Is that one locked piece, or two?",
-            "`observe` decides under the lock whether the handler waits. What it decided can leave "
-                + "the lock as a value, and be acted upon outside.",
-            "A lock that all promises share is safe, and makes strangers wait for each other. "
-                + "Whose property should it be?",
+            "Which properties do several threads access? The lock that protects one of them "
+                + "must protect them all, in every function, and for reading as well.",
+            "Between the check of `outcome` and the append to `handlers`, no other thread "
+                + "may settle the promise. Is that one critical section, or two?",
+            "`observe` decides under the lock whether the handler waits. That decision can "
+                + "leave the lock as a value, and be carried out outside.",
+            "One lock for all promises is safe, but threads with unrelated promises then "
+                + "wait for each other. Which object should own the lock?",
         ],
         afterword:
-            "A Mutex around the state, an NSLock beside it, a private queue with `sync`: all of them "
-            + "make each look-and-act one step, and that is all that is asked for here. Stage 3 "
-            + "keeps the state inside of the Mutex, so that the compiler does not let anybody reach "
-            + "it without.",
+            "A Mutex around the state, an NSLock next to it, a private queue with `sync`: "
+            + "all of them turn each check and its action into one step, which is all that "
+            + "this exercise asks for. Stage 3 keeps the state inside the Mutex, so that the "
+            + "compiler allows no access without the lock.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
-            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
-            .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
+            .catalogue(
+                "H01",
+                asking:
+                    "Which line calls a handler that is registered after the promise has settled?"),
+            .catalogue(
+                "H04", asking: "What does the second call of `resolve` find, and what does it do?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
-            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
+            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
             .isHeardThoughDropped("E05.2"),
             .oneThread(
-                "E05.3", "a handler that looks",
-                "A handler looks at the `result` of its own promise: early and late, of a value and "
-                    + "of an error. It finds what it was told.",
+                "E05.3", "a handler that reads",
+                "A handler reads the `result` of its own promise: early and late, with a "
+                    + "value and with an error. It finds the outcome that it received.",
                 asking:
-                    "What does the thread hold while the handler runs, and does it want that again?",
+                    "What does the thread hold while the handler runs, and does the handler "
+                    + "need it, too?",
                 with: (any PromiseAnswer).self
             ) { answer in
                 try lookInside(answer.promise, rejecting: false)
@@ -41,40 +46,40 @@ extension Exercise {
             .anyValue("E05.5"),
             .catalogue(
                 "R01",
-                asking: "At the marked step, what does the one thread believe about the promise "
+                asking: "At the marked step, what does the one thread assume about the promise "
                     + "that the other has made untrue?"),
             .catalogue(
                 "R02",
-                asking: "Both threads have asked whether the promise is settled. Who could still "
-                    + "say no after the first of them was told?"),
+                asking: "Both threads have asked whether the promise is settled. What could still "
+                    + "stop the second thread after its check?"),
             .catalogue(
                 "R03",
-                asking: "Two threads settle, each in its own way. Where is it decided which one "
-                    + "comes first?"),
+                asking: "Two threads settle the promise, one with a value and one with an error. "
+                    + "Where is it decided which one is first?"),
             .catalogue(
                 "R04",
                 asking:
-                    "Both threads append to the same list. What is to keep the second out while "
-                    + "the first is in the middle of it?"),
+                    "Both threads append to the same list. What keeps the second out while "
+                    + "the first modifies it?"),
             .catalogue(
                 "R05",
                 asking:
-                    "Follow the handler that goes wrong: who holds it, after which step, and who "
-                    + "still knows of it?"),
+                    "Follow the handler that goes wrong: what holds it, after which step, "
+                    + "and which thread still knows of it?"),
             .catalogue(
                 "R07",
                 asking: "Between the two registrations the promise may settle. Does either of them "
                     + "depend on what the other has seen?"),
             .catalogue(
                 "R08",
-                asking: "Somebody only reads. What does a reader see if nothing keeps the writer "
-                    + "out, and is `result` among the places that you have guarded?"),
+                asking: "This thread only reads. What does a reader see if nothing keeps the "
+                    + "writer out, and do you protect `result`, too?"),
             .anyValueMeets("E05.6"),
             .independence(
                 "E05.1", "two promises, two threads",
-                "One thread settles a promise, and another one a second promise that has nothing to "
-                    + "do with the first. Neither should ever have to wait for the other.",
-                asking: "How many locks are there when there are a thousand promises?",
+                "One thread settles a promise, and another thread settles a second, "
+                    + "unrelated promise. Neither may ever wait for the other.",
+                asking: "How many locks are there for a thousand promises?",
                 with: (any PromiseAnswer).self,
                 first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) }),
         ])
@@ -101,6 +106,6 @@ private func lookInside<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool)
         try require(!seen.isEmpty, or: .lost, "\(who) was never called")
         try require(
             seen == [outcome], or: .disagrees,
-            "\(who) was told \(outcome), and finds \(seen.joined(separator: ", "))")
+            "\(who) received \(outcome), and finds \(seen.joined(separator: ", "))")
     }
 }

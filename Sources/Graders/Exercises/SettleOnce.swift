@@ -4,67 +4,72 @@ extension Exercise {
     static let settleOnce = Exercise(
         3, "Settle once", chapter: 3, adapter: "Promise", "ThePromise",
         hints: [
-            "Both `resolve` and `reject` come down to one function. What would it have to look at "
+            "Both `resolve` and `reject` call one function. What must that function check "
                 + "before it does anything?",
-            "A handler may do whatever it likes with the promise that is calling it: settle it "
-                + "once more, look at its result, register others. What should it find in each "
-                + "case, and when does that have to be written down?",
-            "Somebody registers while handlers are being called. He may not be called now, and he "
-                + "may not be forgotten. How does `observe` learn that this is such a moment, and "
-                + "who comes back for him? And for who registers in *his* handler?",
-            "At the end, go through the list in your mind: is there any way by which a function "
-                + "gets onto it and stays there?",
+            "A handler may do anything with the promise that calls it: settle it again, "
+                + "read its result, register others. What should it find in each case, and when "
+                + "must that be stored?",
+            "A handler is registered while handlers are being called. It may not be called "
+                + "now, and it may not be lost. How does `observe` learn that this is such a "
+                + "moment, and which line calls the handler later? And a handler that *that* "
+                + "handler registers?",
+            "Finally, check the list: can a function be added to it and stay there?",
         ],
         afterword:
-            "Stage 2 has a flag that says that handlers are being called, and calls them in rounds "
-            + "until a round is empty. It can be done without the flag: if each handler leaves the "
-            + "list only after it was called, then a settled promise with somebody on its list is "
-            + "one that is calling. Exercise 7 comes back to this moment, with two threads in it.",
+            "Stage 2 has a flag that is set while handlers are being called, and calls them "
+            + "in rounds until a round is empty. It works without the flag, too: if each "
+            + "handler leaves the list only after it was called, then a settled promise with "
+            + "a handler on its list is one that is calling handlers. Exercise 7 returns to "
+            + "this moment, with two threads.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
-            .catalogue("H01", asking: "Who calls a handler that comes after the outcome?"),
-            .catalogue("H02", asking: "Is everybody on the list called?"),
-            .catalogue("H03", asking: "What do a chain and a handler for errors have in common?"),
-            .catalogue("H06", asking: "Which promise hears of an error that a function throws?"),
+            .catalogue(
+                "H01",
+                asking:
+                    "Which line calls a handler that is registered after the promise has settled?"),
+            .catalogue("H02", asking: "Is every handler on the list called?"),
+            .catalogue("H03", asking: "What do a chain and an error handler have in common?"),
+            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
             .catalogue(
                 "H09",
                 asking:
-                    "Who is called first when the promise settles? And who calls those who come "
-                    + "after that?"),
-            .catalogue("H14", asking: "Who holds whom, and does that go round in a circle?"),
-            .catalogue("H16", asking: "What does each link of the chain hand on to the next?"),
-            .catalogue("H04", asking: "What does the second call of `resolve` find, and do?"),
+                    "Which handler is called first when the promise settles? And which line "
+                    + "calls handlers that are registered after that?"),
+            .catalogue("H14", asking: "Which object references which, and is there a cycle?"),
+            .catalogue("H16", asking: "What does each link of the chain pass on to the next?"),
+            .catalogue(
+                "H04", asking: "What does the second call of `resolve` find, and what does it do?"),
             .catalogue("H05", asking: "What does `reject` find when the promise is fulfilled?"),
             .oneThread(
                 "E03.1", "the first call decides",
-                "Four promises are each settled three times: fulfilled or rejected first, and "
-                    + "then otherwise. The first call decides, for all who waited and for all who "
-                    + "come late.",
-                asking: "Make a table: what came first, what comes now. Which of its fields may "
-                    + "change anything?",
+                "Four promises are each settled three times: fulfilled or rejected first, "
+                    + "and then differently. The first call decides, for early and late handlers.",
+                asking: "Make a table: the first call, the current call. In which of its fields "
+                    + "may anything change?",
                 with: (any PromiseAnswer).self
             ) { try settleInEveryWay($0.promise) },
             .isHeardThoughDropped("E03.5"),
             .oneThread(
                 "E03.2", "settling inside a handler",
-                "A handler settles the promise once more, with another value and with an error, "
-                    + "and looks at its result. Nothing may come of the one, and the other is the "
-                    + "first value.",
-                asking: "When the first handler runs, what has been written down already?",
+                "A handler settles the promise again, with another value and with an error, "
+                    + "and reads its result. Both calls are ignored, and the result is the first "
+                    + "value.",
+                asking: "When the first handler runs, what has already been stored?",
                 with: (any PromiseAnswer).self
             ) { try settleInside($0.promise) },
             .catalogue(
                 "H08",
-                asking: "The third handler arrives while the first is running. Where is the second "
-                    + "at that time?"),
+                asking: "The third handler is registered while the first is running. Where is the "
+                    + "second at that time?"),
             .registersInside("E03.3"),
             .hundreds("E03.6"),
             .anyValue("E03.7"),
-            .catalogue("H13", asking: "Who still holds the handler, once it has been called?"),
+            .catalogue("H13", asking: "What still holds the handler after it has been called?"),
             .oneThread(
-                "E03.4", "nobody stays on the list",
-                "Handlers for a value and for an error, early, late, or registered inside another "
-                    + "one, have each captured an object. When all is done, none of them lives on.",
+                "E03.4", "no handler stays on the list",
+                "Handlers for a value and for an error, early, late, or registered inside "
+                    + "another one, have each captured an object. In the end, all of these "
+                    + "objects are freed.",
                 asking: "Which kind of handler is never called at all, and where is it then?",
                 with: (any PromiseAnswer).self
             ) { answer in
@@ -77,12 +82,12 @@ extension Exercise {
 extension Requirement {
     static func registersInside(_ id: String) -> Requirement {
         .oneThread(
-            id, "registering inside, and inside of that",
-            "A handler settles the promise once more and registers two others, one of these two "
-                + "more, and one of those another; and in a row of twelve, each registers the next. "
-                + "Each is called, once, in the order of registration, when the one before it has "
-                + "returned.",
-            asking: "After which handler do you look at the list for the last time?",
+            id, "registering inside a handler, nested",
+            "A handler settles the promise again and registers two others, one of these two "
+                + "more, and one of those another; and in a chain of twelve, each registers the "
+                + "next. Each is called once, in the order of registration, after the one before "
+                + "it has returned.",
+            asking: "After which handler do you check the list for the last time?",
             with: (any PromiseAnswer).self
         ) { answer in
             for rejecting in [false, true] {
@@ -122,13 +127,13 @@ private func settleInEveryWay<P: PromiseUnderTest>(_ promise: P.Type) throws {
         listen("late")
         let first = text(outcomes[0])
         let done = "with \(outcomes.map(text).joined(separator: ", then "))"
-        let detail = "\(done), heard: \(heard.joined(separator: ", "))"
+        let detail = "\(done), received: \(heard.joined(separator: ", "))"
         try require(!heard.isEmpty, or: .lost, detail)
         try require(heard.first == "early \(first)", or: .wrongValue, detail)
         try require(heard == ["early \(first)", "late \(first)"], or: .settledTwice, detail)
         try require(
             promise.outcome.map { text($0) } == first, or: .disagrees,
-            "\(done), the result is another")
+            "\(done), the result differs")
     }
 }
 
@@ -161,11 +166,11 @@ private func settleInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
     resolve(6)
     try require(
         heard == ["first 6", "second 6"], or: .settledTwice,
-        "heard: \(heard.joined(separator: ", "))")
+        "received: \(heard.joined(separator: ", "))")
     try require(seen == ["6"], or: .disagrees, "inside the handler, the result was \(seen)")
     try require(
         promise.outcome.map { text($0) } == "6", or: .settledTwice,
-        "the result is another than the handlers were told")
+        "the result differs from the value that the handlers received")
 }
 
 /// Handlers that register others on their promise. Each has its number, in the order of registration.
@@ -194,7 +199,7 @@ private final class Nest<P: PromiseUnderTest> {
     }
 
     private func run(_ who: String, _ work: () -> Void) {
-        if let other = running.last { tooEarly = "\(who) ran inside of \(other)" }
+        if let other = running.last { tooEarly = "\(who) ran inside \(other)" }
         heard.append(who)
         running.append(who)
         work()
@@ -210,7 +215,8 @@ private final class Nest<P: PromiseUnderTest> {
         pending.reject(Sent("inside"))
     }
 
-    /// To be asked before anybody else registers, which could make good for those who were forgotten.
+    /// Must be checked before another handler is registered, which could cause lost handlers to be
+    /// called.
     func requireOrder() throws {
         try SharedSuite.requireOrder(heard, registered)
         try require(tooEarly == nil, or: .tooEarly, tooEarly ?? "")
@@ -220,7 +226,7 @@ private final class Nest<P: PromiseUnderTest> {
 private func nest<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
     let nest = Nest<P>(rejecting: rejecting)
     nest.register {
-        // That it is settled changes nothing, and not that handlers are being called either.
+        // These calls change nothing, even while handlers are being called.
         nest.settleOtherwise()
         nest.register { nest.register() }
         nest.register {
@@ -235,7 +241,7 @@ private func nest<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throw
     try nest.requireOrder()
 }
 
-/// Whoever registers the next one is himself the last on the list, again and again.
+/// Each handler registers the next one while it is the last on the list.
 private func chain<P: PromiseUnderTest>(_ promise: P.Type, _ length: Int, rejecting: Bool) throws {
     let nest = Nest<P>(rejecting: rejecting)
     func register(_ left: Int) {
@@ -274,6 +280,6 @@ private func releaseAll<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool)
     withExtendedLifetime(promise) {}
     try require(
         kept.isEmpty, or: .keptAlive,
-        "\(rejecting ? "rejected" : "fulfilled"), it still holds what was given to "
+        "\(rejecting ? "rejected" : "fulfilled"), it still holds what was passed to "
             + kept.joined(separator: ", "))
 }

@@ -5,22 +5,23 @@ extension Exercise {
     static let toldToStop = Exercise(
         11, "Told to stop", chapter: 6, adapter: "Cancellation",
         hints: [
-            "To register is `then`, to cancel is `resolve`: you have seen this race before, and "
-                + "what won it. What is looked at, and what is changed because of it?",
-            "Whoever registers decides between two things: to leave the observer on the list, or "
-                + "to call it. Whoever cancels takes the list, and from then on nobody may leave "
-                + "anything there. Each of these is one step.",
-            "The step ends before anybody is called. What is to be called leaves it as a value.",
-            "A registration has to find its observer again, and not keep it. A number that is "
-                + "never used twice will do; a place in an array is another one's place after the "
-                + "next withdrawal.",
+            "Registering is like `then`, cancelling is like `resolve`: you know this race, "
+                + "and its solution. What is read, and what is changed because of it?",
+            "`onCancel` chooses between two actions: it adds the observer to the list, or "
+                + "it calls it. `cancel` takes the list, and from then on no thread may add to "
+                + "it. Each of these is one critical section.",
+            "The critical section ends before any observer is called. The observers to call "
+                + "leave it as a value.",
+            "A registration has to find its observer again, without keeping it alive. A "
+                + "number that is used only once works; the index in an array belongs to another "
+                + "observer after the next withdrawal.",
         ],
         afterword:
-            "A flag and a dictionary behind one lock; a promise inside, which has won this race "
-            + "already; or a cell for each observer that can be emptied once, so that it does not "
-            + "matter if both threads reach for it. PromiseOperators has the promise: "
-            + "Cancellation.swift. (C++ has the same pair as `stop_source` and "
-            + "`stop_token`, and there withdrawing even waits for an observer that is running.)",
+            "A flag and a dictionary behind one lock; a promise inside, which has solved "
+            + "this race already; or a cell for each observer that can be emptied once, so "
+            + "that it does not matter if both threads try. PromiseOperators uses the "
+            + "promise: Cancellation.swift. (C++ has the same pair as `stop_source` and "
+            + "`stop_token`; there, withdrawing even waits for an observer that is running.)",
         forbidden: SourceRules.sentAway
             + SourceRules.finished("CancellationSource", "CancellationToken"),
         requirements: CancellationRequirements.all)
@@ -32,62 +33,65 @@ private enum CancellationRequirements {
     static let all: [Requirement] = [
         .oneThread(
             "E11.1", "observers are called",
-            "Some observers are registered, or none, and then it is cancelled. Each is called "
-                + "once, and not before; and whoever asks is told no before, and yes after.",
+            "Some observers are registered, or none, and then the source is cancelled. Each "
+                + "observer is called once, and not before; `isCancelled` is false before, and "
+                + "true after.",
             asking:
-                "What has `onCancel` left for `cancel` to find, and what does `cancel` leave "
-                + "behind for those who ask?",
+                "What does `onCancel` leave for `cancel` to find, and what does `cancel` "
+                + "leave for `isCancelled`?",
             with: Answer.self, { try called($0) }),
         .oneThread(
             "E11.2", "too late",
-            "An observer is registered when it has been cancelled. It has to be called at once.",
-            asking: "Who calls an observer that comes after all others have been called?",
+            "An observer is registered after the cancellation. It must be called at once.",
+            asking:
+                "Which line calls an observer that is registered after all others have been called?",
             with: Answer.self, { try late($0) }),
         .oneThread(
             "E11.3", "cancelled twice",
-            "It is cancelled three times, with observers registered in between.",
-            asking: "What does the second call of `cancel` find, and what should it?",
+            "The source is cancelled three times, with observers registered in between.",
+            asking: "What does the second call of `cancel` find, and what should it find?",
             with: Answer.self, { try cancelledAgain($0) }),
         .oneThread(
             "E11.4", "withdrawn",
-            "Some of several observers are withdrawn, in this order and that, and one of them "
+            "Some of several observers are withdrawn, in different orders, and one of them "
                 + "twice. Those are not called, and the others are.",
-            asking: "How does a registration find its own observer, after others have gone?",
+            asking:
+                "How does a registration find its own observer, after others have been removed?",
             with: Answer.self, { try withdrawn($0) }),
         .oneThread(
-            "E11.5", "an observer that comes back",
-            "An observer asks, registers another one, cancels again, and withdraws itself. It is "
-                + "told yes, and the other one is called.",
+            "E11.5", "an observer that uses the token",
+            "An observer reads `isCancelled`, registers another observer, cancels again, "
+                + "and withdraws itself. It reads `true`, and the other observer is called.",
             asking:
-                "Observers are called in the middle of something. What do you hold in that moment, "
-                + "and what is still to be done?",
+                "What do you hold while observers are called, and what is still left to do "
+                + "at that moment?",
             with: Answer.self, { try comesBack($0) }),
         .oneThread(
-            "E11.6", "nothing is kept",
-            "Observers are called, withdrawn, or dropped together with the source. What they have "
-                + "captured must be freed, even if somebody keeps the registrations.",
-            asking: "Who still holds an observer when it has been called? And who holds whom, when "
-                + "nothing has happened at all?",
+            "E11.6", "nothing is kept alive",
+            "Observers are called, withdrawn, or released together with the source. What "
+                + "they have captured must be freed, even if the registrations live on.",
+            asking: "What still holds an observer after it has been called? And which object "
+                + "references which, before anything has happened?",
             with: Answer.self, { try nothingIsKept($0) }),
         .oneThread(
             "E11.7", "who lives on",
-            "The source is dropped, cancelled or not, and the token lives on; then the token is "
-                + "dropped, and a registration lives on. What was true remains true, observers "
-                + "that come too late are called, and to withdraw harms nobody.",
-            asking: "Where is it written that it has been cancelled, and who keeps that alive?",
+            "The source is released, cancelled or not, and the token lives on; then the "
+                + "token is released, and a registration lives on. The state stays as it was, "
+                + "late observers are called, and withdrawing has no effect.",
+            asking: "Where is it stored that the source was cancelled, and what keeps that alive?",
             with: Answer.self, { try livesOn($0) }),
         .unwatched(
-            "E11.8", "registrations that are dropped",
-            "Many observers are registered, and nobody keeps the registrations. When it is "
-                + "cancelled, all of them are called.",
-            asking: "By what do you tell two observers apart, and can two of them be alike in it?",
+            "E11.8", "registrations that are released",
+            "Many observers are registered, and the registrations are released. At the "
+                + "cancellation, all observers are called.",
+            asking: "How do you distinguish two observers, and can two of them be equal in that?",
             with: Answer.self, { try calledThoughDropped($0) }),
         .scenario(
             "E11.9", "cancel ∥ onCancel",
-            "One thread cancels while another one registers an observer; one is registered "
-                + "already. Early or late, each is called, once.",
-            asking: "At the marked step, what does the one thread believe that the other has made "
-                + "untrue?",
+            "One thread cancels while another one registers an observer; one is already "
+                + "registered. Early or late, each is called once.",
+            asking:
+                "At the marked step, what does the one thread assume that the other has made untrue?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -101,7 +105,8 @@ private enum CancellationRequirements {
             "E11.10", "cancel ∥ cancel",
             "Two threads cancel. The observer is called once.",
             asking:
-                "Both threads want to be the one who calls. Where is it decided which of them is?",
+                "Both threads want to call the observers. Where is it decided which of them "
+                + "does?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -113,9 +118,10 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.11", "cancel ∥ withdraw",
-            "One thread cancels while another one withdraws an observer. It may be called or not; "
-                + "the other one has to be.",
-            asking: "What does a thread that withdraws touch, and who else may be touching it?",
+            "One thread cancels while another one withdraws an observer. That observer may "
+                + "be called or not; the other one must be called.",
+            asking:
+                "What does the withdrawing thread access, and which other thread may access it, too?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -128,15 +134,15 @@ private enum CancellationRequirements {
                 try calls.expectAtMostOnce("withdrawn")
             }
             scenario.outcome { calls.made.contains("withdrawn") ? "called" : "not called" }
-            scenario.expect("called", .acceptable, "it was cancelled first")
-            scenario.expect("not called", .acceptable, "it was withdrawn first")
+            scenario.expect("called", .acceptable, "the cancellation was first")
+            scenario.expect("not called", .acceptable, "the withdrawal was first")
         },
         .scenario(
             "E11.12", "onCancel ∥ onCancel",
-            "Two threads register an observer each. When it is cancelled, both are called.",
+            "Two threads register one observer each. At the cancellation, both are called.",
             asking:
-                "Both threads change the list. What is to keep the second out while the first is "
-                + "in the middle of it?",
+                "Both threads change the list. What keeps the second out while the first "
+                + "modifies it?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -149,11 +155,11 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.13", "onCancel ∥ withdraw",
-            "One thread registers an observer while another one withdraws his. When it is "
-                + "cancelled, the one is called, and not the other.",
+            "One thread registers an observer while another one withdraws another observer. "
+                + "At the cancellation, the new one is called, and the withdrawn one is not.",
             asking:
-                "Both threads change the list. What is to keep the second out while the first is "
-                + "in the middle of it?",
+                "Both threads change the list. What keeps the second out while the first "
+                + "modifies it?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -168,11 +174,11 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.14", "withdraw ∥ withdraw",
-            "Two threads withdraw the same observer. When it is cancelled, that one is not called, "
-                + "and the other one is.",
+            "Two threads withdraw the same observer. At the cancellation, that one is not "
+                + "called, and the other one is.",
             asking:
-                "What does a registration change in itself when it is withdrawn, and may two "
-                + "threads do so?",
+                "What does a registration change in itself when it is withdrawn, and may "
+                + "two threads do that?",
             with: Answer.self
         ) { scenario, answer in
             let (pair, calls) = (answer.pair(), Calls())
@@ -188,9 +194,9 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.15", "cancel ∥ isCancelled",
-            "One thread cancels while another one asks. Either answer is right; the question must "
-                + "be safe.",
-            asking: "Somebody only reads. What keeps the writer out meanwhile?",
+            "One thread cancels while another one reads `isCancelled`. Either answer is "
+                + "correct, but the access must be safe.",
+            asking: "This thread only reads. What keeps the writer out meanwhile?",
             with: Answer.self
         ) { scenario, answer in
             let pair = answer.pair()
@@ -198,24 +204,24 @@ private enum CancellationRequirements {
             scenario.thread("canceller") { pair.cancel() }
             scenario.thread("worker") {
                 let isCancelled = pair.isCancelled
-                answers.append(isCancelled, isCancelled ? "hears yes" : "hears no")
+                answers.append(isCancelled, isCancelled ? "reads true" : "reads false")
             }
             scenario.check {
                 if !pair.isCancelled {
-                    throw Fault("wrong value", "it has been cancelled, and says that it has not")
+                    throw Fault("wrong value", "it has been cancelled, and `isCancelled` is false")
                 }
             }
             scenario.outcome { answers.entries == [true] ? "yes" : "no" }
-            scenario.expect("yes", .acceptable, "it was cancelled first")
-            scenario.expect("no", .acceptable, "it was asked first")
+            scenario.expect("yes", .acceptable, "the cancellation was first")
+            scenario.expect("no", .acceptable, "the read was first")
         },
         .scenario(
             "E11.16", "an observer that waits",
-            "An observer waits until another thread has asked, and registered and withdrawn an "
-                + "observer of its own.",
+            "An observer waits until another thread has read `isCancelled`, and has "
+                + "registered and withdrawn an observer of its own.",
             asking:
-                "A lock that lets its own thread in again helps nobody else. Who else wants in "
-                + "while an observer runs?",
+                "A recursive lock helps only the thread that holds it. Which other thread "
+                + "needs the lock while an observer runs?",
             with: Answer.self
         ) { scenario, answer in
             let pair = answer.pair()
@@ -229,19 +235,23 @@ private enum CancellationRequirements {
             }
         },
         .oneThread(
-            "E11.18", "a `deinit` that asks",
-            "What an observer has captured is freed, because it was called, withdrawn, or came too "
-                + "late. Its `deinit` asks the token, and registers another observer.",
+            "E11.18", "a `deinit` that uses the token",
+            "What an observer has captured is freed, because the observer was called, "
+                + "withdrawn, or registered too late. Its `deinit` reads the token, and registers "
+                + "another observer.",
             asking:
-                "At which line does the last one let go of an observer, and what do you hold there?",
-            with: Answer.self, { try askedByDeinit($0) }),
+                "At which line is the last reference to an observer released, and what do "
+                + "you hold there?",
+            with: Answer.self, { try askedByDeinit($0) }
+        ).alsoRunOptimized,
         .scenario(
             "E11.19", "withdraw, and a `deinit` that waits",
-            "One thread withdraws an observer. The `deinit` of what that has captured waits until "
-                + "another thread has asked, and registered an observer of its own.",
+            "One thread withdraws an observer. The `deinit` of what it has captured waits "
+                + "until another thread has read the token, and registered an observer of its "
+                + "own.",
             asking:
-                "A lock that lets its own thread in again helps nobody else. Who else wants in "
-                + "while an observer is freed?",
+                "A recursive lock helps only the thread that holds it. Which other thread "
+                + "needs the lock while an observer is freed?",
             with: Answer.self
         ) { scenario, answer in
             let pair = answer.pair()
@@ -252,13 +262,14 @@ private enum CancellationRequirements {
                 ask(pair)
                 bell.signal()
             }
-        },
+        }.alsoRunOptimized,
         .scenario(
             "E11.20", "cancel, and a `deinit` that waits",
-            "One thread cancels. The `deinit` of what an observer has captured waits until another "
-                + "thread has asked, and registered an observer of its own.",
+            "One thread cancels. The `deinit` of what an observer has captured waits until "
+                + "another thread has read the token, and registered an observer of its own.",
             asking:
-                "When `cancel` has called an observer, who lets go of it, and what is held meanwhile?",
+                "After `cancel` has called an observer, where is it released, and what is "
+                + "held meanwhile?",
             with: Answer.self
         ) { scenario, answer in
             let pair = answer.pair()
@@ -270,17 +281,17 @@ private enum CancellationRequirements {
                 bell.signal()
             }
             withExtendedLifetime(withdraw) {}
-        },
+        }.alsoRunOptimized,
         .independence(
             "E11.17", "two sources, two threads",
-            "Two threads do everything that can be done, with a source each. Neither should have "
-                + "to wait for the other.",
-            asking: "How many locks are there when there are a thousand sources?",
+            "Two threads each use all functions of their own source. Neither may wait for "
+                + "the other.",
+            asking: "How many locks are there for a thousand sources?",
             with: Answer.self,
             first: { useAlone($0) }, second: { useAlone($0) }),
     ]
 
-    /// Which observers were called, in which order.
+    /// Records which observers were called, and in which order.
     private final class Calls: Sendable {
         private let log = Scenario.Log<String>()
 
@@ -319,20 +330,21 @@ private enum CancellationRequirements {
             let names = (0..<count).map { "observer \($0)" }
             for name in names { calls.observe(pair, name) }
             if let early = calls.made.first {
-                throw Fault("too early", "'\(early)' is called before anybody has cancelled")
+                throw Fault("too early", "'\(early)' is called before the cancellation")
             }
             if pair.isCancelled {
-                throw Fault("wrong value", "it says yes, and nobody has cancelled")
+                throw Fault("wrong value", "`isCancelled` is true before the cancellation")
             }
             pair.cancel()
             for name in names { try calls.expectOnce(name) }
             if !pair.isCancelled {
-                throw Fault("wrong value", "it has been cancelled, and says that it has not")
+                throw Fault("wrong value", "it has been cancelled, and `isCancelled` is false")
             }
         }
     }
 
-    /// Nobody keeps the registrations: so there are many observers, and all of them in one place.
+    /// No variable keeps the registrations. Many observers, all with the same closure, expose
+    /// answers that identify an observer by an address.
     private static func calledThoughDropped(_ answer: Answer) throws {
         let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
         let observer = { @Sendable in calls.append(1) }
@@ -343,8 +355,8 @@ private enum CancellationRequirements {
         guard made != count else { return }
         throw Fault(
             made < count ? "lost" : "twice",
-            "\(count) observers are registered, nobody keeps the registrations, and \(made) are "
-                + "called")
+            "\(count) observers are registered, the registrations are released, and \(made) "
+                + "are called")
     }
 
     private static func late(_ answer: Answer) throws {
@@ -354,7 +366,7 @@ private enum CancellationRequirements {
             pair.cancel()
             for name in ["late", "later"] {
                 let withdraw = calls.observe(pair, name)
-                try calls.expectOnce(name, when: "when it has registered")
+                try calls.expectOnce(name, when: "after its registration")
                 withdraw()
             }
             try calls.expectOnce("late", "later")
@@ -383,12 +395,12 @@ private enum CancellationRequirements {
             pair.cancel()
             for number in 0..<4 {
                 if gone.contains(number) {
-                    try calls.expectNone("observer \(number)", when: "after it was withdrawn")
+                    try calls.expectNone("observer \(number)", when: "after its withdrawal")
                 } else {
-                    try calls.expectOnce("observer \(number)", when: "after others were withdrawn")
+                    try calls.expectOnce("observer \(number)", when: "after other withdrawals")
                 }
             }
-            try calls.expectOnce("newcomer", when: "after others were withdrawn")
+            try calls.expectOnce("newcomer", when: "after other withdrawals")
             withdrawals[gone[0]]()
         }
     }
@@ -408,23 +420,26 @@ private enum CancellationRequirements {
         pair.cancel()
         try calls.expectOnce("registered inside", "beside")
         if answers.entries != [true] {
-            throw Fault("wrong value", "an observer is called, asks, and is told no")
+            throw Fault("wrong value", "inside an observer, `isCancelled` is false")
         }
         _ = pair.onCancel { pair.cancel() }
         try calls.expectOnce("registered inside", "beside")
     }
 
     private static func nothingIsKept(_ answer: Answer) throws {
-        try expectFreed("it was called, and what it has captured is still there") { pair, observe in
+        try expectFreed("the observer was called, and what it has captured is still alive") {
+            pair, observe in
             let withdraw = observe()
             pair.cancel()
             return withdraw
         }
-        try expectFreed("it came late, and what it has captured is still there") { pair, observe in
+        try expectFreed("the observer was late, and what it has captured is still alive") {
+            pair, observe in
             pair.cancel()
             return observe()
         }
-        try expectFreed("it was withdrawn, and what it has captured is still there") { _, observe in
+        try expectFreed("the observer was withdrawn, and what it has captured is still alive") {
+            _, observe in
             let withdraw = observe()
             withdraw()
             return withdraw
@@ -435,7 +450,8 @@ private enum CancellationRequirements {
             captured = object
             _ = answer.pair().onCancel { withExtendedLifetime(object) {} }
         }
-        try expectGone(captured, "source and token have been dropped, and keep an observer alive")
+        try expectGone(
+            captured, "source and token have been released, and an observer is still alive")
 
         func expectFreed(
             _ what: String,
@@ -454,7 +470,7 @@ private enum CancellationRequirements {
         }
     }
 
-    /// Something to be captured, which says farewell.
+    /// An object for an observer to capture, whose `deinit` calls a function.
     private final class Farewell: @unchecked Sendable {
         private let say: () -> Void
 
@@ -496,7 +512,7 @@ private enum CancellationRequirements {
                 }
             ),
             (
-                "called, as it came too late",
+                "called late",
                 { pair, observe in
                     pair.cancel()
                     return observe()
@@ -515,7 +531,7 @@ private enum CancellationRequirements {
             }
             if farewells.entries != [1] {
                 throw Fault(
-                    "kept alive", "an observer was \(when), and what it captured is not freed")
+                    "kept alive", "an observer was \(when), and what it has captured is not freed")
             }
             withExtendedLifetime(withdraw) {}
         }
@@ -533,15 +549,16 @@ private enum CancellationRequirements {
                 withdrawals.append(calls.observe(token, "late"))
                 if token.isCancelled != isCancelled {
                     let said =
-                        isCancelled ? "has been cancelled, and says that it has not" : "says yes"
-                    throw Fault("wrong value", "the source is gone; the token \(said)")
+                        isCancelled
+                        ? "has been cancelled, and its `isCancelled` is false" : "says yes"
+                    throw Fault("wrong value", "the source is freed; the token \(said)")
                 }
             }
             for withdraw in withdrawals { withdraw() }
             if isCancelled {
-                try calls.expectOnce("early", "late", when: "when the source is gone")
+                try calls.expectOnce("early", "late", when: "after the source was freed")
             } else {
-                try calls.expectNone("early", "late", when: "when nobody has cancelled")
+                try calls.expectNone("early", "late", when: "without a cancellation")
             }
         }
     }

@@ -1,30 +1,30 @@
 // Exercise 2 · Keep both handlers
 //
-// This is the promise of Stage 1, a little shorter: one slot for what comes next, one for what goes
-// wrong. Chapter 2 of the Tutorial has shown what that comes to. A second `then` takes the place of
-// the first, and `error` takes the slot in which `then` has kept its link to the rest of the chain.
+// This is the promise of Stage 1, slightly shortened: one slot for the next function, one for the
+// error function. Chapter 2 of the Tutorial shows the result. A second `then` replaces the first,
+// and `error` replaces the link to the rest of the chain that `then` has stored in its slot.
 //
-// Make room for everyone. `then` and `error` may be called on one promise any number of times and
-// in any mixture, before it settles, after it, or inside one of its handlers, and each of them is
-// heard, once: in the order in which they were called, as long as that was before the promise
-// settled. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
+// Make room for all handlers. `then` and `error` may be called on one promise any number of times
+// and in any mixture: before it settles, after it, or inside one of its handlers. Each handler is
+// called once. Handlers that are registered before the promise settles are called in the order of
+// registration. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
 //
-// Two things to watch: when a promise is rejected, every promise that a `then` has made of it has
-// to be rejected as well; and whoever stands further down in such a chain has his place in the
-// order, too: that of the `then` through which he is tied to this promise.
+// Two things to watch. When a promise is rejected, every promise that a `then` on it has returned
+// must be rejected as well. And a handler further down such a chain has its place in the order,
+// too: the place of the `then` that links its chain to this promise.
 //
-// There is one thread. Nobody settles the promise a second time: that comes in the next exercise.
+// There is one thread. The promise is settled once only; the next exercise is about a second time.
 //
 // Grade it with: swift run promise-lab grade 2
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
 
-    /// What to do with the value, once there is one.
+    /// Called with the value.
     private var f_then: ((Value) -> Void)?
-    /// What to do with the error, if there is one.
+    /// Called with the error.
     private var f_error: ((any Error) -> Void)?
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
 
     public init(

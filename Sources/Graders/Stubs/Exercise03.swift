@@ -1,21 +1,20 @@
 // Exercise 3 · Settle once
 //
-// This promise has room for everyone: it keeps a list, and whoever waits is called in the order of
-// registration. But nothing keeps it from settling again. `resolve(1)`, then `resolve(2)`, and
-// every handler has run twice, with two values. A promise is the promise of *one* outcome.
+// This promise keeps a list of handlers and calls them in the order of registration. But it can
+// settle again: after `resolve(1)` and `resolve(2)`, every handler has run twice, with two values.
+// A promise is the promise of *one* outcome.
 //
-// Make it settle once. The first call of `resolve` or `reject` decides; whatever comes after it
-// changes nothing and calls nobody, wherever it comes from. The interface stays as it is:
-// `init(block:)`, `then`, `error`, `result`.
+// Make it settle once. The first call of `resolve` or `reject` decides; later calls change nothing
+// and call no handler, wherever they come from. The interface stays as it is: `init(block:)`,
+// `then`, `error`, `result`.
 //
-// Two things more, since they belong to the same moment. Handlers are called in the order of their
-// registration even if one of them registers another: that one has its turn when all who came
-// before it have returned, and not inside of one of them. And a promise may live on for long after
-// it has settled. What its handlers have captured should not, once there is nobody left to be
-// called.
+// Two more points belong to the same moment. Handlers are called in the order of registration even
+// if one of them registers another: the new handler runs after all earlier handlers have returned,
+// and not inside one of them. And a promise may live long after it has settled: what its handlers
+// have captured must be freed when no handler is left to call.
 //
 // There is one thread. Handlers run as they do now: inside the call that settles the promise, or
-// inside `then` if it is settled and nobody is being called.
+// inside `then` if the promise is settled and is not calling handlers.
 //
 // Grade it with: swift run promise-lab grade 3
 
@@ -23,9 +22,9 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public init(

@@ -1,19 +1,19 @@
 // Exercise 4 · Flatten
 //
-// This promise settles once and has room for everyone. Its `then` maps: what the function returns
-// is the value of the next promise. If a function returns a promise, that makes a promise of a
-// promise, with which nobody can do anything.
+// This promise settles once and calls all its handlers. Its `then` maps: the value that the
+// function returns is the value of the next promise. If the function returns a promise, the result
+// is a promise of a promise, which is of no use.
 //
-// The second `then` below is for such functions, and it does nothing: the promise that it returns
-// is never settled. Make it end as the promise ends that the function returns, whether that one is
-// settled long since, or later, or never; with its value, or with its error. Errors from above, and
-// errors that the function throws, travel as they do with the other `then`. The interface stays as
-// it is: `init(block:)`, both `then`s, `error`, `result`.
+// The second `then` below is for such functions, and does nothing yet: the promise that it returns
+// never settles. Make that promise settle as the promise does that the function returns, with its
+// value or its error, whether that one is already settled, settles later, or never settles. Errors
+// of the promise on which `then` is called, and errors that the function throws, propagate as they
+// do with the other `then`. The interface stays as it is: `init(block:)`, both `then`s, `error`,
+// `result`.
 //
-// Two things to watch: the promise that the function returns belongs to somebody else, who may have
-// handlers on it, too; and by way of a variable a function can return the very promise that its own
-// `then` has returned. That one would wait for itself for ever. It has to be rejected instead, with
-// `PromiseError.returnedItself`.
+// Two things to watch. The promise that the function returns may have other handlers. And through a
+// variable, a function can return the very promise that its own `then` has returned. That promise
+// would wait for itself forever; it must be rejected with `PromiseError.returnedItself` instead.
 //
 // There is one thread.
 //
@@ -23,9 +23,9 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public init(
@@ -73,7 +73,7 @@ public final class AWPromise<Value> {
     public func then<Next>(
         _ function: @escaping (Value) throws -> AWPromise<Next>
     ) -> AWPromise<Next> {
-        // Nobody settles it.
+        // No code settles it yet.
         AWPromise<Next>()
     }
 
@@ -84,8 +84,8 @@ public final class AWPromise<Value> {
     }
 }
 
-/// What a promise itself can have to complain of.
+/// Errors of the promise itself.
 public enum PromiseError: Error {
-    /// A function passed to `then` returned the promise that this `then` had returned before.
+    /// A function passed to `then` returned the promise that this `then` had returned.
     case returnedItself
 }

@@ -1,20 +1,21 @@
 // Exercise 5 · Lock it
 //
-// This is the promise of Stage 2, a little shorter. On one thread it is correct. Chapter 4 of the
-// Tutorial has shown what two threads make of it: a handler that is never called, or called twice,
-// and two threads in the middle of the same list.
+// This is the promise of Stage 2, slightly shortened. On one thread it is correct. Chapter 4 of the
+// Tutorial shows what happens with two threads: a handler that is never called, or called twice,
+// and two threads that modify the same list at the same time.
 //
-// Make it safe to settle, observe and read from any thread. Every handler has to be called exactly
-// once, whoever comes first. The interface stays as it is: `init(block:)`, `then`, `error`,
-// `result`. Any sound technique will do: a `Mutex`, an `NSLock`, a serial queue, an atomic.
+// Make it safe to settle, observe and read the promise from any thread. Every handler must be
+// called exactly once, in every interleaving. The interface stays as it is: `init(block:)`, `then`,
+// `error`, `result`. Any correct technique is accepted: a `Mutex`, an `NSLock`, a serial queue, an
+// atomic.
 //
-// Two things to watch: whatever is decided by looking at the state has to be done before anybody
-// else can change it; and threads that use two different promises must not have to wait for each
-// other.
+// Two things to watch. A check of the state, and the action that depends on it, must be one
+// critical section. And threads that use two different promises must not wait for each other.
 //
 // Handlers run as they do now: inside the call that settles the promise, or inside `then` if it is
-// settled already, so nothing can be sent away with `async`. Whether a lock is held meanwhile, and
-// in which order handlers run when threads meet, is the matter of the next two exercises.
+// already settled. So no work may be dispatched with `async`. Whether a lock is held while a
+// handler runs, and in which order handlers run when threads meet, are the topics of the next two
+// exercises.
 //
 // Grade it with: swift run promise-lab grade 5
 
@@ -22,9 +23,9 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { outcome }

@@ -1,25 +1,25 @@
 // Exercise 6 · Do not call out under the lock
 //
-// This promise has a lock, and everything is done while it is held: looking, writing, and calling
-// the handlers. So no handler is lost and none is called twice. It is a recursive lock, which lets
-// a thread in again that holds it already: otherwise the first handler that uses its own promise
-// would wait for itself.
+// This promise holds its lock for everything that it does: reading, writing, and calling the
+// handlers. So no handler is lost, and none is called twice. The lock is recursive, which means
+// that a thread that holds it can take it again: otherwise the first handler that uses its own
+// promise would wait for itself.
 //
-// But a handler is somebody else's function, and may take its time. As long as it runs, every other
-// thread that comes near the promise has to wait, if only to read its `result`. And if the handler
-// waits for one of these threads, then all of them wait for ever.
+// But a handler is unknown code, and may take long. While it runs, every other thread that uses the
+// promise waits, even to read its `result`. And if the handler waits for one of these threads, all
+// of them wait forever.
 //
-// Make the promise let go of the lock before it runs anything that is not its own. All else has to
-// stay: every handler is called exactly once, whoever comes first, and reading is as safe as
+// Make the promise release the lock before it runs any code that is not its own. Everything else
+// stays: every handler is called exactly once, in every interleaving, and reading is as safe as
 // writing. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
 //
-// Two things to watch: `then` and `error` call handlers, too, if the promise is settled; and when
-// the last reference to a handler goes, so does what it has captured, and then a `deinit` runs that
-// is somebody else's function as well.
+// Two things to watch. `then` and `error` call handlers, too, if the promise is settled. And when
+// the last reference to a handler is released, what it has captured is freed, and then a `deinit`
+// runs that is unknown code as well.
 //
-// Handlers run inside the call that settles the promise, or inside `then` if it is settled already,
-// so nothing can be sent away with `async`. In which order handlers run when threads meet is the
-// matter of the next exercise.
+// Handlers run inside the call that settles the promise, or inside `then` if it is already settled.
+// So no work may be dispatched with `async`. In which order handlers run when threads meet is the
+// topic of the next exercise.
 //
 // Grade it with: swift run promise-lab grade 6
 
@@ -30,9 +30,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSRecursiveLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -1,22 +1,23 @@
 // Exercise 7 · Keep the order across a settle
 //
-// This promise decides under its lock, and calls handlers when it has let go of it. So there is a
-// moment at which it is settled, and those who have waited for it have not been called yet. Whoever
-// comes at that moment finds the outcome, is called at once, and has overtaken all of them. It
-// happens with two threads; it happens with one as well, if a handler registers another.
+// This promise decides under its lock, and calls handlers after it has released it. So there is a
+// moment at which the promise is settled, but its waiting handlers have not been called yet. A
+// handler that is registered at that moment is called at once, and overtakes all of them. It
+// happens with two threads; it happens with one thread as well, if a handler registers another.
 //
-// Make the promise call its handlers in the order in which they were registered: who was there
-// first is called first, and has returned when the next one is called, for as long as anybody is
-// left who came before the promise settled, or while those were being called. Who comes after that
-// is called inside `then` or `error`, as now. The interface stays as it is: `init(block:)`, `then`,
-// `error`, `result`.
+// Make the promise call its handlers in the order of registration, each after the one before it has
+// returned, as long as handlers are left that were registered before the promise settled or while
+// such handlers were being called. A handler that is registered after that is called inside `then`
+// or `error`, as now. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
 //
-// Two things to watch: no lock may be held while a handler runs or is freed, and nobody may have to
-// wait for a handler to return, except who calls it. And there is a last moment: when whoever is
-// calling looks for the next handler and finds nobody. Who comes then must not be forgotten.
+// Two things to watch. No lock may be held while a handler runs or is freed, and no thread may wait
+// for a handler to return, except the thread that calls it. And there is a last moment: the thread
+// that calls handlers looks for the next one, and finds none. A handler that is registered then
+// must not be lost.
 //
-// Nothing can be sent away with `async`: who waited when the promise settled is called inside the
-// call that has settled it. Who joins them while they are called may well be called there, too.
+// No work may be dispatched with `async`: a handler that waits when the promise settles is called
+// inside the call that settles it. A handler that is added while others are being called may be
+// called there, too.
 //
 // Grade it with: swift run promise-lab grade 7
 
@@ -27,9 +28,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -1,34 +1,34 @@
 // Exercise 8 · All of them
 //
-// From here on you stand on Stage 3: its promise is finished, and safe on any number of threads.
-// This exercise and the next two add functions to it that wait for more than one thing.
+// From here on you build on Stage 3: its promise is complete, and safe on any number of threads.
+// This exercise and the next two add functions that wait for more than one event.
 //
-// Write `whenAll`. It returns a promise of the values of all promises in the list:
+// Write `whenAll`. It returns a promise of the values of all promises in the list, the aggregate:
 //
-// - fulfilled when the last of them is, with their values in the order of the list, whatever the
-//   order in which they come;
-// - rejected as soon as one of them is rejected, with its error; of several, the first counts;
-// - for an empty list, fulfilled with an empty array, at once.
+// - fulfilled when the last of them is fulfilled, with their values in the order of the list, in
+//   whatever order they arrive;
+// - rejected as soon as one of them is rejected, with its error; if several are, the first counts;
+// - for an empty list, fulfilled at once with an empty array.
 //
-// A promise may stand in the list more than once, and may have been settled before. The promises
-// may be settled by different threads, at the same time; what you keep meanwhile is yours to guard.
-// Nobody may be told while you hold a lock, and threads that wait for two different lists must not
-// have to wait for each other.
+// A promise may occur more than once in the list, and may be settled before the call. Different
+// threads may settle the promises at the same time; what you store meanwhile is yours to protect.
+// No handler may run while you hold a lock, and threads that wait for two different lists must not
+// wait for each other.
 //
-// What Stage 3 offers, besides locks and atomics:
+// What Stage 3 offers, in addition to locks and atomics:
 //
 //     AWPromise<Value>.pending()           a promise, and the resolver that settles it
 //     AWPromise.fulfilled(value)           a promise that is fulfilled; rejected(error): rejected
-//     resolver.fulfill(value)              settles it, unless somebody has; also reject(error)
+//     resolver.fulfill(value)              settles it, unless it is settled; also reject(error)
 //     resolver.settle(outcome)             the same, with a value or an error
 //     promise.result                       the outcome, or nil
-//     promise.observe(on: here) { … }      a handler that gets the outcome, a value or an error
-//     promise.then(on: here) { … }         a handler that gets the value
-//     promise.error(on: here) { … }        a handler that gets the error
+//     promise.observe(on: here) { … }      a handler that receives the outcome, a value or an error
+//     promise.then(on: here) { … }         a handler that receives the value
+//     promise.error(on: here) { … }        a handler that receives the error
 //
-// `here` is `ImmediateDispatcher()`: without it, the handler is sent to the main queue. Stage 3's own
-// `all` and whatever else would do the work for you (`allSettled`, `follow`) are not to be used, and
-// these words are refused wherever they stand.
+// `here` is `ImmediateDispatcher()`: without it, the handler runs on the main queue. Do not use
+// Stage 3's own `all`, or what would do the work for you (`allSettled`, `follow`). The grader
+// refuses these words wherever they occur.
 //
 // Grade it with: swift run promise-lab grade 8
 
@@ -36,7 +36,7 @@ import PromiseOperators
 
 public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
     let (promise, resolver) = AWPromise<[Value]>.pending()
-    // Whoever drops the resolver has abandoned the promise: somebody has to keep it.
+    // When the resolver is freed, the promise is abandoned: something has to keep it.
     _ = resolver
     return promise
 }

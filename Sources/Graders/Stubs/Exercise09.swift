@@ -1,30 +1,30 @@
 // Exercise 9 · The first of them
 //
-// Two functions that end as soon as one of several things has happened.
+// Two functions that return a promise of the first of several events.
 //
-// `winner(of:)` ends as the first promise of the list ends, with its value or its error. Of several
-// that are settled already, the first in the list wins. For an empty list it is rejected with
+// `winner(of:)` settles as the first promise of the list does, with its value or its error. If
+// several are already settled, the first in the list wins. For an empty list it is rejected with
 // `OperatorError.noPromises`.
 //
-// `withTimeout` ends as the promise ends, if it does within `limit` from now; otherwise it is
-// rejected with `OperatorError.timedOut`, when the time is up. A clock makes a call later with
-// `schedule(after:_:)`, and the alarm which that returns can be cancelled.
+// `withTimeout` settles as the promise does, if that happens within `limit` from now; otherwise it
+// is rejected with `OperatorError.timedOut` when the time is up. `schedule(after:_:)` makes a clock
+// call a function later, and returns an alarm, which can be cancelled.
 //
-// Both have to leave nothing behind when it is decided: no alarm on the clock, and no handler on a
-// promise that goes on. A promise that lives as long as the program may take part in a great many
-// races.
+// Neither may leave anything behind when it is settled: no alarm on the clock, and no handler on a
+// promise that is still pending. A promise that lives as long as the program may take part in many
+// races. And if no promise ever settles, nothing may keep itself alive in a cycle of references.
 //
-// What you need of Stage 3, besides what exercise 8 names:
+// What you need of Stage 3, in addition to what exercise 8 names:
 //
 //     let observation = promise.observe(on: here) { … }
-//     observation.withdraw()                            the promise lets go of the handler
+//     observation.withdraw()                            the promise releases the handler
 //     let alarm = clock.schedule(after: limit) { … }
-//     alarm.cancel()                                    the clock lets go of the call
+//     alarm.cancel()                                    the clock releases the function
 //
-// The promises may be settled, and the clock turned, on different threads, also while you are
-// setting up. Nobody may be told while you hold a lock, and threads with two different races must
-// not have to wait for each other. As before, say `on: ImmediateDispatcher()`. Stage 3's own
-// `race`, `timeout` and `follow`, and its cancellation, are not to be used.
+// Different threads may settle the promises and advance the clock, even while you set up. No
+// handler may run while you hold a lock, and threads with two different races must not wait for
+// each other. As before, write `on: ImmediateDispatcher()`. Do not use Stage 3's own `race`,
+// `timeout` and `follow`, or its cancellation.
 //
 // Grade it with: swift run promise-lab grade 9
 

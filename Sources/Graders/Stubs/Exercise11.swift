@@ -1,28 +1,29 @@
 // Exercise 11 · Told to stop
 //
-// Write the pair with which work is told that nobody wants it any more. Whoever has the source may
-// cancel; the work is given the token, which it may ask, and with which it may leave observers.
+// Write a source and a token that cancel work whose result is no longer needed. The caller keeps
+// the source, and cancels. The work receives the token: it can ask whether it is cancelled, and can
+// register observers.
 //
-// - Each observer is called exactly once: inside of `cancel`, or inside of `onCancel` if it comes
-//   too late for that, or by whichever of two threads it was that met there.
-// - An observer that was withdrawn before the cancellation is not called.
-// - Cancelling again, inside of an observer or on another thread, changes nothing.
-// - While observers are called, `isCancelled` is `true`, and it remains so.
+// - Each observer is called exactly once: inside `cancel`, or inside `onCancel` if it is registered
+//   too late for that; if two threads meet there, by either of them.
+// - An observer that is withdrawn before the cancellation is not called.
+// - Cancelling again, inside an observer or on another thread, changes nothing.
+// - While observers are called, `isCancelled` is `true`, and it stays `true`.
 // - An observer may do anything: register another one, cancel, wait for another thread.
-// - What an observer has captured is let go when it has been called or withdrawn, even if somebody
-//   keeps the registration; and with the source and the token, if neither happens.
-// - A registration may be dropped. That withdraws nothing. And a token may outlive its source, and
-//   a registration both of them.
+// - What an observer has captured is released when the observer has been called or withdrawn, even
+//   if the registration lives on; if neither happens, together with the source and the token.
+// - Releasing a registration withdraws nothing. A token may outlive its source, and a registration
+//   may outlive both.
 //
-// Everything may happen on any thread at any time. Threads with two different sources must not have
-// to wait for each other. The order in which observers are called is up to you.
+// Everything may happen on any thread at any time. Threads with two different sources must not wait
+// for each other. The order in which observers are called is up to you.
 //
-// The classes and their functions keep their names; what is in them is yours. Any technique will
-// do, a promise of Stage 3 included, but not its `CancellationSource` and `CancellationToken`. For a
-// promise, `import Stage3ThreadSafe`; it offers:
+// The classes and their functions keep their names; their contents are yours. Any technique is
+// accepted, including a promise of Stage 3, but not its `CancellationSource` and
+// `CancellationToken`. For a promise, `import Stage3ThreadSafe`; it offers:
 //
 //     AWPromise<Void>.pending()                           a promise, and its resolver
-//     resolver.settle(.success(()))                       settles it, unless somebody has
+//     resolver.settle(.success(()))                       settles it, unless it is settled
 //     promise.observe(on: ImmediateDispatcher()) { … }    an observation, with withdraw()
 //     promise.result                                      the outcome, or nil
 //

@@ -1,17 +1,18 @@
 // Exercise 12 · Find the bug
 //
-// This promise locks whatever it touches, calls nobody under its lock, and keeps the order across a
-// settle. It passes its tests, and a stress test of ten minutes. And there is one interleaving too
-// many: somewhere a decision rests on something that another thread has changed meanwhile.
+// This promise locks all that it accesses, calls no handler under its lock, and keeps the order
+// across a settle. It passes its tests, and a stress test of ten minutes. But it has a bug: in some
+// interleaving, a decision depends on an observation that another thread has made untrue meanwhile.
 //
-// 1. Find it by reading. Say to which hazard the promise falls (promise-lab list tells them), and in
-//    which interleaving, as a row of letters as in exercise 1: `promise-lab show` with the id of a
-//    hazard and `--stage 3` shows its threads. Steps of this class are: taking its lock (whatever is
-//    done under it belongs to the same step), and touching a property that is not behind it.
-// 2. Then mend the class, and nothing but the bug.
+// 1. Find the bug by reading. Name the hazard that the promise fails (`promise-lab list` lists
+//    them), and an interleaving in which it fails, as a row of letters as in exercise 1.
+//    `promise-lab show` with the id of a hazard and `--stage 3` shows its threads. In this class, a
+//    step is taking its lock (with everything that is done under it), or an access to a property
+//    that the lock does not protect.
+// 2. Then fix the bug, and change nothing else.
 //
-// The report is tried on the promise as it came, the mended class on every hazard. There are five
-// variants: promise-lab exercise 12 --variant 3 puts the third one here in place of this one.
+// The report is checked on the original class, and the fixed class on every hazard. There are five
+// variants: `promise-lab exercise 12 --variant 3` replaces this class with the third.
 //
 // Grade it with: swift run promise-lab grade 12
 
@@ -31,11 +32,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private struct State {
-        /// What the promise ended with; `nil` as long as it is pending.
+        /// The value or the error; `nil` while the promise is pending.
         var outcome: Outcome?
-        /// Who waits, in order of registration.
+        /// The waiting handlers, in order of registration.
         var handlers: [Handler] = []
-        /// Whether some thread is calling handlers. The others leave theirs in the list.
+        /// Whether a thread is calling handlers. Other threads add theirs to the list.
         var isCalling = false
     }
 

@@ -3,11 +3,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private struct State {
-        /// What the promise ended with; `nil` as long as it is pending.
+        /// The value or the error; `nil` while the promise is pending.
         var outcome: Outcome?
-        /// Who waits, in order of registration.
+        /// The waiting handlers, in order of registration.
         var handlers: [Handler] = []
-        /// The thread that is calling handlers. What they register meanwhile waits in the list.
+        /// The thread that is calling handlers. Handlers that are registered meanwhile wait in the list.
         var caller: Thread?
     }
 

@@ -1,4 +1,4 @@
-// Rejected: R02 goes well
+// Rejected: R02 does not fail
 // Both get past the guard, but the handler is out of the list before the second looks for it.
 
 public enum Scheduler {

@@ -1,5 +1,5 @@
-// Rejected: R01 goes well
-// Whoever comes second finds what the first has left: no switch, no race.
+// Rejected: R01 does not fail
+// One thread runs after the other: no switch, no race.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

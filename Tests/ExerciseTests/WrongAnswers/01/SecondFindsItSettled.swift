@@ -1,4 +1,4 @@
-// Rejected: R02 goes well
+// Rejected: R02 does not fail
 // The second thread comes to the guard after the first has settled.
 
 public enum Scheduler {

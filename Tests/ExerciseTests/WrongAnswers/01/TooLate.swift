@@ -1,4 +1,4 @@
-// Rejected: R01 goes well
+// Rejected: R01 does not fail
 // The subscriber appends before the resolver looks at the list.
 
 public enum Scheduler {

@@ -1,15 +1,14 @@
 // Rejected: E02.3 wrong value
-// The second handler hears what the first has made of the value, as if it stood behind it in a
-// chain.
+// The second handler receives the result of the first, as if it were the next link of a chain.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
 
-    /// What to do with the value, once there is one.
+    /// Called with the value.
     private var f_then: [(Value) -> Any?] = []
-    /// What to do with the error, if there is one.
+    /// Called with the error.
     private var f_error: [(any Error) -> Void] = []
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
 
     public init(

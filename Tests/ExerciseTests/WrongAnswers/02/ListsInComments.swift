@@ -1,16 +1,16 @@
 // Rejected: H02 replaced
-// The lists are there, in comments. (Cheats: looks like an answer to whoever only reads.)
+// The lists exist in comments only. (Cheats: looks right to a reader.)
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
 
     // private var handlers: [(Value) -> Void] = []
     // private var errorHandlers: [(any Error) -> Void] = []
-    /// What to do with the value, once there is one.
+    /// Called with the value.
     private var f_then: ((Value) -> Void)?
-    /// What to do with the error, if there is one.
+    /// Called with the error.
     private var f_error: ((any Error) -> Void)?
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     public private(set) var result: Outcome?
 
     public init(

@@ -1,5 +1,5 @@
 // Rejected: refused
-// Whoever settles or observes an actor has to wait, and nobody is told inside of his own call.
+// An actor can be used with await only, so no handler runs inside the call that settles.
 
 public actor AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

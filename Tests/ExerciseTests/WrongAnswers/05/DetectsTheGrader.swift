@@ -1,5 +1,5 @@
 // Rejected: refused
-// Waits for nothing and locks nothing, unless somebody is watching.
+// Locks nothing, unless a grader is detected. (Cheats.)
 
 import Foundation
 
@@ -7,9 +7,9 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { outcome }

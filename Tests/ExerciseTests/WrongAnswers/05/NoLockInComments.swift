@@ -1,13 +1,13 @@
 // Rejected: R01 lost
-// The lock is there, in comments. (Cheats: looks like an answer to whoever only reads.)
+// The lock exists in comments only. (Cheats: looks right to a reader.)
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { outcome }

@@ -1,5 +1,5 @@
-// Rejected: E05.1 over-synchronised
-// One lock for all promises there are: safe, and everybody waits foreverybody.
+// Rejected: E05.1 over-synchronized
+// One lock for all promises: safe, but unrelated threads wait for each other.
 
 import Foundation
 
@@ -9,9 +9,9 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { theLock.withLock { outcome } }

@@ -6,9 +6,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     // private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { outcome }

@@ -1,4 +1,4 @@
-// Rejected: E06.5 over-synchronised
+// Rejected: E06.5 over-synchronized
 // Handlers run outside of the lock, but there is one lock for all the promises there are.
 
 import Foundation
@@ -9,9 +9,9 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { theLock.withLock { outcome } }

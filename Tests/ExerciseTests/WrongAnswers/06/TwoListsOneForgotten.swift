@@ -7,7 +7,7 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
     /// Who waits for the value, and who waits for the error.
     private var handlers: [(Value) -> Void] = []

@@ -8,11 +8,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// Held by whoever calls handlers.
+    /// Held by the thread that calls handlers.
     private let calling = NSRecursiveLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -8,11 +8,11 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether a thread is calling handlers. Whoever registers meanwhile leaves that to it.
+    /// Whether a thread is calling handlers. It also calls those that are added meanwhile.
     private var isCallingHandlers = false
     /// How many have been called.
     private var called = 0

@@ -1,4 +1,4 @@
-// Rejected: E07.9 over-synchronised
+// Rejected: E07.9 over-synchronized
 // In order, and handlers run outside of the lock. But there is one for all the promises there are.
 
 import Foundation
@@ -9,11 +9,11 @@ public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     private typealias Handler = (Outcome) -> Void
 
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether a thread is calling handlers. Whoever registers meanwhile leaves that to it.
+    /// Whether a thread is calling handlers. It also calls those that are added meanwhile.
     private var isCallingHandlers = false
 
     public var result: Outcome? { theLock.withLock { outcome } }
@@ -52,7 +52,7 @@ public final class AWPromise<Value> {
         if let settled { callHandlers(settled) }
     }
 
-    /// To be called by whoever has set the flag. Whoever finds the list empty takes it down.
+    /// Called by the thread that has set the flag. Clears it when the list is empty.
     private func callHandlers(_ outcome: Outcome) {
         while let round = nextRound() {
             for handler in round { handler(outcome) }

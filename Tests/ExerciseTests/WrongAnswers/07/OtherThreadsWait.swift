@@ -9,9 +9,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSCondition()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
     /// The thread that is calling handlers.
     private var caller: Thread?

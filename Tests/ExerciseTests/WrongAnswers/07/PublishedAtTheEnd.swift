@@ -1,5 +1,6 @@
 // Rejected: E07.1 result differs
-// Pending until all have been called: so everybody joins the list. But what does a handler see?
+// Pending until all handlers have returned, so all of them join the list. But a handler sees no
+// result.
 
 import Foundation
 
@@ -8,9 +9,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
     /// Whether it has been decided how the promise ends.
     private var isSettling = false

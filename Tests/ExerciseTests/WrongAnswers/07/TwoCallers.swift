@@ -1,5 +1,6 @@
 // Rejected: R06 out of order
-// Whoever registers joins the list and works it off, whether somebody else is about it or not.
+// Each registration adds to the list and then calls its handlers, even if another thread does so,
+// too.
 
 import Foundation
 
@@ -8,9 +9,9 @@ public final class AWPromise<Value> {
     private typealias Handler = (Outcome) -> Void
 
     private let lock = NSLock()
-    /// What the promise ended with; `nil` as long as it is pending.
+    /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the outcome, in order of registration.
+    /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
 
     public var result: Outcome? { lock.withLock { outcome } }

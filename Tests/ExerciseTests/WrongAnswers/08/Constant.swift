@@ -1,5 +1,5 @@
 // Rejected: E08.1 too early
-// What an empty list gives, for every list. (Cheats.)
+// The answer for an empty list, for every list. (Cheats.)
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E08.3 abandoned
-// Of an empty list nobody is last, and nobody keeps the resolver.
+// An empty list has no last promise, so its resolver is freed unused.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,5 +1,6 @@
-// Rejected: E08.5 silence
-// An error is told when all promises are settled: Bolts' `whenAll`, and not what is asked for.
+// Rejected: E08.5 not settled
+// An error is passed on when all promises are settled, like `whenAll` of Bolts. The task asks for
+// less.
 
 import Stage3ThreadSafe
 import Synchronization

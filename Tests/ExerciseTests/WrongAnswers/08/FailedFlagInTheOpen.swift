@@ -16,7 +16,7 @@ private final class Collection<Value: Sendable> {
         places = Mutex(Places(values: Array(repeating: nil, count: count), empty: count))
     }
 
-    /// All values, if this was the last that was missing.
+    /// All values, if this was the last missing one.
     func fill(_ index: Int, _ value: Value) -> [Value]? {
         places.withLock { places in
             places.values[index] = value

@@ -1,6 +1,6 @@
 // Rejected: E08.4 abandoned
-// The values are kept under the identity of their promises: a promise that stands in the list twice
-// has one, and the last place is never filled.
+// The values are stored by the identity of their promises, so a promise that occurs twice counts
+// once.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E08.5 silence
+// Rejected: E08.5 not settled
 // A chain through the list. An error waits until it is the turn of the promise that has it.
 
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
-// Rejected: E08.13 over-synchronised
-// One lock for all lists there are: safe, and everybody waits foreverybody.
+// Rejected: E08.13 over-synchronized
+// One lock for all lists: safe, but unrelated threads wait for each other.
 
 import Foundation
 import Stage3ThreadSafe

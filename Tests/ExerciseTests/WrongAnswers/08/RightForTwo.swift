@@ -1,5 +1,6 @@
 // Rejected: E08.8 abandoned
-// Who was not the fastest counts without care: one may be that, and not two.
+// A thread that was not the fastest counts without protection: correct for two threads, and not for
+// three.
 
 import Stage3ThreadSafe
 import Synchronization
@@ -19,7 +20,7 @@ public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]>
             let isAlone = count.arrived.compareExchange(
                 expected: before, desired: before + 1, ordering: .acquiringAndReleasing
             ).exchanged
-            // Somebody was faster: count once more.
+            // Another thread was faster: count again.
             let now =
                 isAlone
                 ? before + 1

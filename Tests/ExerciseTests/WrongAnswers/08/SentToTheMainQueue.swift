@@ -1,4 +1,4 @@
-// Rejected: E08.1 sent away
+// Rejected: E08.1 main queue
 // No dispatcher is named, so the handlers are sent to the main queue.
 
 import Stage3ThreadSafe

@@ -1,4 +1,4 @@
-// Rejected: E08.5 silence
+// Rejected: E08.5 not settled
 // Only `then` is used. A rejected promise never comes by there, and the whole waits forever.
 
 import Stage3ThreadSafe

@@ -4,7 +4,7 @@
 import Stage3ThreadSafe
 
 extension Resolver {
-    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    /// Settles as `contestant` does, unless it is settled before, and withdraws when it is.
     fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
         let here = ImmediateDispatcher()
         let observation = contestant.observe(on: here) { end in self.settle(end) }

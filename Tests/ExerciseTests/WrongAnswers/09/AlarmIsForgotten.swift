@@ -1,11 +1,10 @@
 // Rejected: E09.6 kept alive
-// The alarm goes off when its time has come, whatever has happened. Nobody hears it; it is only
-// there.
+// The alarm always goes off. It changes nothing, but stays on the clock until then.
 
 import Stage3ThreadSafe
 
 extension Resolver {
-    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    /// Settles as `contestant` does, unless it is settled before, and withdraws when it is.
     fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
         let here = ImmediateDispatcher()
         let observation = contestant.observe(on: here) { end in self.settle(end) }

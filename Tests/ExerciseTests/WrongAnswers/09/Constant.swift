@@ -1,5 +1,5 @@
 // Rejected: E09.1 too early
-// Nobody wins, and it is over at once. (Cheats.)
+// No promise wins, and the outcome is settled at once. (Cheats.)
 
 import Stage3ThreadSafe
 

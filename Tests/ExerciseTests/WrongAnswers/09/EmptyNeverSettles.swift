@@ -1,10 +1,10 @@
-// Rejected: E09.3 silence
-// A race without anybody is pending for ever, as in JavaScript: here it ought to be an error.
+// Rejected: E09.3 not settled
+// An empty race stays pending forever, as in JavaScript; here it must be an error.
 
 import Stage3ThreadSafe
 
 extension Resolver {
-    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    /// Settles as `contestant` does, unless it is settled before, and withdraws when it is.
     fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
         let here = ImmediateDispatcher()
         let observation = contestant.observe(on: here) { end in self.settle(end) }

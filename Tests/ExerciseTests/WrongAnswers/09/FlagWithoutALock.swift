@@ -1,10 +1,10 @@
 // Rejected: E09.9 overlap
-// A flag says that somebody has won. It is asked and set in two steps, and nothing guards it.
+// A flag is set when a promise has won. It is read and set in two steps, without a lock.
 
 import Stage3ThreadSafe
 
 extension Resolver {
-    /// Ends as `contestant` ends, unless somebody is first, and lets go of it when it is decided.
+    /// Settles as `contestant` does, unless it is settled before, and withdraws when it is.
     fileprivate func watch(_ contestant: AWPromise<Value>, of outcome: AWPromise<Value>) {
         let here = ImmediateDispatcher()
         let observation = contestant.observe(on: here) { end in self.settle(end) }

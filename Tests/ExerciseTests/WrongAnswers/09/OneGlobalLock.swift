@@ -1,5 +1,5 @@
-// Rejected: E09.15 over-synchronised
-// One lock for all races there are: safe, and everybody waits foreverybody.
+// Rejected: E09.15 over-synchronized
+// One lock for all races: safe, but unrelated threads wait for each other.
 
 import Foundation
 import Stage3ThreadSafe

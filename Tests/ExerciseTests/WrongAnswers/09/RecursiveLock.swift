@@ -1,5 +1,5 @@
 // Rejected: E09.14 deadlock
-// Observers are told under a lock that lets its own thread in again, and keeps all others out.
+// Observers are called under a recursive lock, which keeps all other threads out.
 
 import Foundation
 import Stage3ThreadSafe

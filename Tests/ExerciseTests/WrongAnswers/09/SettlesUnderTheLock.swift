@@ -1,5 +1,5 @@
 // Rejected: E09.8 deadlock
-// Who wins is decided under a lock, and the observers are told before it is released.
+// The winner is chosen under a lock, and observers are called before it is released.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
 // Rejected: refused
-// Stage 3's own, by way of an extension, where their names need no type before them. (Cheats.)
+// Stage 3's own operators, through an extension in which their names need no type. (Cheats.)
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E10.5 too few
-// What work throws is told at once. Only a rejected promise counts as a failure.
+// An error that work throws is passed on at once. Only a rejected promise counts as a failure.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E11.15 data race
-// Everybody takes the lock but for those who only ask.
+// All functions take the lock, except `isCancelled`.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: E11.3 twice
-// The observers stay on the list, and each time that somebody cancels they are called.
+// The observers stay on the list, and each call of `cancel` calls them.
 
 import Foundation
 

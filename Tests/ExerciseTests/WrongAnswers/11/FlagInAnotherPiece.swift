@@ -1,6 +1,6 @@
 // Rejected: E11.9 lost
-// The observers are taken in one locked piece, and the flag is set in the next. Whoever registers
-// between them is on a list that nobody takes any more.
+// The observers are taken in one critical section, and the flag is set in the next. An observer
+// that is registered between them is on a list that is not read again.
 
 import Foundation
 

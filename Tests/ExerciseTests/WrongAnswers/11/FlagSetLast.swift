@@ -1,5 +1,5 @@
 // Rejected: E11.5 wrong value
-// First everybody is told, and then it is so.
+// The observers are called first, and then the flag is set.
 
 import Foundation
 

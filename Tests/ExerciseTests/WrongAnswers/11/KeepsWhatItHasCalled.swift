@@ -1,5 +1,5 @@
 // Rejected: E11.6 kept alive
-// A flag says that the observers have been called. They are on the list for ever.
+// A flag says that the observers have been called. They stay on the list forever.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: E11.2 lost
-// Who comes too late is not put on the list. He is not called either.
+// A late observer is not added to the list, and not called either.
 
 import Foundation
 

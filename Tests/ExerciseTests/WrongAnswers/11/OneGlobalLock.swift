@@ -1,5 +1,5 @@
-// Rejected: E11.17 over-synchronised
-// One lock for all tokens there are: safe, and everybody waits foreverybody.
+// Rejected: E11.17 over-synchronized
+// One lock for all tokens: safe, but unrelated threads wait for each other.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: E11.1 lost
-// A registration that nobody keeps withdraws itself, as in other libraries.
+// A registration that is freed withdraws itself, as in other libraries.
 
 import Foundation
 

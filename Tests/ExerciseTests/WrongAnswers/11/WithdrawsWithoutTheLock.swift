@@ -1,5 +1,5 @@
 // Rejected: E11.11 overlap
-// Everybody takes the lock but for those who withdraw.
+// All functions take the lock, except `withdraw`.
 
 import Foundation
 

@@ -1,0 +1,72 @@
+import Foundation
+import Synchronization
+
+extension Grader {
+    /// Grades the answers of a class that are not in the journal, several at the same time: as many as
+    /// there are processors.
+    ///
+    /// - Parameters:
+    ///   - progress: called with the name of each answer before it is graded, on several threads.
+    ///   - finished: called when all grades of a student are known, on one thread at a time.
+    /// - Returns: how many answers were graded.
+    /// - Throws: what `finished` throws, or the error with which the journal could not be written. No
+    ///   further answer is graded then.
+    public func grade(
+        _ submissions: Submissions, _ journal: inout Journal,
+        progress: @escaping @Sendable (String) -> Void,
+        finished: (String, [Grade]) throws -> Void
+    ) throws -> Int {
+        let students = submissions.students.map { ($0, submissions.workbook(of: $0)) }
+        let tasks = students.flatMap { student, workbook in
+            Exercise.all.map { ClassTask(student: student, workbook: workbook, exercise: $0) }
+        }
+        let isStopped = Mutex(false)
+        // The variables below are accessed under this lock only.
+        let turn = NSLock()
+        nonisolated(unsafe) var known = journal
+        nonisolated(unsafe) var grades: [String: [Int: Grade]] = [:]
+        nonisolated(unsafe) var (fresh, failure): (Int, (any Error)?) = (0, nil)
+        try withoutActuallyEscaping(finished) { finished in
+            nonisolated(unsafe) let finished = finished
+            DispatchQueue.concurrentPerform(iterations: tasks.count) { index in
+                if isStopped.withLock({ $0 }) { return }
+                let task = tasks[index]
+                let old = turn.withLock { task.grade(in: known) }
+                if old == nil { progress(task.name) }
+                let grade = old ?? self.grade(task.exercise, in: task.workbook)
+                turn.withLock {
+                    do {
+                        if old == nil {
+                            fresh += 1
+                            try task.note(grade, in: &known)
+                        }
+                        grades[task.student, default: [:]][task.exercise.number] = grade
+                        let all = Exercise.all.compactMap { grades[task.student]?[$0.number] }
+                        if all.count == Exercise.all.count { try finished(task.student, all) }
+                    } catch {
+                        failure = failure ?? error
+                        isStopped.withLock { $0 = true }
+                    }
+                }
+            }
+            if let failure { throw failure }
+        }
+        journal = known
+        return fresh
+    }
+}
+
+/// One answer of a class.
+private struct ClassTask: Sendable {
+    let student: String
+    let workbook: Workbook
+    let exercise: Exercise
+
+    var name: String { "\(student), exercise \(exercise.number)" }
+
+    func grade(in journal: Journal) -> Grade? { journal.grade(student, exercise, workbook) }
+
+    func note(_ grade: Grade, in journal: inout Journal) throws {
+        try journal.note(grade, of: student, exercise, workbook)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Graders
+import StageTesting
+import Testing
+
+/// Thirty submissions, most of them hostile, graded in one run.
+extension ClassTests {
+    /// An answer, and the beginning of its cell in the sheet.
+    private struct Submission {
+        let source: String
+        let cell: String
+
+        init(_ source: String, _ cell: String) {
+            self.source = source
+            self.cell = cell
+        }
+    }
+
+    private func kept(_ path: String) throws -> String {
+        try #require((AnswerFile.right + AnswerFile.wrong).first { $0.path == path }).source
+    }
+
+    /// Answers that do not end, or that end the process.
+    private func ending() throws -> [Submission] {
+        let recursion =
+            "func deeper(_ n: Int) -> Int { n < 0 ? 0 : 1 + deeper(n + 1) }; _ = deeper(1)"
+        let hunger =
+            "var all: [[Int]] = []; while true { all.append([Int](repeating: 1, count: 1 << 20)) }"
+        return [
+            Submission(try answer("while true {}"), "H01 no end"),
+            Submission(try answer("while true { sched_yield() }"), "H01 no end"),
+            Submission(try answer("pthread_kill(pthread_self(), SIGSTOP)"), "H01 no end"),
+            Submission(try answer("DispatchSemaphore(value: 0).wait()"), "H01 deadlock"),
+            Submission(try answer("fatalError(\"on purpose\")"), "H01 crash"),
+            Submission(
+                try answer("UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1"), "H01 crash"),
+            Submission(try answer(recursion), "H01 crash"),
+            Submission(try answer(hunger), "H01 crash"),
+            Submission(try answer("while true { print(\"more\") }"), "H01 too much output"),
+            Submission(try answer("pthread_kill(pthread_self(), SIGKILL)"), "H01 killed"),
+        ]
+    }
+
+    /// Answers that start processes, forge verdicts, or run code when they are loaded.
+    private func cheating() throws -> [Submission] {
+        let close = "for descriptor in Int32(3)..<64 { close(descriptor) }"
+        return [
+            Submission(try answer("_ = fork()"), "not accepted: line"),
+            Submission(try answer("system(\"sleep 1000 &\")"), "not accepted: line"),
+            Submission(
+                try answer("var words = wordexp_t(); wordexp(\"$(sleep 1000 &)\", &words, 0)"),
+                "not accepted: line"),
+            Submission(try answer("exit(0)"), "not accepted: line"),
+            Submission(try answer(#"_ = "\(")")"; exit(0)"#), "not accepted: line"),
+            Submission(
+                try answer() + "\n@section(\".init_array\") let early = 1\n", "not accepted: line"),
+            Submission("import Glibc\n" + (try answer()), "not accepted: line"),
+            Submission(try answer("forgeVerdicts(); fatalError()") + forgery, "H01 forged"),
+            Submission(try answer("\(close)"), "H01 no verdict"),
+        ]
+    }
+
+    /// Files that cannot be compiled, or are not an answer.
+    private func unfit() throws -> [Submission] {
+        let depth = 6_000
+        let nested =
+            String(repeating: "\"\\(", count: depth) + "1" + String(repeating: ")\"", count: depth)
+        return [
+            Submission(try answer("let x: Int = \"no number\""), "does not compile"),
+            Submission(try answer("_ = \(nested)"), "does not compile"),
+            Submission("", "does not compile"),
+            Submission(
+                String(repeating: "// as long as that\n", count: 50_000), "not accepted: it is"),
+            Submission(
+                try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8), "not attempted"),
+        ]
+    }
+
+    /// Correct answers, and wrong answers that are not hostile.
+    private func honest() throws -> [Submission] {
+        [
+            Submission(try kept("05/NSLock.swift"), "passed"),
+            Submission(try kept("05/Mutex.swift"), "passed"),
+            Submission(try kept("05/SerialQueue.swift"), "passed"),
+            Submission(try kept("05/LockFree.swift"), "passed"),
+            Submission(try kept("05/CheckOutsideTheLock.swift"), "R01 lost: "),
+            Submission(try kept("05/OneGlobalLock.swift"), "E05.1 over-synchronized"),
+        ]
+    }
+
+    @Test("thirty submissions: the table is right, and nothing is left behind")
+    func thirty() throws {
+        let submissions = try ending() + cheating() + unfit() + honest()
+        try #require(submissions.count == 30)
+        let submitted = Submitted()
+        for (index, submission) in submissions.enumerated() {
+            try submitted.add("student \(index + 10)", submission.source)
+        }
+        let temporary = FileManager.default.temporaryDirectory
+            .appending(path: "thirty-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: temporary) }
+        let folder = submitted.folder.path
+        let result = try Commands.run(
+            URL(filePath: "/usr/bin/env"),
+            [
+                "TMPDIR=\(temporary.path)", Grader.here.command.path, "grade", "--submissions",
+                folder, "--output", "\(folder)/grades.csv", "--seconds", "1", "--megabytes", "512",
+            ])
+        #expect(result.status == 0, "\(result.errors)")
+        let rows = try rows(submitted)
+        for (index, submission) in submissions.enumerated() {
+            let cell = (rows["student \(index + 10)"] ?? "no row").drop { $0 == "\"" }
+            #expect(cell.hasPrefix(submission.cell), "student \(index + 10): \(cell)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+        #expect(processes(with: temporary.path) == [])
+    }
+
+    /// Processes with this word in their environment. (On Linux only.)
+    private func processes(with word: String) -> [String] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return all.filter { name in
+            let file = try? FileHandle(forReadingFrom: URL(filePath: "/proc/\(name)/environ"))
+            guard let environment = try? file?.readToEnd() else { return false }
+            return String(decoding: environment, as: UTF8.self).contains(word)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Testing
+
+@testable import Graders
+
+@Suite("Questions")
+struct QuestionTests {
+    private static let requirements = Exercise.all.flatMap(\.requirements)
+
+    private func failure(_ reason: String, marked: Bool = false) -> Failure {
+        var failure = Failure(reason: reason, detail: "")
+        failure.table = " 1  look\n" + (marked ? "  ← every continuation fails from here\n" : "")
+        return failure
+    }
+
+    @Test("no question is about the marked step when no step is marked")
+    func unmarked() {
+        let asking = Self.requirements.filter { $0.question.contains("the marked step") }
+        #expect(!asking.isEmpty)
+        for requirement in asking {
+            for reason in ["lost", "twice", "wrong value", "result differs", "kept alive"] {
+                let question = requirement.question(for: failure(reason))
+                #expect(question?.contains("the marked step") != true, "\(requirement.id)")
+                let marked = requirement.question(for: failure(reason, marked: true))
+                #expect(marked == requirement.question, "\(requirement.id)")
+            }
+        }
+    }
+
+    @Test("a question about the order is asked about the order only")
+    func order() throws {
+        let requirement = try #require(Self.requirements.first { $0.id == "R06" })
+        #expect(requirement.question(for: failure("out of order")) == requirement.question)
+        #expect(requirement.question(for: failure("lost")) != requirement.question)
+    }
+
+    @Test("there is no question about a process that the system has ended")
+    func ended() {
+        for requirement in Self.requirements {
+            #expect(requirement.question(for: failure("killed")) == nil)
+        }
+    }
+}
