@@ -108,7 +108,7 @@ struct BrowserTests {
                     try await browser.run(Self.clickThroughAll) as? [[String]])
                 let coverage = try await browser.text("page.view.race.data.coverage")
                 let explored = try await browser.text("page.view.race.data.explored")
-                let kinds = try await browser.text("page.view.race.data.kinds.length")
+                let kinds = try await browser.text("page.view.race.kinds().length")
                 #expect(coverage == "all", "\(subject)")
                 #expect(String(found.count) == explored, "\(subject)")
                 #expect(String(Set(found.map { $0[3] }).count) == kinds, "\(subject)")
@@ -167,6 +167,39 @@ struct BrowserTests {
         }
     }
 
+    @Test func `the page with all races is small, and shows one interleaving of each kind`()
+        async throws
+    {
+        try await open { browser, address in
+            let file = try #require(URL(string: address))
+            #expect(try Data(contentsOf: file).count < 3_000_000)
+            let sizes = try #require(
+                try await browser.run(
+                    """
+                    return Object.fromEntries([...document.querySelectorAll('[id^="race:"]')]
+                      .map(data => ["#" + data.id.slice(5), data.textContent.length]));
+                    """) as? [String: Int])
+            let measured = GraphTests.largest.map { Self.link($0.0, $0.1) }
+            let most = sizes.filter { !measured.contains($0.key) }.values.max() ?? 0
+            for link in measured { #expect(try #require(sizes[link]) >= most, "\(link)") }
+            // Of some races the page has only one interleaving of each kind, and counts them itself.
+            let faults = try await browser.run(
+                """
+                return [...document.querySelectorAll('[id^="race:"]')].flatMap(node => {
+                  const data = JSON.parse(node.textContent);
+                  const race = new Race("", data, page.frame.files);
+                  const kinds = race.kinds();
+                  const wanted = { all: kinds.length, kinds: data.explored, first: kinds.length }[data.coverage];
+                  const isWhole = kinds.every(kind => kind.path.ending && race.walk(kind.schedule).problem === null)
+                    && new Set(kinds.map(kind => kind.schedule)).size === wanted && kinds.length === wanted
+                    && (data.coverage !== "first" || [1000, 1001].includes(kinds.length));
+                  return isWhole ? [] : [`${node.id} ${data.coverage} ${kinds.length} of ${wanted}`];
+                });
+                """)
+            #expect(faults as? [String] == [])
+        }
+    }
+
     // MARK: By hand
 
     /// The address follows the steps, some moments later if they come fast.
@@ -210,6 +243,29 @@ struct BrowserTests {
             try await Task.sleep(for: .milliseconds(50))
             let other = try await browser.text("document.querySelector('.problem').textContent")
             #expect(other.contains("no thread has the letter “Q”"))
+        }
+    }
+
+    @Test func `a link to nothing leads to the matrix, which says so`() async throws {
+        let problem = "document.querySelector('.problem')?.textContent ?? ''"
+        try await open("#R99/stage1/SR") { browser, address in
+            #expect(try await browser.text(problem).contains("nothing at “R99/stage1/SR”"))
+            try await browser.open(address + "#R01/%E0%A4%A")
+            #expect(try await browser.text(problem).contains("nothing at “R01/%E0%A4%A”"))
+            try await browser.open(address)
+            #expect(try await browser.text(problem) == "")
+            #expect(try await browser.text("document.querySelectorAll('table').length") == "1")
+        }
+    }
+
+    @Test func `the link that skips the head of the page leaves the race as it is`() async throws {
+        let link = Self.link("R01", .naive, "SRR")
+        try await open(link) { browser, address in
+            try await browser.press(.tab)
+            try await browser.press(.enter)
+            #expect(try await browser.text("document.activeElement.id") == "main")
+            #expect(try await browser.text("page.view.path.schedule") == "SRR")
+            try await expect(browser, address + link)
         }
     }
 
@@ -361,7 +417,7 @@ struct BrowserTests {
     /// Reveals everything that can be revealed.
     private static let reveal = """
         page.showsAll = true;
-        if (page.view) { page.view.update(); page.view.details.open = true; } else page.showMatrix();
+        if (page.view) { page.view.update(); page.view.details.open = true; } else showMatrix(page);
         """
 
     @Test(arguments: [320, 375, 768, 1280, 2560])
