@@ -95,10 +95,14 @@ public struct Grader: Sendable {
     /// This command, which is started once more to try an answer. See ``GraderProcess``.
     public let command: URL
     let limits: Limits
+    let tableWidth: Int
 
-    public init(command: URL, limits: Limits = Limits()) {
+    public init(
+        command: URL, limits: Limits = Limits(), tableWidth: Int = TableWidth.usual
+    ) {
         self.command = command
         self.limits = limits
+        self.tableWidth = tableWidth
     }
 
     /// Grades the file in a workbook.
@@ -124,20 +128,37 @@ public struct Grader: Sendable {
     public func replay(
         _ exercise: Exercise, _ file: URL, _ requirement: Requirement, _ schedule: String
     ) throws -> String {
+        try written(
+            exercise, file, ["--requirement", requirement.id, "--schedule", schedule],
+            otherwise: "the answer did not come to the end of \(schedule)")
+    }
+
+    /// Every interleaving of an answer, as a page.
+    ///
+    /// - Parameter command: the one that replays an interleaving, without the schedule.
+    /// - Throws: ``Refusal``
+    public func page(
+        _ exercise: Exercise, _ file: URL, _ requirement: Requirement, command: String
+    ) throws -> String {
+        try written(
+            exercise, file, ["--requirement", requirement.id, "--page", command],
+            otherwise: "the answer ended its process: no page can be made of what crashes")
+    }
+
+    private func written(
+        _ exercise: Exercise, _ file: URL, _ task: [String], otherwise: String
+    ) throws -> String {
         let replayed = Interruption.withFolder { folder -> Swift.Result<String, Refusal> in
             switch library(of: exercise, file, folder) {
             case .failure(let grade):
                 return .failure(Refusal("\(file.lastPathComponent) cannot be tried", grade))
             case .success(let library, _):
-                let task = ["--requirement", requirement.id, "--schedule", schedule]
                 let (_, protocolOfChild) = run(exercise, library, folder, task, tokens: [])
                 // The last word counts: see GraderProcess.
                 switch protocolOfChild.last {
                 case .replayed(let table): return .success(table)
                 case .misfit(let why), .unavailable(let why): return .failure(Refusal(why))
-                case .begins, .ends, nil:
-                    return .failure(
-                        Refusal("the answer did not come to the end of \(schedule)"))
+                case .begins, .ends, nil: return .failure(Refusal(otherwise))
                 }
             }
         }
@@ -254,6 +275,7 @@ public struct Grader: Sendable {
                 "try-answer", "\(exercise.number)", "--library", library.path,
                 "--protocol", protocolFile.path, "--seconds", "\(limits.seconds)",
                 "--memory", "\(limits.memory)", "--output", "\(limits.output)",
+                "--width", "\(tableWidth)",
             ] + task,
             input: Tokens.text(tokens), output: folder.appending(path: "printed"),
             atMost: .seconds(2 * limits.seconds + 10), pulse: { size(of: protocolFile) })

@@ -115,7 +115,7 @@ struct Independence {
                 "'first' has to wait\(place) until 'second' goes on, although they share nothing")
         failure.schedule = trace?.scheduleText
         if let trace, trace.steps.count <= longestTable {
-            failure.table = trace.table(width: 100)
+            failure.table = trace.table(width: TableWidth.now)
         }
         return failure
     }
@@ -133,7 +133,7 @@ struct Independence {
             reason: finding.word,
             detail: "they should share nothing, and yet: \(finding.sentence)")
         if let trace = try? replay(finding.schedule, options: Independence.options, describe) {
-            failure.table = trace.table(width: 100)
+            failure.table = trace.table(width: TableWidth.now)
             failure.schedule = trace.scheduleText
         }
         return failure
