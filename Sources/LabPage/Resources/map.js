@@ -12,6 +12,9 @@ class InterleavingMap {
     this.places = race.places();
     this.isGrid = race.threads.length === 2;
     this.node = element("div", { class: "map" });
+    this.caption = element("p", { class: "caption" });
+    this.node.addEventListener("pointerover", event => this.explain(event.target.closest(".kind, .point")));
+    this.node.addEventListener("pointerleave", () => this.explain(null));
   }
 
   static limit = 1500;
@@ -33,6 +36,11 @@ class InterleavingMap {
     }
     if (this.isGrid && !this.onlyKinds) this.dimWhatIsBehind(path);
     this.markWay(this.shown || path);
+  }
+
+  // What a path or a state under the pointer comes to.
+  explain(target) {
+    this.caption.textContent = target ? target.querySelector("title").textContent : "";
   }
 
   markWay(path) {
@@ -234,7 +242,8 @@ class InterleavingMap {
       const shift = (number - (kinds.length - 1) / 2) * Math.min(4, 24 / kinds.length);
       const points = [...Array(kind.path.length + 1).keys()]
         .map(length => at(kind.path.first(length).counts()).map(value => value + shift).join(" "));
-      const words = `kind ${number + 1}: ${kind.schedule}, ${kind.fails ? "fails" : "survives"}`;
+      const words = `kind ${number + 1}: ${kind.schedule}, ${
+        kind.fails ? `✗ ${kind.path.ending.findings.map(index => this.race.reason(index)).join("; ")}` : "✓ every check holds"}`;
       return shape("path", {
         d: `M${points.join("L")}`, class: `kind ${kind.fails ? "fails" : "survives"}`,
         onclick: () => this.actions.show(kind.schedule),

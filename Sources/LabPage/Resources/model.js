@@ -90,7 +90,10 @@ class Race {
     return label;
   }
 
-  finding(index) { return this.data.findings[index]; }
+  reason(index) {
+    const { kind, reason } = this.data.findings[index];
+    return kind === "failed check" ? reason : `${kind}: ${reason}`;
+  }
 
   // The steps that a schedule names: as many as fit, and why the next one does not.
   walk(text) {

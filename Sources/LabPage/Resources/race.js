@@ -173,10 +173,7 @@ class RaceView {
     const { ending } = this.path;
     if (!ending) return "";
     if (ending.findings.length === 0) return "✓ every check holds";
-    return ending.findings.map(index => {
-      const { kind, reason } = this.race.finding(index);
-      return `✗ ${kind === "failed check" ? "" : `${kind}: `}${reason}`;
-    }).join("; ");
+    return ending.findings.map(index => `✗ ${this.race.reason(index)}`).join("; ");
   }
 
   report(edge) {
@@ -208,7 +205,7 @@ class RaceView {
     this.table = element("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Steps taken" });
     this.schedule = element("p", { class: "schedule" });
     this.problem = element("p", { class: "problem", role: "alert" });
-    this.mapSection = section("map", "The map of all interleavings", this.mapIntroduction(), this.map.node, this.buildKinds());
+    this.mapSection = section("map", "The map of all interleavings", this.mapIntroduction(), this.map.node, this.map.caption, this.buildKinds());
     this.spaceTime = element("div", { class: "scroll spacetime" });
     this.details = element("details", { id: "order", ontoggle: () => this.updateOrder() },
       element("summary", {}, "Happens-before"),
@@ -280,10 +277,9 @@ class RaceView {
     const kinds = this.race.kinds();
     const list = element("ol", { class: "kinds" });
     kinds.slice(0, 200).forEach(kind => {
-      const keys = kind.path.ending.findings.map(index => this.race.finding(index).reason);
       list.append(element("li", {},
         element("button", { type: "button", class: "link", onclick: () => this.load(kind.schedule, true) }, kind.schedule || "(no step)"),
-        kind.fails ? ` ✗ ${clipped(keys[0], 90)}` : " ✓ ends well"));
+        kind.fails ? ` ✗ ${clipped(this.race.reason(kind.path.ending.findings[0]), 90)}` : " ✓ ends well"));
     });
     return element("details", { class: "kind-list" },
       element("summary", {}, `The kinds, one by one (${kinds.length})`),
