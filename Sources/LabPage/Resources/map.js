@@ -35,12 +35,14 @@ class InterleavingMap {
       put(this.node, this.base.picture);
     }
     if (this.isGrid && !this.onlyKinds) this.dimWhatIsBehind(path);
+    if (!this.node.matches(":hover")) this.explain(null);
     this.markWay(this.shown || path);
   }
 
   // What a path or a state under the pointer comes to.
   explain(target) {
-    this.caption.textContent = target ? target.querySelector("title").textContent : "";
+    this.caption.textContent = target ? target.querySelector("title").textContent
+      : `Point at ${this.onlyKinds ? "a path" : "a state"} to see what comes of it; a click leads there.`;
   }
 
   markWay(path) {
@@ -55,10 +57,12 @@ class InterleavingMap {
     this.keepInSight(last);
   }
 
+  get isWide() { return this.base !== undefined && this.base.width > InterleavingMap.readable; }
+
   // A map that is wider than its place scrolls along with the reader.
   keepInSight([x]) {
     const { node } = this;
-    if (this.base.width <= InterleavingMap.readable) return;
+    if (!this.isWide) return;
     const room = node.clientWidth;
     if (room === 0 || node.scrollWidth <= room) return;
     const place = x * node.scrollWidth / this.base.width;
@@ -331,7 +335,7 @@ class InterleavingMap {
 
   finish(width, height, parts) {
     const picture = drawing(width, height, this.words, parts);
-    picture.style.maxWidth = `${width * 1.2}px`;
+    picture.style.maxWidth = `calc(${width}px * var(--map-scale, 1.2))`;
     // Smaller than that nothing can be read: then the map scrolls.
     picture.style.minWidth = width > InterleavingMap.readable ? `${width * 0.62}px` : null;
     return picture;

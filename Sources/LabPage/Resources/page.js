@@ -151,6 +151,8 @@ class LabPage {
     this.presentButton = present;
   }
 
+  get isPresenting() { return document.documentElement.classList.contains("present"); }
+
   present(button) {
     const isOn = document.documentElement.classList.toggle("present");
     button.setAttribute("aria-pressed", String(isOn));

@@ -215,7 +215,7 @@ class RaceView {
       element("h1", {}, prose(data.title)),
       data.story === "" ? null : element("p", { class: "story" }, prose(data.story)),
       this.predictSection,
-      element("div", { class: "desk" },
+      this.desk = element("div", { class: "desk" },
         section("source", "The source", element("p", { class: "quiet" }, "The next line of each thread is lit. You decide which thread goes on."), this.code),
         section("hands", "You are the scheduler", this.lanes,
           element("p", { class: "moves" }, this.backward, this.advance, this.again), this.status, this.problem, this.objects),
@@ -303,6 +303,7 @@ class RaceView {
     if (this.isRevealed) {
       this.updateMapText();
       this.map.draw(this.path);
+      this.desk.classList.toggle("wide", this.map.isWide);
     }
     this.backward.disabled = this.path.length === 0;
     this.again.disabled = this.path.length === 0;
@@ -412,8 +413,10 @@ class RaceView {
       const line = this.lineNodes.get(`${next.site.file}:${next.site.line}`);
       if (!line) return;
       line.item.classList.add("lit", `lit-t${thread % 8}`);
-      line.marks.append(element("span", { class: `mark back-t${thread % 8}`, title: `next line of ${name}` },
-        this.race.letters[thread], wait && !wait.isLater ? " waits" : ""));
+      const waits = wait && !wait.isLater;
+      line.marks.append(element("span", {
+        class: `mark back-t${thread % 8}`, title: waits ? `${name} waits here` : `next line of ${name}`,
+      }, this.race.letters[thread], waits ? "…" : ""));
       firstLit = firstLit || line.item;
     });
     const last = this.path.edges[this.path.length - 1];
@@ -440,7 +443,9 @@ class RaceView {
     put(this.status, 
       verdict || this.counting() || (this.path.length === 0 ? "Take the first step: press a button, or the key of a thread." : ""),
       isFatal && !verdict ? element("strong", {}, " This was the step that lost it.") : "");
-    const width = Math.max(280, Math.min(760, this.width || 560));
+    // In a presentation the picture is drawn small, and shown large.
+    const scale = this.page.isPresenting ? 1.5 : 1;
+    const width = Math.max(280, Math.min(760, (this.width || 560) / scale));
     put(this.objects, objectsDrawing(this.path, width));
   }
 
