@@ -61,7 +61,7 @@ let package = Package(
             name: "LabPage", dependencies: ["RaceLab"],
             resources: [
                 "page.html", "page.css", "model.js", "drawing.js", "map.js", "race.js",
-                "pictures.js", "page.js",
+                "matrix.js", "pictures.js", "page.js",
             ].map { .embedInCode("Resources/\($0)") }),
 
         // The hazards: one catalogue for the tests, the command and the graders.

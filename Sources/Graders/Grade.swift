@@ -96,10 +96,14 @@ public struct Grader: Sendable {
     /// This program, which is started again to run an answer. See ``GraderProcess``.
     public let command: URL
     let limits: Limits
+    let tableWidth: Int
 
-    public init(command: URL, limits: Limits = Limits()) {
+    public init(
+        command: URL, limits: Limits = Limits(), tableWidth: Int = TableWidth.usual
+    ) {
         self.command = command
         self.limits = limits
+        self.tableWidth = tableWidth
     }
 
     /// Grades the file in a workbook.
@@ -127,20 +131,37 @@ public struct Grader: Sendable {
     public func replay(
         _ exercise: Exercise, _ file: URL, _ requirement: Requirement, _ schedule: String
     ) throws -> String {
+        try written(
+            exercise, file, ["--requirement", requirement.id, "--schedule", schedule],
+            otherwise: "the answer ended before the end of \(schedule)")
+    }
+
+    /// Every interleaving of an answer, as a page.
+    ///
+    /// - Parameter command: the one that replays an interleaving, without the schedule.
+    /// - Throws: ``Refusal``
+    public func page(
+        _ exercise: Exercise, _ file: URL, _ requirement: Requirement, command: String
+    ) throws -> String {
+        try written(
+            exercise, file, ["--requirement", requirement.id, "--page", command],
+            otherwise: "the answer ended its process: no page can be made of what crashes")
+    }
+
+    private func written(
+        _ exercise: Exercise, _ file: URL, _ task: [String], otherwise: String
+    ) throws -> String {
         let replayed = Interruption.withFolder { folder -> Swift.Result<String, Refusal> in
             switch library(of: exercise, file, folder) {
             case .failure(let grade):
                 return .failure(Refusal("\(file.lastPathComponent) could not be run", grade))
             case .success(let library, _):
-                let task = ["--requirement", requirement.id, "--schedule", schedule]
                 let (_, protocolOfChild) = run(exercise, library, folder, task, tokens: [])
                 // The last line counts: see GraderProcess.
                 switch protocolOfChild.last {
                 case .replayed(let table): return .success(table)
                 case .mismatch(let why), .unavailable(let why): return .failure(Refusal(why))
-                case .begins, .ends, nil:
-                    return .failure(
-                        Refusal("the answer ended before the end of \(schedule)"))
+                case .begins, .ends, nil: return .failure(Refusal(otherwise))
                 }
             }
         }
@@ -291,6 +312,7 @@ public struct Grader: Sendable {
                 "try-answer", "\(exercise.number)", "--library", library.path,
                 "--protocol", protocolFile.path, "--seconds", "\(limits.seconds)",
                 "--memory", "\(limits.memory)", "--output", "\(limits.output)",
+                "--width", "\(tableWidth)",
             ] + task,
             input: Tokens.text(tokens), output: folder.appending(path: "printed"),
             atMost: .seconds(2 * limits.seconds + 10), pulse: { size(of: protocolFile) })

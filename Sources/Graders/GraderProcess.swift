@@ -66,10 +66,30 @@ public struct GraderProcess {
             let written = { (marked: Bool) in
                 let (trace, verdict) = try requirement.replayed(answer, schedule, marked: marked)
                 return Line.replayed(
-                    ([trace.table(width: 100), ""] + verdict).joined(separator: "\n"))
+                    ([trace.table(width: TableWidth.now), ""] + verdict).joined(separator: "\n"))
             }
             write(try written(false))
             if let marked = try? written(true) { write(marked) }
+        } catch {
+            write(.mismatch("\(error)"))
+        }
+    }
+
+    /// Records a text about the scenario with which a requirement is checked, such as a page.
+    public func describe(
+        _ id: String, _ limits: Limits,
+        _ text: (Requirement, Exploration.Options, @escaping (Scenario) -> Void) throws -> String
+    ) {
+        impose(limits)
+        guard let answer = load(), let requirement = exercise.requirement(id) else { return }
+        guard case .scenario(let options, let scenario) = requirement.body(answer) else { return }
+        do {
+            write(
+                .replayed(
+                    try text(requirement, options) {
+                        Patience.renew()
+                        scenario($0)
+                    }))
         } catch {
             write(.mismatch("\(error)"))
         }

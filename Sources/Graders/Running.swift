@@ -166,7 +166,7 @@ extension Requirement {
         return .fails(
             Failure(
                 reason: finding.word, detail: finding.sentence, failing: finding.count,
-                explored: report.explored, table: trace?.table(width: 100),
+                explored: report.explored, table: trace?.table(width: TableWidth.now),
                 schedule: trace?.scheduleText))
     }
 }

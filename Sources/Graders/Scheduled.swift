@@ -40,7 +40,7 @@ struct Scheduled {
     private func failure(_ reason: String, _ detail: String, _ trace: Exploration.Trace) -> Failure
     {
         var failure = Failure(reason: reason, detail: detail)
-        failure.table = trace.table(width: 100)
+        failure.table = trace.table(width: TableWidth.now)
         failure.schedule = trace.scheduleText
         return failure
     }

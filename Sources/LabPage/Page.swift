@@ -95,8 +95,8 @@ public struct Page: Sendable {
         let data = PageData(self)
         let parts = [
             "TITLE": title.escaped,
-            "STYLE": Page.resource(PackageResources.page_css),
-            "SCRIPT": Page.scripts,
+            "STYLE": Compact.text(of: Page.resource(PackageResources.page_css), .style),
+            "SCRIPT": scripts,
             "DATA": data.scripts,
         ]
         var html = ""
@@ -112,15 +112,15 @@ public struct Page: Sendable {
         return html + rest
     }
 
-    /// Without indentation and comments.
-    private static var scripts: String {
-        [
-            PackageResources.model_js, PackageResources.drawing_js, PackageResources.map_js,
-            PackageResources.race_js, PackageResources.pictures_js, PackageResources.page_js,
-        ].map(resource).joined(separator: "\n").split(separator: "\n").compactMap { line in
-            let line = line.drop { $0 == " " }
-            return line.hasPrefix("//") ? nil : line
-        }.joined(separator: "\n")
+    /// What draws the matrix and the pictures is of use only on a page that has them.
+    private var scripts: String {
+        let ofMatrix = [PackageResources.matrix_js, PackageResources.pictures_js]
+        let resources =
+            [
+                PackageResources.model_js, PackageResources.drawing_js, PackageResources.map_js,
+                PackageResources.race_js,
+            ] + (rows.isEmpty ? [] : ofMatrix) + [PackageResources.page_js]
+        return Compact.text(of: resources.map(Page.resource).joined(separator: "\n"), .script)
     }
 
     private static func resource(_ bytes: [UInt8]) -> String {

@@ -18,6 +18,11 @@ struct PageData {
     private struct Frame: Encodable {
         struct File: Encodable {
             let path: String
+            let passages: [Passage]
+        }
+
+        struct Passage: Encodable {
+            let first: Int
             let lines: [String]
         }
 
@@ -31,9 +36,22 @@ struct PageData {
     var scripts: String {
         let frame = Frame(
             title: page.title, columns: page.columns, rows: page.rows,
-            files: files.all.map { Frame.File(path: $0.shown, lines: Sources.lines(of: $0.path)) })
+            files: files.all.indices.map(file))
         return PageData.script("frame", frame)
             + explorations.map { PageData.script("race:\($0.id)", $0.data) }.joined()
+    }
+
+    /// What explorations show of a file.
+    private func file(_ index: Int) -> Frame.File {
+        let lines = Sources.lines(of: files.all[index].path)
+        let shown = explorations.reduce(into: IndexSet()) { $0.formUnion($1.data.lines(of: index)) }
+        return Frame.File(
+            path: files.all[index].shown,
+            passages: shown.rangeView.map { range in
+                Frame.Passage(
+                    first: range.lowerBound,
+                    lines: Array(lines[range.lowerBound - 1..<range.upperBound - 1]))
+            })
     }
 
     private static func script(_ id: String, _ value: some Encodable) -> String {
@@ -78,7 +96,6 @@ private struct ExplorationData: Encodable {
     let story: String
     let command: String?
     let coverage: RecordedExploration.Coverage
-    let summary: String
     let explored: Int
     let failing: Int
     let threads: [String]
@@ -95,10 +112,14 @@ private struct ExplorationData: Encodable {
     let labels: [[Int]]
     let findings: [Finding]
     let endings: [Ending]
-    /// State, ending, then pairs of label and target; the label is negative, less one, in a step to
-    /// an interleaving that is not counted.
+    /// State, then the ending, or pairs of label and target. The label is negative, less one, in a step
+    /// to an interleaving that is not counted; the target is how many nodes before this one.
     let nodes: [[Int]]
-    let kinds: [String]
+    /// `nil` where the nodes have one interleaving of each kind and no others.
+    let kinds: [String]?
+    /// What is shown of the source: a file, then pairs of first and last line. The file in which most
+    /// happens comes first.
+    let source: [[Int]]
 
     init(_ exploration: RecordedExploration, _ files: inout Interned<SourceFile>) {
         let graph = exploration.graph
@@ -117,7 +138,6 @@ private struct ExplorationData: Encodable {
         story = exploration.story
         command = exploration.command
         coverage = exploration.coverage
-        summary = exploration.exploration.summary
         explored = exploration.exploration.explored
         failing = exploration.exploration.failing
         threads = graph.threads
@@ -145,16 +165,42 @@ private struct ExplorationData: Encodable {
                         taken: wait.taken.map { [$0.thread, $0.step] } ?? [])
                 })
         }
-        nodes = graph.nodes.map { node in
-            [node.state, node.ending]
+        nodes = graph.nodes.enumerated().map { index, node in
+            [node.state] + (node.ending < 0 ? [] : [node.ending])
                 + node.edges.flatMap {
-                    [$0.isCounted ? $0.label : -1 - $0.label, $0.target]
+                    [$0.isCounted ? $0.label : -1 - $0.label, index - $0.target]
                 }
         }
-        kinds = exploration.kinds
+        kinds = exploration.coverage == .all ? exploration.kinds : nil
+        source = ExplorationData.source(of: graph, files)
         self.texts = texts.all
         self.names = names.all
         self.kindNames = kindNames.all
         self.sites = sites.all
+    }
+
+    /// The declarations in which something happens.
+    private static func source(of graph: Graph, _ files: Interned<SourceFile>) -> [[Int]] {
+        let sites =
+            graph.labels.compactMap(\.site)
+            + graph.endings.flatMap { $0.waiting.compactMap(\.site) }
+        let byPath = Dictionary(grouping: sites, by: \.path)
+        return files.all.enumerated().compactMap { index, file in
+            byPath[file.path].map { (index, $0) }
+        }.sorted { $0.1.count > $1.1.count }.map { index, sites in
+            let shown = sites.reduce(into: IndexSet()) { shown, site in
+                let lines = Sources.declaration(around: site.line, of: site.path)
+                if let lines { shown.insert(integersIn: lines) }
+            }
+            return [index] + shown.rangeView.flatMap { [$0.lowerBound, $0.upperBound - 1] }
+        }
+    }
+
+    func lines(of file: Int) -> IndexSet {
+        let bounds = (source.first { $0[0] == file } ?? []).dropFirst()
+        return stride(from: bounds.startIndex, to: bounds.endIndex, by: 2).reduce(into: IndexSet())
+        {
+            $0.insert(integersIn: bounds[$1]...bounds[$1 + 1])
+        }
     }
 }

@@ -25,7 +25,7 @@ extension PromiseLab {
     }
 
     static func grade(_ arguments: inout Arguments) throws {
-        for other in ["--workbook", "--file", "--replay", "--schedule"] {
+        for other in ["--workbook", "--file", "--replay", "--schedule", "--format"] {
             try arguments.atMostOne(of: "--submissions", other)
         }
         if arguments.has("--submissions") { return try gradeClass(&arguments) }
@@ -33,6 +33,7 @@ extension PromiseLab {
             "--output", "--reports", "--afresh", need: "--submissions")
         try arguments.check("--schedule", need: "--replay")
         try arguments.atMostOne(of: "--workbook", "--file")
+        try arguments.atMostOne(of: "--format", "--replay")
         let workbook = try workbook(&arguments)
         let limits = try limits(&arguments)
         let file = try arguments.optional("--file", for: "the file of an answer")
@@ -40,7 +41,11 @@ extension PromiseLab {
         let schedule = try requirement.map { _ in
             try arguments.option("--schedule", for: "a schedule, such as SRR")
         }
-        guard arguments.hasWord || file != nil || requirement != nil else {
+        let format = try arguments.optional("--format", for: "text or html")
+        guard format == nil || format == "text" || format == "html" else {
+            throw Mistake("there is no format '\(format ?? "")' here; there are text and html")
+        }
+        guard arguments.hasWord || file != nil || requirement != nil || format != nil else {
             try arguments.end()
             return try GradeCommand.runAll(workbook, limits)
         }
@@ -50,6 +55,7 @@ extension PromiseLab {
             throw Mistake("\(file) cannot be read")
         }
         let url = file.map { URL(filePath: $0) }
+        if format == "html" { return try GradeCommand.page(exercise, workbook, url, limits) }
         guard let requirement, let schedule else {
             return try GradeCommand.run(exercise, workbook, url, limits)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Graders
+import LabPage
 
 /// Grades an answer: the reader's own, or any file.
 enum GradeCommand {
@@ -10,7 +11,7 @@ enum GradeCommand {
         let progress = Progress()
         progress.now("exercise \(exercise.number): compiling and exploring")
         let grade =
-            file.map { grader(limits).grade(exercise, $0) }
+            file.map { grader(limits, Terminal.tableWidth).grade(exercise, $0) }
             ?? Self.grade(exercise, workbook, limits)
         progress.end()
         print(text(of: grade, exercise, file ?? workbook.file(exercise)), terminator: "")
@@ -19,6 +20,35 @@ enum GradeCommand {
             print("\n" + Terminal.wrapped(ExercisesCommand.nextStep(Ledger(workbook), workbook)))
         }
         if !grade.isPassed, grade.result != .notAttempted { exit(1) }
+    }
+
+    /// Writes the page of the requirement that is not met.
+    static func page(_ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits)
+        throws
+    {
+        Interruption.cleanUpWhenItComes()
+        let answer = file ?? workbook.file(exercise)
+        let progress = Progress()
+        defer { progress.end() }
+        progress.now("exercise \(exercise.number): compiling and exploring")
+        let grade =
+            file.map { grader(limits).grade(exercise, $0) }
+            ?? Self.grade(exercise, workbook, limits)
+        guard case .failed(let failure) = grade.result, failure.failing != nil,
+            let requirement = grade.unmet.flatMap(exercise.requirement)
+        else {
+            throw NotGraded(
+                description: "there is no page, because no requirement fails in an interleaving:\n"
+                    + text(of: grade, exercise, answer))
+        }
+        progress.now("exercise \(exercise.number): every interleaving of \(requirement.id)")
+        let again = gradeCommand(exercise, answer) + " --replay \(requirement.id)"
+        do {
+            let page = try grader(limits).page(exercise, answer, requirement, command: again)
+            print(page, terminator: "")
+        } catch let refusal as Grader.Refusal {
+            throw NotGraded(description: refusal.description)
+        }
     }
 
     static func replay(
@@ -30,7 +60,7 @@ enum GradeCommand {
             throw Mistake("exercise \(exercise.number) has nothing called '\(id)'; it has \(ids)")
         }
         do {
-            let table = try grader(limits).replay(
+            let table = try grader(limits, Terminal.tableWidth).replay(
                 exercise, file, requirement, schedule)
             // A table has its width already; the findings under it have not.
             let lines = table.components(separatedBy: "\n")
@@ -63,17 +93,17 @@ enum GradeCommand {
     static func grade(
         _ exercise: Exercise, _ workbook: Workbook, _ limits: Limits = Limits()
     ) -> Grade {
-        let grade = grader(limits).grade(exercise, in: workbook)
+        let grade = grader(limits, Terminal.tableWidth).grade(exercise, in: workbook)
         var ledger = Ledger(workbook)
         ledger.note(grade, of: exercise)
         ledger.save()
         return grade
     }
 
-    static func grader(_ limits: Limits) -> Grader {
+    static func grader(_ limits: Limits, _ tableWidth: Int = TableWidth.usual) -> Grader {
         Grader(
             command: Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0]),
-            limits: limits)
+            limits: limits, tableWidth: tableWidth)
     }
 
     struct NotGraded: Error, CustomStringConvertible {
@@ -165,9 +195,7 @@ enum GradeCommand {
         if let table = failure.table { lines += ["", Terminal.table(table)] }
         lines += ["", Terminal.painted(Terminal.wrapped("✗ \(failure.detail)"), .red)]
         if let schedule = failure.schedule, let requirement {
-            let command =
-                "again: promise-lab grade \(exercise.number)"
-                + (isOwn(file, exercise) ? "" : " --file \(shortened(file).quotedForShell)")
+            let command = "again: \(gradeCommand(exercise, file))"
             let choice = "--replay \(requirement.id) --schedule \(schedule)"
             // In a form that can be copied into a shell, in one line or in two.
             let fits = command.count + 1 + choice.count <= Terminal.width
@@ -177,6 +205,11 @@ enum GradeCommand {
             lines += ["", Terminal.wrapped("Question: \(question)")]
         }
         return lines
+    }
+
+    private static func gradeCommand(_ exercise: Exercise, _ file: URL) -> String {
+        "promise-lab grade \(exercise.number)"
+            + (isOwn(file, exercise) ? "" : " --file \(shortened(file).quotedForShell)")
     }
 
     private static func isOwn(_ file: URL, _ exercise: Exercise) -> Bool {
@@ -206,12 +239,21 @@ enum TryAnswerCommand {
         let schedule = try arguments.optional("--schedule", for: "a schedule")
         let isIsolated = arguments.flag("--isolated")
         let isOptimized = arguments.flag("--optimized")
+        TableWidth.now = try arguments.number("--width", or: TableWidth.usual)
+        let command = try arguments.optional("--page", for: "the command that replays")
         try arguments.end()
         guard
             let process = GraderProcess(
                 exercise, library: URL(filePath: library), record: URL(filePath: record))
         else { throw Mistake("\(record) cannot be written") }
-        if let only, let schedule {
+        if let only, let command {
+            process.describe(only, limits) { requirement, options, scenario in
+                try RecordedExploration(
+                    "Exercise \(exercise.number) · \(requirement.id) \(requirement.name)",
+                    story: requirement.story, options: options, command: command, scenario
+                ).html
+            }
+        } else if let only, let schedule {
             process.replay(only, schedule, limits)
         } else {
             process.run(limits, only: only, isolated: isIsolated, isOptimized: isOptimized)

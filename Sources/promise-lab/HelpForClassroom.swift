@@ -23,13 +23,17 @@ extension Help {
         "grade": """
         usage: promise-lab grade N [--file FILE | --workbook FOLDER]
                promise-lab grade N [--file FILE | --workbook FOLDER] --replay ID --schedule S
+               promise-lab grade N [--file FILE | --workbook FOLDER] --format html
                promise-lab grade [--workbook FOLDER]
                promise-lab grade --submissions FOLDER --output SHEET [--reports FOLDER] …
 
         Grades an answer: compiles it, and tries it on every requirement of the exercise, those of
         several threads under every interleaving. For the first that is not met it shows why, with
         the interleaving in your own lines, and asks a question. Without a number: all answers of
-        the workbook, a line each. With --replay: one interleaving, as a table.
+        the workbook, a line each. With --replay: one interleaving, as a table. With --format html: a
+        page on which that requirement can be stepped through in a browser, with your own lines:
+
+          promise-lab grade 5 --format html > answer.html
 
         With --submissions: every workbook of a folder that has one sub-folder a student. Each answer
         is tried in a process of its own, with limits; that keeps accidents apart, but is no prison:
@@ -48,8 +52,9 @@ extension Help {
         accepted or could not be graded; otherwise 0. An unchanged stub counts as not attempted,
         not as wrong: 0, also if there is nothing else (what is named with --file is graded
         in any case). With --replay: 0, whatever the interleaving shows; 2 if it does not fit, or
-        the answer cannot be tried. With --submissions: 0, whatever the grades are, which stand in
-        the sheet.
+        the answer cannot be tried. With --format html: 0 if the page is written; 1 if there is
+        none, because no requirement fails in an interleaving. With --submissions: 0, whatever the
+        grades are, which stand in the sheet.
 
         """,
         "watch": """

@@ -59,7 +59,9 @@ enum Terminal {
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {
-            if !line.isEmpty, indentation.count + line.count + 1 + word.count > width {
+            if !line.isEmpty,
+                indentation.count + line.shownCount + 1 + String(word).shownCount > width
+            {
                 lines.append(indentation + line)
                 line = ""
             }
@@ -72,7 +74,7 @@ enum Terminal {
     /// Two texts at the two ends of a line, or on two lines if they do not fit.
     static func spread(_ left: String, _ right: String) -> String {
         if right.isEmpty { return left }
-        let gap = width - left.count - right.count
+        let gap = width - left.shownCount - right.shownCount
         guard gap >= 2 else { return "\(left)\n\(wrapped(right, indentation: "  "))" }
         return left + String(repeating: " ", count: gap) + right
     }
@@ -129,6 +131,11 @@ final class Progress: Sendable {
 }
 
 extension String {
+    /// How many columns it takes: a color takes none.
+    fileprivate var shownCount: Int {
+        contains("\u{1B}") ? replacing(#/\u{1B}\[[0-9;]*m/#, with: "").count : count
+    }
+
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

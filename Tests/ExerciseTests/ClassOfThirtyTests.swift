@@ -1,6 +1,7 @@
 import Foundation
 import Graders
-import StageTesting
+import RaceLabTesting
+import SharedSuite
 import Testing
 
 /// Thirty submissions, most of them hostile, graded in one run.

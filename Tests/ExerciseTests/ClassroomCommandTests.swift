@@ -94,6 +94,39 @@ struct ClassroomCommandTests {
         #expect(result.output.contains("Question: "))
     }
 
+    @Test("a page shows the row that fails, with the lines of the answer and how to replay")
+    func page() throws {
+        let copy = try Copy()
+        try copy.put("05/CheckOutsideTheLock.swift", 5)
+        let result = try copy.run("grade", "5", "--format", "html")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.hasPrefix("<!DOCTYPE html>"))
+        #expect(result.output.utf8.count < 100_000)
+        #expect(result.output.contains("<title>Exercise 5 · R01 then ∥ resolve</title>"))
+        #expect(result.output.contains("handlers.append(handler)"))
+        #expect(result.output.contains("\"failing\":"))
+        let command = try #require(result.output.firstMatch(of: /"command":"promise-lab ([^"]*)"/))
+        let shown = try copy.run("grade", "5").output
+        #expect(shown.contains(command.1.replacing(#/ --replay.*/#, with: "")))
+        #expect(command.1.hasSuffix(" --replay R01"))
+    }
+
+    @Test("where no interleaving fails there is no page, and it is said why")
+    func noPage() throws {
+        let copy = try Copy()
+        for (path, reason) in [
+            ("05/NSLock.swift", "solved"), ("02/TheLastFirst.swift", "not solved"),
+        ] {
+            try copy.put(path, path.hasPrefix("05") ? 5 : 2)
+            let result = try copy.run("grade", path.hasPrefix("05") ? "5" : "2", "--format", "html")
+            #expect(result.status == 1 && result.output == "")
+            #expect(result.errors.contains("no requirement fails in an interleaving"))
+            #expect(result.errors.contains(reason))
+        }
+        let mistake = try copy.run("grade", "5", "--format", "markdown")
+        #expect(mistake.status == 2 && mistake.errors.contains("there are text and html"))
+    }
+
     /// A copy in which exercise 1 has this schedule for the lost handler.
     private func scheduled(_ schedule: String) throws -> Copy {
         let copy = try Copy()

@@ -4,6 +4,7 @@ import SharedSuite
 import Testing
 
 @testable import LabPage
+@testable import promise_lab
 
 private final class Number {
     var value = 0
@@ -61,9 +62,16 @@ private final class Number {
         #expect(extra.count == 5)
     }
 
-    @Test func `one race is a page of less than 100 KB`() throws {
-        let exploration = try Self.exploration(of: "R01", on: .naive)
-        #expect(exploration.html.utf8.count < 100_000)
+    /// Those with the most data: ``BrowserTests`` compares the others with them.
+    static let largest = [
+        ("R17", Subject.threadSafe), ("R03", .handlers), ("R10", .handlers), ("R02", .handlers),
+    ]
+
+    @Test(arguments: [("R01", Subject.naive), ("R14", .threadSafe)] + largest)
+    func `one race is a page of less than 100 KB`(id: String, subject: Subject) throws {
+        let race = try #require(Catalogue.hazard(id) as? any Race)
+        let html = try PageCommand.exploration(of: race, on: subject).html
+        #expect(html.utf8.count < 100_000)
     }
 
     @Test func `a test can attach the page of its exploration`() throws {

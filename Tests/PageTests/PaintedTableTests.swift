@@ -117,16 +117,51 @@ import Testing
         return (text, (left.threads, right.threads))
     }
 
-    // MARK: Pipes
+    // MARK: Pipes and terminals
 
-    @Test func `a pipe gets no colors`() throws {
-        for arguments in [
-            ["show", "R01", "--stage", "1"], ["compare", "Stage1Naive", "Stage3ThreadSafe", "R01"],
-            ["replay", "R01", "--stage", "1", "--schedule", "SRRRSS"],
+    /// A wrong answer, beside what `show` and its like print.
+    private static let commands = [
+        ["show", "R01", "--stage", "1"], ["compare", "Stage1Naive", "Stage3ThreadSafe", "R01"],
+        ["replay", "R01", "--stage", "1", "--schedule", "SRRRSS"],
+        ["grade", "5", "--file", "Sources/Graders/Stubs/Exercise05.swift"],
+    ]
+
+    @Test(arguments: commands)
+    func `a pipe gets no colors`(command: [String]) throws {
+        let result = try Commands.promiseLab(command, environment: ["NO_COLOR": nil])
+        #expect(result.output.contains("✗"))
+        #expect(!result.output.contains("\u{1B}"))
+    }
+
+    @Test(arguments: commands)
+    func `a terminal gets colors, unless the environment says no`(command: [String]) throws {
+        let colored = try Self.run(command, ["NO_COLOR": nil, "TERM": "xterm"])
+        #expect(colored.contains("\u{1B}[31m"))
+        for environment in [
+            ["NO_COLOR": "1", "TERM": "xterm"], ["NO_COLOR": nil, "TERM": "dumb"],
         ] {
-            let result = try Commands.promiseLab(arguments)
-            #expect(result.status == 0)
-            #expect(!result.output.contains("\u{1B}"), "\(arguments)")
+            let plain = try Self.run(command, environment)
+            #expect(!plain.contains("\u{1B}"))
+            #expect(plain == colored.replacing(#/\u{1B}\[[0-9;]*m/#, with: ""))
         }
+    }
+
+    @Test(arguments: commands)
+    func `a wide terminal is used`(command: [String]) throws {
+        let widths = try [60, 100, 200].map { columns in
+            let text = try Self.run(command, ["NO_COLOR": "1"], columns: columns)
+            return text.split(separator: "\r\n").filter { $0.contains(#/^ *[0-9]+ /#) }.map(\.count)
+                .max() ?? 0
+        }
+        #expect(widths[0] <= widths[1] && widths[1] <= 100, "\(widths)")
+        #expect(widths[1] < widths[2] && widths[2] <= 200, "\(widths)")
+    }
+
+    private static func run(
+        _ command: [String], _ environment: [String: String?], columns: Int = 100
+    ) throws -> String {
+        try Commands.promiseLab(
+            command, environment: environment, terminal: TestTerminal(columns: columns)
+        ).output
     }
 }

@@ -182,6 +182,36 @@ final class Browser: Sendable {
             "Emulation.setEmulatedMedia", ["features": [["name": feature, "value": value]]])
     }
 
+    /// As on paper, or on a screen again.
+    func print(_ isOn: Bool) async throws {
+        try await devTools("Emulation.setEmulatedMedia", ["media": isOn ? "print" : ""])
+    }
+
+    /// Moves the pointer to the middle of an element that a script finds; on a path, to the first
+    /// place at which nothing covers it.
+    func point(at script: String) async throws {
+        let place = try await run(
+            """
+            const node = \(script);
+            node.scrollIntoView({ block: "center" });
+            const { left, top, width, height } = node.getBoundingClientRect();
+            const places = [[left + width / 2, top + height / 2]];
+            for (let i = 1; node.getPointAtLength && i < 200; i += 1) {
+              const { x, y } = node.getPointAtLength(node.getTotalLength() * i / 200)
+                .matrixTransform(node.getScreenCTM());
+              places.push([x, y]);
+            }
+            return places.map(place => place.map(Math.round))
+              .find(place => node.contains(document.elementFromPoint(...place)));
+            """)
+        guard let place = place as? [Int] else { throw Failure(description: "no place: \(script)") }
+        let move: [String: Any] = [
+            "type": "pointerMove", "duration": 0, "x": place[0], "y": place[1],
+        ]
+        _ = try await post(
+            "actions", ["actions": [["type": "pointer", "id": "mouse", "actions": [move]]]])
+    }
+
     @discardableResult
     func devTools(_ command: String, _ parameters: [String: Any]) async throws -> Any {
         try await post("goog/cdp/execute", ["cmd": command, "params": parameters])

@@ -33,8 +33,12 @@ package enum Commands {
             : executable.deletingLastPathComponent()
     }()
 
-    package static func promiseLab(_ words: [String]) throws -> Result {
-        try run(products.appending(path: "promise-lab"), words)
+    /// - Parameter environment: variables to set, or to leave out.
+    package static func promiseLab(
+        _ words: [String], environment: [String: String?] = ["NO_COLOR": "1"],
+        terminal: TestTerminal? = nil
+    ) throws -> Result {
+        try run(products.appending(path: "promise-lab"), words, environment, terminal)
     }
 
     private static let results = Mutex<[String: Result]>([:])
@@ -116,22 +120,28 @@ package enum Commands {
         return try JSONDecoder().decode(Manifest.self, from: Data(result.output.utf8)).targets
     }
 
-    package static func run(_ executable: URL, _ words: [String]) throws -> Result {
+    package static func run(
+        _ executable: URL, _ words: [String], _ environment: [String: String?] = ["NO_COLOR": "1"],
+        _ terminal: TestTerminal? = nil
+    ) throws -> Result {
         let process = Process()
         process.executableURL = executable
         process.arguments = words
         process.currentDirectoryURL = package
-        process.environment = ProcessInfo.processInfo.environment.merging(["NO_COLOR": "1"]) { $1 }
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            environment.compactMapValues(\.self)
+        ) { $1 }.filter { environment[$0.key] != .some(nil) }
         let output = Pipe()
         let errors = FileManager.default.temporaryDirectory
             .appending(path: "documentation-tests-\(UUID().uuidString)")
         try Data().write(to: errors)
         defer { try? FileManager.default.removeItem(at: errors) }
-        process.standardOutput = output
+        process.standardOutput = terminal?.handle ?? output
         process.standardError = try FileHandle(forWritingTo: errors)
         process.standardInput = FileHandle.nullDevice
         try process.run()
-        let printed = output.fileHandleForReading.readDataToEndOfFile()
+        try output.fileHandleForWriting.close()
+        let printed = terminal?.read() ?? output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return Result(
             status: process.terminationStatus,

@@ -12,6 +12,9 @@ class InterleavingMap {
     this.places = race.places();
     this.isGrid = race.threads.length === 2;
     this.node = element("div", { class: "map" });
+    this.caption = element("p", { class: "caption" });
+    this.node.addEventListener("pointerover", event => this.explain(event.target.closest(".kind, .point")));
+    this.node.addEventListener("pointerleave", () => this.explain(null));
   }
 
   static limit = 1500;
@@ -32,7 +35,14 @@ class InterleavingMap {
       put(this.node, this.base.picture);
     }
     if (this.isGrid && !this.onlyKinds) this.dimWhatIsBehind(path);
+    if (!this.node.matches(":hover")) this.explain(null);
     this.markWay(this.shown || path);
+  }
+
+  // What a path or a state under the pointer comes to.
+  explain(target) {
+    this.caption.textContent = target ? target.querySelector("title").textContent
+      : `Point at ${this.onlyKinds ? "a path" : "a state"} to see what comes of it; a click leads there.`;
   }
 
   markWay(path) {
@@ -47,10 +57,12 @@ class InterleavingMap {
     this.keepInSight(last);
   }
 
+  get isWide() { return this.base !== undefined && this.base.width > InterleavingMap.readable; }
+
   // A map that is wider than its place scrolls along with the reader.
   keepInSight([x]) {
     const { node } = this;
-    if (this.base.width <= InterleavingMap.readable) return;
+    if (!this.isWide) return;
     const room = node.clientWidth;
     if (room === 0 || node.scrollWidth <= room) return;
     const place = x * node.scrollWidth / this.base.width;
@@ -234,7 +246,8 @@ class InterleavingMap {
       const shift = (number - (kinds.length - 1) / 2) * Math.min(4, 24 / kinds.length);
       const points = [...Array(kind.path.length + 1).keys()]
         .map(length => at(kind.path.first(length).counts()).map(value => value + shift).join(" "));
-      const words = `kind ${number + 1}: ${kind.schedule}, ${kind.fails ? "fails" : "survives"}`;
+      const words = `kind ${number + 1}: ${kind.schedule}, ${
+        kind.fails ? `✗ ${kind.path.ending.findings.map(index => this.race.reason(index)).join("; ")}` : "✓ every check holds"}`;
       return shape("path", {
         d: `M${points.join("L")}`, class: `kind ${kind.fails ? "fails" : "survives"}`,
         onclick: () => this.actions.show(kind.schedule),
@@ -322,7 +335,7 @@ class InterleavingMap {
 
   finish(width, height, parts) {
     const picture = drawing(width, height, this.words, parts);
-    picture.style.maxWidth = `${width * 1.2}px`;
+    picture.style.maxWidth = `calc(${width}px * var(--map-scale, 1.2))`;
     // Smaller than that nothing can be read: then the map scrolls.
     picture.style.minWidth = width > InterleavingMap.readable ? `${width * 0.62}px` : null;
     return picture;

@@ -11,7 +11,7 @@ class Race {
     this.columns = data.columns;
     this.root = data.nodes.length - 1;
     this.labels = data.labels.map(values => this.readLabel(values));
-    this.nodes = data.nodes.map(values => this.readNode(values));
+    this.nodes = data.nodes.map((values, index) => this.readNode(values, index));
     this.count();
     this.upcoming = new Map();
   }
@@ -38,16 +38,19 @@ class Race {
     return { file, line, column };
   }
 
-  readNode(values) {
+  // An even number of values: a state and how it ends. Otherwise a state, and where its steps lead.
+  readNode(values, index) {
     const edges = [];
-    for (let i = 2; i < values.length; i += 2) {
+    if (values.length % 2 === 0) {
+      return { state: values[0], ending: this.data.endings[values[1]], edges };
+    }
+    for (let i = 1; i < values.length; i += 2) {
       // A negative number marks a step into an interleaving that is not counted.
       const isExtra = values[i] < 0;
       const label = this.labels[isExtra ? -1 - values[i] : values[i]];
-      edges.push({ label, isExtra, target: values[i + 1], key: this.key(label) });
+      edges.push({ label, isExtra, target: index - values[i + 1], key: this.key(label) });
     }
-    const ending = values[1] < 0 ? null : this.data.endings[values[1]];
-    return { state: values[0], ending, edges };
+    return { state: values[0], ending: null, edges };
   }
 
   key(label) { return this.letters[label.thread] + (label.early ? "-" : ""); }
@@ -87,7 +90,10 @@ class Race {
     return label;
   }
 
-  finding(index) { return this.data.findings[index]; }
+  reason(index) {
+    const { kind, reason } = this.data.findings[index];
+    return kind === "failed check" ? reason : `${kind}: ${reason}`;
+  }
 
   // The steps that a schedule names: as many as fit, and why the next one does not.
   walk(text) {
@@ -164,13 +170,29 @@ class Race {
     return queue;
   }
 
+  // One interleaving of each kind, those with the fewest context switches first.
   kinds() {
     if (this.allKinds) return this.allKinds;
-    this.allKinds = this.data.kinds.map(schedule => {
-      const { path, problem } = this.walk(schedule);
-      return problem ? null : { schedule, path, order: path.order, fails: path.fails };
-    }).filter(kind => kind !== null);
+    const paths = this.data.kinds
+      ? this.data.kinds.map(schedule => this.walk(schedule).path) : this.paths();
+    this.allKinds = paths.map(path => ({ schedule: path.schedule, path, fails: path.fails }));
     return this.allKinds;
+  }
+
+  // Every interleaving that is counted.
+  paths() {
+    const paths = [];
+    const visit = path => {
+      if (path.ending) paths.push(path);
+      for (const edge of this.nodes[path.node].edges) {
+        if (edge.isExtra) continue;
+        const longer = path.first(path.length);
+        longer.edges.push(edge);
+        visit(longer);
+      }
+    };
+    visit(new Path(this));
+    return paths.sort((a, b) => a.switches - b.switches);
   }
 }
 
@@ -188,6 +210,10 @@ class Path {
   get ending() { return this.race.nodes[this.node].ending; }
   get fails() { return this.ending !== null && this.ending.findings.length > 0; }
   get keys() { return this.edges.map(edge => edge.key); }
+
+  get switches() {
+    return this.edges.filter((edge, i) => i > 0 && edge.label.thread !== this.edges[i - 1].label.thread).length;
+  }
 
   take(key) {
     const edge = this.race.nodes[this.node].edges.find(edge => edge.key === key);

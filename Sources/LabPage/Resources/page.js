@@ -4,6 +4,7 @@
 class LabPage {
   constructor() {
     this.frame = JSON.parse(document.getElementById("frame").textContent);
+    this.frame.files.forEach(readLines);
     this.main = document.getElementById("main");
     this.live = document.getElementById("live");
     this.predictions = new Map();
@@ -42,22 +43,28 @@ class LabPage {
     this.pending = null;
   }
 
+  // What stands behind the # of the address.
+  get place() {
+    const text = location.hash.slice(1);
+    try {
+      return decodeURI(text);
+    } catch {
+      return text;
+    }
+  }
+
   route() {
     this.forget();
-    let words;
-    try {
-      words = decodeURI(location.hash.slice(1)).split("/");
-    } catch {
-      words = [""];
-    }
+    const text = this.place;
+    const words = text.split("/");
     const id = this.isSingle ? "" : words.slice(0, 2).join("/");
     const schedule = this.isSingle ? words[0] : words[2] || "";
     if (this.view && this.view.stop) this.view.stop();
     const data = document.getElementById(`race:${id}`);
     const row = this.frame.rows.find(row => row.id === words[0]);
     if (data) this.showRace(id, row, JSON.parse(data.textContent), schedule);
-    else if (row && row.cells[words[1]]) this.showCell(row, words[1]);
-    else this.showMatrix();
+    else if (row && row.cells[words[1]]) showCell(this, row, words[1]);
+    else showMatrix(this, text);
     if (this.hasRouted) this.main.focus({ preventScroll: true });
     if (this.hasRouted) scrollTo(0, 0);
     this.hasRouted = true;
@@ -70,18 +77,6 @@ class LabPage {
     this.head(data.title, row, id.split("/")[1]);
     if (schedule !== "") this.view.load(schedule, true);
     else this.view.update();
-  }
-
-  // A hazard without threads, or one that cannot be expressed.
-  showCell(row, column) {
-    const cell = row.cells[column];
-    this.view = null;
-    const title = `${row.id} · ${row.name} · ${this.titleOf(column)}`;
-    put(this.main, element("div", { class: "race" },
-      element("h1", {}, prose(title)), element("p", { class: "story" }, prose(row.story)),
-      element("p", { class: `verdict ${cell.verdict}` }, `${signs[cell.verdict]} ${cell.text}`),
-      element("p", {}, prose(cell.detail)), hazardPicture(row.id, column)));
-    this.head(title, row, column);
   }
 
   titleOf(id) {
@@ -101,59 +96,6 @@ class LabPage {
       columns.map(column => element("a", {
         href: this.link(`${row.id}/${column.id}`, ""), "aria-current": column.id === current ? "page" : null,
       }, column.title)));
-  }
-
-  // MARK: The matrix
-
-  showMatrix() {
-    this.view = null;
-    this.head(this.frame.title, null);
-    const groups = [...new Set(this.frame.rows.map(row => row.group))];
-    const reveal = element("button", { type: "button", id: "show-all", "aria-pressed": String(this.showsAll) },
-      this.showsAll ? "Hide the verdicts of races" : "Show every verdict");
-    reveal.addEventListener("click", () => {
-      this.showsAll = !this.showsAll;
-      this.showMatrix();
-      document.getElementById("show-all").focus();
-    });
-    const table = element("table", { class: "matrix" },
-      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Hazard"),
-        this.frame.columns.map(column => element("th", { scope: "col" }, column.title)))),
-      groups.map(group => element("tbody", {},
-        element("tr", {}, element("th", { scope: "rowgroup", colspan: this.frame.columns.length + 1, class: "group" }, group)),
-        this.frame.rows.filter(row => row.group === group).map(row => this.rowOf(row)))));
-    put(this.main, element("div", { class: "front" },
-      element("h1", {}, this.frame.title),
-      element("p", { class: "story" }, "Every cell is a race or a hazard on one version of the promise. In a race you are the scheduler: you decide, step by step, which thread goes on, in the real source. Can you make it fail?"),
-      element("p", { class: "moves" }, this.start(), reveal),
-      element("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Matrix" }, table),
-      element("p", { class: "legend" }, "✓ survives   ✗ fails   – cannot be expressed   ▷ try it: the verdict is hidden until you have predicted it   k/n: k of n interleavings fail; those that differ only in the order of independent steps count once")));
-  }
-
-  // The first race of the first column that has one: small enough to begin with.
-  start() {
-    for (const column of this.frame.columns) {
-      const row = this.frame.rows.find(row => document.getElementById(`race:${row.id}/${column.id}`) !== null);
-      if (row) {
-        return element("a", { class: "start", href: this.link(`${row.id}/${column.id}`, "") },
-          `Begin with ${row.id} on ${column.title}`);
-      }
-    }
-    return null;
-  }
-
-  rowOf(row) {
-    return element("tr", {}, element("th", { scope: "row" }, element("span", { class: "id" }, row.id), " ", prose(row.name)),
-      this.frame.columns.map(column => {
-        const cell = row.cells[column.id];
-        if (!cell) return element("td", {});
-        const id = `${row.id}/${column.id}`;
-        const isHidden = !this.isRevealed(id) && document.getElementById(`race:${id}`) !== null;
-        const name = `${row.id} on ${column.title}: ${isHidden ? "try it" : `${cell.verdict}, ${cell.text}`}`;
-        return element("td", { class: isHidden ? "hidden" : cell.verdict },
-          element("a", { href: this.link(id, ""), "aria-label": name },
-            isHidden ? "▷ try it" : `${signs[cell.verdict]} ${cell.text}`.trim()));
-      }));
   }
 
   // MARK: Predictions
@@ -181,6 +123,11 @@ class LabPage {
 
   listen() {
     addEventListener("hashchange", () => this.route());
+    // The address says what is shown, so this link must not change it.
+    document.querySelector(".skip").addEventListener("click", event => {
+      event.preventDefault();
+      this.main.focus();
+    });
     addEventListener("keydown", event => this.key(event));
     let pending;
     addEventListener("resize", () => {
@@ -204,6 +151,8 @@ class LabPage {
     this.presentButton = present;
   }
 
+  get isPresenting() { return document.documentElement.classList.contains("present"); }
+
   present(button) {
     const isOn = document.documentElement.classList.toggle("present");
     button.setAttribute("aria-pressed", String(isOn));
@@ -224,6 +173,9 @@ class LabPage {
   }
 }
 
-const signs = { survives: "✓", fails: "✗", cannotExpress: "–", unknown: "?" };
+// The lines of a file that are shown, by their numbers.
+function readLines(file) {
+  file.lines = new Map(file.passages.flatMap(({ first, lines }) => lines.map((line, i) => [first + i, line])));
+}
 
 const page = new LabPage();

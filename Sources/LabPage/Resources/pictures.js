@@ -121,7 +121,7 @@ function pictureStyle() {
     && /^(svg|\.(box|note-|fill-|stroke-|arrow|dashed|lock|hatch|conflict|road|sign|aside|target|walked|here|held|strip|tiny))/.test(rule.selectorText);
   const rules = [...document.styleSheets[0].cssRules];
   const colors = rules.find(rule => rule.selectorText === ":root").cssText.replace("color-scheme: light dark;", "");
-  const dark = rules.find(rule => rule.conditionText === "(prefers-color-scheme: dark)").cssRules[0].cssText
+  const dark = rules.find(rule => rule.conditionText === "screen and (prefers-color-scheme: dark)").cssRules[0].cssText
     .replace(':root:not([data-theme="light"])', ":root");
   return [colors, `@media (prefers-color-scheme: dark) { ${dark} }`,
     "svg { background: var(--paper); }", ...rules.filter(isNeeded).map(rule => rule.cssText)].join("\n");

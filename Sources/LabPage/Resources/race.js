@@ -173,10 +173,7 @@ class RaceView {
     const { ending } = this.path;
     if (!ending) return "";
     if (ending.findings.length === 0) return "✓ every check holds";
-    return ending.findings.map(index => {
-      const { kind, reason } = this.race.finding(index);
-      return `✗ ${kind === "failed check" ? "" : `${kind}: `}${reason}`;
-    }).join("; ");
+    return ending.findings.map(index => `✗ ${this.race.reason(index)}`).join("; ");
   }
 
   report(edge) {
@@ -208,7 +205,7 @@ class RaceView {
     this.table = element("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Steps taken" });
     this.schedule = element("p", { class: "schedule" });
     this.problem = element("p", { class: "problem", role: "alert" });
-    this.mapSection = section("map", "The map of all interleavings", this.mapIntroduction(), this.map.node, this.buildKinds());
+    this.mapSection = section("map", "The map of all interleavings", this.mapIntroduction(), this.map.node, this.map.caption, this.buildKinds());
     this.spaceTime = element("div", { class: "scroll spacetime" });
     this.details = element("details", { id: "order", ontoggle: () => this.updateOrder() },
       element("summary", {}, "Happens-before"),
@@ -218,7 +215,7 @@ class RaceView {
       element("h1", {}, prose(data.title)),
       data.story === "" ? null : element("p", { class: "story" }, prose(data.story)),
       this.predictSection,
-      element("div", { class: "desk" },
+      this.desk = element("div", { class: "desk" },
         section("source", "The source", element("p", { class: "quiet" }, "The next line of each thread is lit. You decide which thread goes on."), this.code),
         section("hands", "You are the scheduler", this.lanes,
           element("p", { class: "moves" }, this.backward, this.advance, this.again), this.status, this.problem, this.objects),
@@ -230,37 +227,27 @@ class RaceView {
 
   // The functions in which something happens; what is between them is folded.
   buildCode() {
-    const lines = new Map();
-    for (const { site } of this.race.labels) {
-      if (!site) continue;
-      if (!lines.has(site.file)) lines.set(site.file, new Set());
-      lines.get(site.file).add(site.line);
-    }
     this.lineNodes = new Map();
-    const weight = file => this.race.labels.filter(label => label.site && label.site.file === file).length;
-    for (const file of [...lines.keys()].sort((a, b) => weight(b) - weight(a))) {
-      const { path, lines: text } = this.race.files[file];
-      const shown = new Set();
-      for (const line of lines.get(file)) {
-        const [first, last] = declarationAround(text, line);
-        for (let number = first; number <= last; number += 1) shown.add(number);
+    for (const [file, ...bounds] of this.race.data.source) {
+      const { path, lines } = this.race.files[file];
+      const numbers = [];
+      for (let i = 0; i < bounds.length; i += 2) {
+        for (let number = bounds[i]; number <= bounds[i + 1]; number += 1) numbers.push(number);
       }
-      const indentation = Math.min(...[...shown].map(number => text[number - 1])
+      const indentation = Math.min(...numbers.map(number => lines.get(number))
         .filter(content => content.trim() !== "").map(content => /^ */.exec(content)[0].length));
       const list = element("ol", { class: "lines" });
-      let hidden = 0;
-      text.forEach((content, index) => {
-        const number = index + 1;
-        if (!shown.has(number)) { hidden += 1; return; }
-        if (hidden > 0) list.append(element("li", { class: "fold", "aria-hidden": "true" }, "⋯"));
-        hidden = 0;
+      let previous = 0;
+      for (const number of numbers) {
+        if (number > previous + 1) list.append(element("li", { class: "fold", "aria-hidden": "true" }, "⋯"));
+        previous = number;
         const marks = element("span", { class: "marks" });
         const item = element("li", { class: "line", "data-line": number },
           element("span", { class: "number" }, String(number)), marks,
-          element("code", {}, content.slice(indentation) || " "));
+          element("code", {}, lines.get(number).slice(indentation) || " "));
         this.lineNodes.set(`${file}:${number}`, { item, marks });
         list.append(item);
-      });
+      }
       this.code.append(element("h3", {}, path.split("/").slice(-2).join("/")), list);
     }
   }
@@ -282,7 +269,7 @@ class RaceView {
     return element("div", {}, this.mapText,
       element("fieldset", {}, element("legend", {}, "Show"),
         choice("all", data.coverage === "all" ? `all ${data.explored} interleavings` : "the states on these interleavings"),
-        choice("kinds", `one of each kind: ${data.kinds.length}`)),
+        choice("kinds", `one of each kind: ${this.race.kinds().length}`)),
       this.legend);
   }
 
@@ -290,10 +277,9 @@ class RaceView {
     const kinds = this.race.kinds();
     const list = element("ol", { class: "kinds" });
     kinds.slice(0, 200).forEach(kind => {
-      const keys = kind.path.ending.findings.map(index => this.race.finding(index).reason);
       list.append(element("li", {},
         element("button", { type: "button", class: "link", onclick: () => this.load(kind.schedule, true) }, kind.schedule || "(no step)"),
-        kind.fails ? ` ✗ ${clipped(keys[0], 90)}` : " ✓ ends well"));
+        kind.fails ? ` ✗ ${clipped(this.race.reason(kind.path.ending.findings[0]), 90)}` : " ✓ ends well"));
     });
     return element("details", { class: "kind-list" },
       element("summary", {}, `The kinds, one by one (${kinds.length})`),
@@ -317,6 +303,7 @@ class RaceView {
     if (this.isRevealed) {
       this.updateMapText();
       this.map.draw(this.path);
+      this.desk.classList.toggle("wide", this.map.isWide);
     }
     this.backward.disabled = this.path.length === 0;
     this.again.disabled = this.path.length === 0;
@@ -366,7 +353,8 @@ class RaceView {
   }
 
   updateMapText() {
-    const { coverage, kinds, explored } = this.race.data;
+    const { coverage, explored } = this.race.data;
+    const kinds = this.race.kinds();
     const { threads } = this.race;
     const how = threads.length === 2
       ? `Each step of ${threads[0]} leads to the right, each step of ${threads[1]} down. `
@@ -425,8 +413,10 @@ class RaceView {
       const line = this.lineNodes.get(`${next.site.file}:${next.site.line}`);
       if (!line) return;
       line.item.classList.add("lit", `lit-t${thread % 8}`);
-      line.marks.append(element("span", { class: `mark back-t${thread % 8}`, title: `next line of ${name}` },
-        this.race.letters[thread], wait && !wait.isLater ? " waits" : ""));
+      const waits = wait && !wait.isLater;
+      line.marks.append(element("span", {
+        class: `mark back-t${thread % 8}`, title: waits ? `${name} waits here` : `next line of ${name}`,
+      }, this.race.letters[thread], waits ? "…" : ""));
       firstLit = firstLit || line.item;
     });
     const last = this.path.edges[this.path.length - 1];
@@ -453,7 +443,9 @@ class RaceView {
     put(this.status, 
       verdict || this.counting() || (this.path.length === 0 ? "Take the first step: press a button, or the key of a thread." : ""),
       isFatal && !verdict ? element("strong", {}, " This was the step that lost it.") : "");
-    const width = Math.max(280, Math.min(760, this.width || 560));
+    // In a presentation the picture is drawn small, and shown large.
+    const scale = this.page.isPresenting ? 1.5 : 1;
+    const width = Math.max(280, Math.min(760, (this.width || 560) / scale));
     put(this.objects, objectsDrawing(this.path, width));
   }
 
@@ -523,27 +515,4 @@ class RaceView {
 
 function drawingOfSign(fate) {
   return shape("svg", { viewBox: "0 0 18 18", width: 18, height: 18, "aria-hidden": "true" }, sign(9, 9, fate));
-}
-
-// The lines of the declaration around a line: from the line that begins it to the brace that ends it.
-function declarationAround(text, line) {
-  const indentation = number => /^ */.exec(text[number - 1])[0].length;
-  const begins = number =>
-    /\b(func|init|deinit|subscript)\b.*[({]|\bvar .*\{ *$|\.thread\(/.test(text[number - 1]);
-  let first = line;
-  let level = indentation(line);
-  while (first > 1 && !(begins(first) && indentation(first) <= level)) {
-    first -= 1;
-    if (text[first - 1].trim() !== "") level = Math.min(level, indentation(first));
-  }
-  let depth = 0;
-  let hasBody = false;
-  for (let last = first; last <= text.length && last < first + 60; last += 1) {
-    for (const character of text[last - 1]) {
-      if (character === "{") { depth += 1; hasBody = true; }
-      if (character === "}") depth -= 1;
-    }
-    if (hasBody && depth <= 0 && last >= line) return [first, last];
-  }
-  return [Math.max(1, line - 3), Math.min(text.length, line + 3)];
 }

@@ -1,0 +1,71 @@
+"use strict";
+
+// The matrix, and its cells behind which there is no race.
+
+const signs = { survives: "✓", fails: "✗", cannotExpress: "–", unknown: "?" };
+
+// A hazard without threads, or one that cannot be expressed.
+function showCell(page, row, column) {
+  const cell = row.cells[column];
+  page.view = null;
+  const title = `${row.id} · ${row.name} · ${page.titleOf(column)}`;
+  put(page.main, element("div", { class: "race" },
+    element("h1", {}, prose(title)), element("p", { class: "story" }, prose(row.story)),
+    element("p", { class: `verdict ${cell.verdict}` }, `${signs[cell.verdict]} ${cell.text}`),
+    element("p", {}, prose(cell.detail)), hazardPicture(row.id, column)));
+  page.head(title, row, column);
+}
+
+// `link` says where a link was to lead that has led here.
+function showMatrix(page, link = "") {
+  page.view = null;
+  page.head(page.frame.title, null);
+  const groups = [...new Set(page.frame.rows.map(row => row.group))];
+  const reveal = element("button", { type: "button", id: "show-all", "aria-pressed": String(page.showsAll) },
+    page.showsAll ? "Hide the verdicts of races" : "Show every verdict");
+  reveal.addEventListener("click", () => {
+    page.showsAll = !page.showsAll;
+    showMatrix(page);
+    document.getElementById("show-all").focus();
+  });
+  const table = element("table", { class: "matrix" },
+    element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "Hazard"),
+      page.frame.columns.map(column => element("th", { scope: "col" }, column.title)))),
+    groups.map(group => element("tbody", {},
+      element("tr", {}, element("th", { scope: "rowgroup", colspan: page.frame.columns.length + 1, class: "group" }, group)),
+      page.frame.rows.filter(row => row.group === group).map(row => rowOf(page, row)))));
+  put(page.main, element("div", { class: "front" },
+    element("h1", {}, page.frame.title),
+    link === "" ? null : element("p", { class: "problem", role: "alert" },
+      `This page has nothing at “${clipped(link, 60)}”. Choose a cell.`),
+    element("p", { class: "story" }, "Every cell is a race or a hazard on one version of the promise. In a race you are the scheduler: you decide, step by step, which thread goes on, in the real source. Can you make it fail?"),
+    element("p", { class: "moves" }, start(page), reveal),
+    element("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Matrix" }, table),
+    element("p", { class: "legend" }, "✓ survives   ✗ fails   – cannot be expressed   ▷ try it: the verdict is hidden until you have predicted it   k/n: k of n interleavings fail; those that differ only in the order of independent steps count once")));
+}
+
+// The first race of the first column that has one: small enough to begin with.
+function start(page) {
+  for (const column of page.frame.columns) {
+    const row = page.frame.rows.find(row => document.getElementById(`race:${row.id}/${column.id}`) !== null);
+    if (row) {
+      return element("a", { class: "start", href: page.link(`${row.id}/${column.id}`, "") },
+        `Begin with ${row.id} on ${column.title}`);
+    }
+  }
+  return null;
+}
+
+function rowOf(page, row) {
+  return element("tr", {}, element("th", { scope: "row" }, element("span", { class: "id" }, row.id), " ", prose(row.name)),
+    page.frame.columns.map(column => {
+      const cell = row.cells[column.id];
+      if (!cell) return element("td", {});
+      const id = `${row.id}/${column.id}`;
+      const isHidden = !page.isRevealed(id) && document.getElementById(`race:${id}`) !== null;
+      const name = `${row.id} on ${column.title}: ${isHidden ? "try it" : `${cell.verdict}, ${cell.text}`}`;
+      return element("td", { class: isHidden ? "hidden" : cell.verdict },
+        element("a", { href: page.link(id, ""), "aria-label": name },
+          isHidden ? "▷ try it" : `${signs[cell.verdict]} ${cell.text}`.trim()));
+    }));
+}
