@@ -207,6 +207,7 @@ typedef struct {
     worker *lane;               // that ran it last
     uintptr_t left;             // the actor on which it was when it was suspended, or 0
     bool is_arriving;           // at an actor, and does not have it yet
+    bool is_yielding;           // it stands in line again
     bool was_resumed;           // before it was suspended …
     vector_clock resumed;       // … by one that had done all this
     uint64_t time;              // at which it stops sleeping
@@ -506,6 +507,10 @@ void rl_fall_asleep_at_branch(void);
 int rl_wished_choice(void);
 /// The present step has done something at an address; `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
+/// Whether a step that announces this may be in the way of what another one does in the concurrency runtime.
+static inline bool rl_is_about_tasks(uint8_t kind) {
+    return (kind >= RL_ARRIVE && kind <= RL_SUSPENDED) || kind == RL_START || kind == RL_SEND;
+}
 /// The present step does something that it did not announce, in the concurrency runtime.
 void rl_note_runtime(void);
 /// Effects that turn out only when the run is over, in the order of their steps.

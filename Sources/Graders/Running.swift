@@ -46,7 +46,7 @@ extension Requirement {
         case .scenario(var options, let describe):
             // The optimizer moves and removes memory accesses, so what the lab reports of them does
             // not hold for the source.
-            if isOptimized { options.judging.subtract([.dataRace, .overlap]) }
+            if isOptimized { options.failingKinds.subtract([.dataRace, .overlap]) }
             return explored(&options, isolated: isolated, describe)
         case .independence(let describe): return Independence(describe).verdict()
         case .scheduled(let scheduled): return scheduled.verdict()

@@ -1,5 +1,6 @@
 import Foundation
 import RaceLabTesting
+import SharedSuite
 import Testing
 
 @testable import Graders

@@ -348,7 +348,7 @@ struct SoundnessTests {
         #expect(report.inconclusive == .sawNothing(thread: "first"))
         let lines = report.text().split(separator: "\n")
         #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 100 }, "\(report.text())")
-        for word in ["Tasks", "actors", "OperationQueue"] {
+        for word in ["Timers", "OperationQueue"] {
             #expect(report.summary.contains(word))
         }
     }

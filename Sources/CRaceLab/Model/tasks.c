@@ -93,6 +93,8 @@ static int new_task(const void *task) {
         rl_runtime_did(RL_START, (uintptr_t)rl_start_thread, 0);
         lab.threads[index].is_away = true;
     }
+    // Races between steps do not show everything that there is to explore with tasks; sleep sets do.
+    rl_explore_all_choices();
     lab.threads[index].is_task = true;
     lab.threads[index].task = (uintptr_t)task;
     return index;
@@ -181,6 +183,7 @@ void rl_run_job(void) {
         t->lane = me;
         rl_announced_step(me->thread);
         if (t->kind == RL_ELAPSE && t->time > lab.time) lab.time = t->time;
+        t->is_yielding = t->kind == RL_YIELD;
     } else {
         me->is_deaf = true;
         rl_ignore();
@@ -212,8 +215,10 @@ void rl_leave_thread(int index) {
     t->job = t->yield;
     t->work = t->work_of_yield;
     t->work_of_yield = NULL;
+    t->accesses++;
+    t->pc = rl_place_of_suspension(t);
     t->kind = RL_YIELD;
-    t->address = t->task;
+    t->address = t->left ? t->left : t->task;
     t->waits_for = NULL;
     t->timed = false;
 }
@@ -238,7 +243,7 @@ static void enter_thread(int index) {
     t->on = me;
     t->lane = me;
     t->is_away = t->is_enqueued = t->is_sent = false;
-    t->is_arriving = false;
+    t->is_arriving = t->is_yielding = false;
     rl_note_order(index);
     rl_note_order_from(me->left_in, index);
     me->left_in = 0;
@@ -441,7 +446,8 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
     point_at_all(thing);
     thread *t = my_thread();
     const bool is_own = t->task == (uintptr_t)thing;
-    if (is_own && !only_orders && !t->is_arriving && !t->is_ending && !t->work_of_yield) {
+    const bool is_yielding = t->work_of_yield || t->is_yielding;
+    if (is_own && !only_orders && !t->is_arriving && !t->is_ending && !is_yielding) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
         rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
     }
@@ -459,6 +465,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
     const vector_clock before = t->clock;
     if (is_point || rl_is_held(mutex)) {
         rl_point(RL_LOCK, mutex, rl_place_of_await(place));
+        if (!is_point) rl_note_runtime();
     } else {
         lock *l = rl_lock_at((uintptr_t)mutex);
         rl_runtime_did(RL_LOCK, (uintptr_t)mutex, rl_free_for((uintptr_t)mutex));

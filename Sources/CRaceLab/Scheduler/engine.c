@@ -184,6 +184,7 @@ static bool is_lasting(uint8_t kind) {
 /// or, if it changes what is there, spins until another thread does it, wakes up.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     rl_note_effect(kind, address, lab.free_before);
+    if (rl_is_about_tasks(kind)) lab.sleeping &= ~lab.sleeping_in_runtime;
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;

@@ -398,12 +398,14 @@ static bool touches_no_count_of(const sequence *s, uintptr_t pc) {
     return !touches_count_of(s->last, s->last_count, pc);
 }
 
-/// Whether a step in the sequence has effects in the concurrency runtime that it did not announce. It depends
-/// on all others that have.
+/// Whether a step in the sequence has effects in the concurrency runtime. Then it may depend on every other one
+/// that has effects there which it did not announce.
 static bool is_in_runtime(const sequence *s) {
-    for (size_t k = 0; k + 1 < s->count; k++)
-        if (search.nodes[search.needed[k]].is_in_runtime) return true;
-    return s->last_is_in_runtime;
+    for (size_t k = 0; k + 1 < s->count; k++) {
+        const uint32_t step = search.needed[k];
+        if (search.nodes[step].is_in_runtime || rl_is_about_tasks(lab.steps[step].kind)) return true;
+    }
+    return s->last_is_in_runtime || rl_is_about_tasks(s->last[0].kind);
 }
 
 /// Whether a step that is pending, and counts as of this kind, depends on nothing in the sequence.

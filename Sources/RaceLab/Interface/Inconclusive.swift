@@ -45,7 +45,7 @@ extension Exploration {
                     "the thread '\(thread)' touches nothing that the lab can see: is its code part "
                     + "of this debug build, and does it use properties, captured variables, or a Mutex "
                     + "in a target compiled with -sanitize=thread? "
-                    + "Tasks, actors and OperationQueue are not seen"
+                    + "Timers and OperationQueue are not seen"
             case .tooLong(let steps, let schedule):
                 return "an interleaving went on for more than \(numberOf(steps: steps)), beginning "
                     + "\(schedule): look for a loop that does not end, or allow more with maximumSteps"

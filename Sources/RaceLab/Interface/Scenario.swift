@@ -60,7 +60,28 @@ import Synchronization
 ///   may run at the same time and nothing orders them;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
 ///   thread of the interleaving, called `started thread 3` if it is the third;
-/// - work sent to a ``queue(_:workers:)`` of the scenario.
+/// - work sent to a ``queue(_:workers:)`` of the scenario;
+/// - on Linux, tasks of Swift concurrency: see below.
+///
+/// ## Tasks and actors
+///
+/// A task is one more thread of the interleaving, whichever thread of the operating system runs it:
+/// ``task(_:_:)`` adds one, and one that is started while the threads run is called `task 3` if it is
+/// the third. `Task`, `Task.detached`, `Task.immediate`, `async let`, task groups, actors, the main actor,
+/// `Task.yield`, continuations, streams, cancellation and task-locals are those of the runtime itself, in
+/// unmodified source. A switch can happen before a task arrives at an actor, is resumed, ends, is cancelled,
+/// or asks whether it has been; before something is sent to a stream, or taken from it; and before a task
+/// goes on that has yielded. A task that is never resumed is a deadlock.
+///
+/// Time is no part of the model, but tasks that sleep wake up in the order of their times, each at any
+/// moment. For `ContinuousClock.now` and the like, time stands still until one does.
+///
+/// There is no verdict, but the place is named, for tasks that are started while a scenario is set up or
+/// checked, for an actor with an executor of its own, for a preference for a task executor, and for a sleep
+/// with a tolerance. Tasks whose priorities differ come to an actor in any order, and it takes them as
+/// the runtime does; that one which the same task has sent later overtakes one that is about to begin is not
+/// tried out. A task that yields again and again until something changes has no verdict, but for the
+/// number of its steps. A continuation that is resumed twice ends the process: see ``Exploration/Options/isolation``.
 ///
 /// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread, or
 /// another one, holds it, a condition that is waited for without its lock, and a
@@ -88,10 +109,10 @@ import Synchronization
 /// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:
 ///   an array counts as a whole, as the property in which it is;
 /// - structures and local variables that no closure captures: no other thread can reach them;
-/// - tasks and actors of Swift concurrency, `OperationQueue`, `Timer`, `DispatchSource`,
-///   `DispatchIO`, queues with a target queue that is not global, and threads that are started
-///   while a scenario is set up or checked. Where the code under test uses them, there is no
-///   verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
+/// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
+///   `Timer`, `DispatchSource`, `DispatchIO`, queues with a target queue that is not global, and
+///   threads that are started while a scenario is set up or checked. Where the code under test uses
+///   them, there is no verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
 /// - which thread comes first when several wait for a queue with `sync`, or that work comes after
 ///   them which is sent while they wait;
 /// - that a lock has been taken while the scenario was set up, and not been released there. What is

@@ -11,7 +11,9 @@ extension Scenario {
                 "the task '\(name)' is isolated to \(actor), because it is described there: "
                     + "explore from a nonisolated function, or begin it with { @Sendable in")
         }
-        if let why = unavailableTasks { isMistaken("the task '\(name)' cannot be explored: \(why)") }
+        if let why = unavailableTasks {
+            isMistaken("the task '\(name)' cannot be explored: \(why)")
+        }
         let task = unsafeBitCast(body, to: (() async throws -> Void).self)
         add(NamedThread(name: name, body: {}, task: task))
     }
@@ -19,7 +21,7 @@ extension Scenario {
 
 /// Why tasks cannot be explored here, if so. What the code under test starts is then reported as not
 /// controlled.
-let unavailableTasks: String? = {
+package let unavailableTasks: String? = {
     let obstacle = rl_find_out_about_tasks(
         { _ = Task.detached { await Task.yield() } },
         { _ = Task.detached { await Hop.shared.arrive() } },

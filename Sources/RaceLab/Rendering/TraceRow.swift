@@ -216,8 +216,8 @@ extension String {
     /// the column of that very thread, whose title says the same; and without the brace that
     /// closes it. Nothing else is ever left out without an ellipsis in its place.
     func withoutOpening(of thread: String) -> (text: String, dropped: Int) {
-        let opening = ".thread(\"\(thread)\") {"
-        guard let range = firstRange(of: opening),
+        let openings = ["thread", "task"].map { ".\($0)(\"\(thread)\") {" }
+        guard let range = openings.lazy.compactMap(firstRange).first,
             self[..<range.lowerBound].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
         else { return (self, 0) }
         var body = self[range.upperBound...].drop { $0 == " " }

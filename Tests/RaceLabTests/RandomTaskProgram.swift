@@ -1,0 +1,142 @@
+import RaceLab
+import Synchronization
+
+/// A program of tasks made at random, for which one way to explore it is compared with another.
+struct RandomTaskProgram: Sendable, CustomStringConvertible {
+    enum Step: Sendable {
+        case write(Int)
+        case arrive(at: Int, Int)
+        case note(Int)
+        case yield
+        case open(Int)
+        case pass(Int)
+        case child(Int, isAwaited: Bool)
+        case askAndNote(Int)
+        case reenter(Int, Int)
+    }
+
+    let tasks: [[Step]]
+    let children: [[Step]]
+
+    init(tasks: [[Step]], children: [[Step]]) {
+        self.tasks = tasks
+        self.children = children
+    }
+
+    init(seed: UInt64) {
+        var random = RandomNumbers(seed: seed)
+        func steps(_ most: UInt64, mayStart: Bool) -> [Step] {
+            (0...random.below(most)).map { _ in
+                let number = 1 + random.below(9)
+                let which = random.below(2)
+                switch random.below(mayStart ? 10 : 9) {
+                case 0: return .write(which)
+                case 1, 2: return .arrive(at: which, number)
+                case 3: return .note(number)
+                case 4: return .yield
+                case 5: return .open(which)
+                case 6: return .pass(which)
+                case 7: return .reenter(which, number)
+                case 8: return .askAndNote(number)
+                default: return .child(which, isAwaited: number > 4)
+                }
+            }
+        }
+        children = [steps(2, mayStart: false), steps(2, mayStart: false)]
+        tasks = (0...1 + random.below(2)).map { _ in steps(3, mayStart: true) }
+    }
+
+    var description: String {
+        "\(tasks.map { "\($0)" }.joined(separator: "\n"))\nchildren \(children)"
+    }
+
+    @Sendable func describe(_ scenario: Scenario) {
+        let world = World(children: children)
+        for (index, steps) in tasks.enumerated() {
+            scenario.task("task \(Character(Unicode.Scalar(UInt8(97 + index))))") {
+                await world.perform(steps)
+            }
+        }
+        scenario.outcome { world.text }
+    }
+}
+
+/// What the tasks of such a program share.
+private final class World: @unchecked Sendable {
+    private let children: [[RandomTaskProgram.Step]]
+    private let lists = [List(), List()]
+    private let gates = [Gate(), Gate()]
+    private let notes = Protected()
+    private let seen = Protected()
+    private var first = 0, second = 0
+
+    init(children: [[RandomTaskProgram.Step]]) { self.children = children }
+
+    var text: String { "\(notes.text) \(seen.text)" }
+
+    func perform(_ steps: [RandomTaskProgram.Step]) async {
+        for step in steps { await perform(step) }
+    }
+
+    private func perform(_ step: RandomTaskProgram.Step) async {
+        switch step {
+        case .write(0): first += 1
+        case .write: second += 1
+        case .arrive(let list, let number): seen.add(await lists[list].add(number))
+        case .reenter(let list, let number): seen.add(await lists[list].addTwice(number))
+        case .note(let number): notes.add(number)
+        case .yield: await Task.yield()
+        case .open(let gate): gates[gate].open()
+        case .pass(let gate): await gates[gate].pass()
+        case .askAndNote(let number): notes.add(Task.isCancelled ? -number : number)
+        case .child(let number, let isAwaited):
+            let task = Task { await perform(children[number]) }
+            if isAwaited { await task.value } else { task.cancel() }
+        }
+    }
+}
+
+/// An actor whose answer tells in which order it was called.
+private actor List {
+    private var sum = 0
+
+    func add(_ number: Int) -> Int {
+        sum = (sum * 10 + number) % 1000
+        return sum
+    }
+
+    func addTwice(_ number: Int) async -> Int {
+        _ = add(number)
+        await Task.yield()
+        return add(number)
+    }
+}
+
+/// Opened once; until then those who want to pass wait.
+private final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isOpen = true
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+import CRaceLab
+import Dispatch
+import Foundation
+import RaceLab
+import RaceLabTesting
+import Synchronization
+import Testing
+
+/// Tasks and actors: every example has a known answer, whichever way it is explored.
+@Suite("Tasks and actors", .needsTheLab, .enabled(if: unavailableTasks == nil))
+struct TaskTests {
+    private static func explored(
+        _ example: TaskExample, upTo interleavings: Int = 3_000, reduction: Bool = true,
+        faults: Int = 0
+    ) -> Exploration {
+        var options = Exploration.Options()
+        options.reduction = reduction
+        options.maximumInterleavings = interleavings
+        options.faults = UInt32(faults)
+        return explore(options: options, example.describe)
+    }
+
+    private static func kinds(_ report: Exploration) -> Set<Exploration.Finding.Kind> {
+        Set(report.findings.map(\.kind))
+    }
+
+    private static func example(_ description: String) throws -> TaskExample {
+        try #require(TaskExample.all.first { $0.description == description })
+    }
+
+    // MARK: Answers
+
+    @Test("every example has its known answer", arguments: TaskExample.all)
+    func answer(of example: TaskExample) {
+        let report = Self.explored(example)
+        #expect(report.inconclusive == nil && report.coverage == .all, "\(report.text())")
+        #expect(Self.kinds(report) == example.findings, "\(report.text())")
+        #expect(Set(report.outcomes.keys) == example.outcomes, "\(report.text())")
+    }
+
+    @Test("without reduction it has the same", arguments: TaskExample.all)
+    func unreducedAnswer(of example: TaskExample) {
+        expect(Self.explored(example, reduction: false), agreesWith: example)
+    }
+
+    /// Where a switch is left out, it must make no difference.
+    @Test("and with a point at everything that the runtime tells", arguments: TaskExample.all)
+    func answerWithAllPoints(of example: TaskExample) {
+        let all = Self.explored(
+            example, upTo: 1_000, reduction: false, faults: RL_FAULT_POINT_AT_ALL_OF_RUNTIME)
+        expect(all, agreesWith: example)
+    }
+
+    private func expect(_ report: Exploration, agreesWith example: TaskExample) {
+        #expect(report.inconclusive == nil, "\(report.text())")
+        if report.coverage == .all {
+            #expect(Self.kinds(report) == example.findings, "\(report.text())")
+            #expect(Set(report.outcomes.keys) == example.outcomes, "\(report.text())")
+        } else {
+            #expect(Self.kinds(report).isSubset(of: example.findings), "\(report.text())")
+            #expect(Set(report.outcomes.keys).isSubset(of: example.outcomes), "\(report.text())")
+        }
+    }
+
+    @Test("random programs, reduced and not", arguments: 0..<8)
+    func randomPrograms(block: UInt64) {
+        for seed in (block * 6)..<(block * 6 + 6) {
+            let program = RandomTaskProgram(seed: seed)
+            let example = TaskExample("program \(seed):\n\(program)", [], program.describe)
+            let reduced = Self.explored(example, upTo: 1_000)
+            let full = Self.explored(example, upTo: 1_000, reduction: false)
+            #expect(
+                reduced.inconclusive == nil && full.inconclusive == nil,
+                "\(example): \(reduced.text())")
+            guard reduced.coverage == .all else { continue }
+            let seen = Set(reduced.outcomes.keys)
+            let of = { (report: Exploration) in Set(report.findings.map(\.kind)) }
+            if full.coverage == .all {
+                #expect(Set(full.outcomes.keys) == seen, "\(example)")
+                #expect(of(full) == of(reduced), "\(example)")
+            } else {
+                #expect(Set(full.outcomes.keys).isSubset(of: seen), "\(example)")
+                #expect(of(full).isSubset(of: of(reduced)), "\(example)")
+            }
+        }
+    }
+
+    // MARK: Planted faults
+
+    @Test("a continuation that orders nothing when it is resumed first is noticed")
+    func earlyResumption() throws {
+        for description in ["also if it is resumed first", "an unsafe one, too"] {
+            let example = try Self.example(description)
+            let report = Self.explored(
+                example, reduction: false, faults: RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)
+            #expect(Self.kinds(report) != example.findings)
+        }
+    }
+
+    @Test("locks of the runtime that order nothing are noticed")
+    func locksOfRuntime() throws {
+        let example = try Self.example("a stream orders what was done before")
+        let report = Self.explored(
+            example, reduction: false, faults: RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING)
+        #expect(Self.kinds(report).contains(.dataRace))
+    }
+
+    @Test("that the thread on which tasks happen to run orders them is noticed")
+    func lanes() throws {
+        let example = try Self.example("two tasks modify one thing")
+        func failures(_ faults: Int) -> Int {
+            Self.explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
+        }
+        #expect(failures(0) > failures(RL_FAULT_LANES_ORDER_TASKS))
+    }
+
+    @Test("that the initialization of a global orders tasks is noticed")
+    func initialization() {
+        typealias Tell = @convention(c) (UnsafeRawPointer) -> Void
+        func address(_ name: String) -> UnsafeMutableRawPointer {
+            dlsym(UnsafeMutableRawPointer(bitPattern: 0), name)
+        }
+        func function(_ name: String) -> Tell {
+            address(name).assumingMemoryBound(to: Tell.self).pointee
+        }
+        let acquires = function("_swift_tsan_acquire")
+        let releases = function("_swift_tsan_release")
+        let token = UInt(bitPattern: address("_swift_tsan_enabled"))
+        let example = TaskExample("a token", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.task("first") {
+                notebook.value += 1
+                releases(UnsafeRawPointer(bitPattern: token)!)
+            }
+            scenario.task("second") {
+                _ = notebook.other
+                acquires(UnsafeRawPointer(bitPattern: token)!)
+                notebook.value += 1
+            }
+        }
+        func failures(_ faults: Int) -> Int {
+            Self.explored(example, reduction: false, faults: faults).findings.first?.count ?? 0
+        }
+        let all = Self.explored(example, reduction: false)
+        #expect(failures(0) == all.explored)
+        #expect(failures(RL_FAULT_ONCE_ORDERS_TASKS) < all.explored)
+    }
+
+    // MARK: Always the same
+
+    @Test("two hundred explorations are alike")
+    func alike() throws {
+        let example = try Self.example("check, await, act")
+        let first = Self.explored(example)
+        let table = try first.counterexample()?.table()
+        #expect(table?.contains("arrives at Account") == true)
+        for _ in 0..<200 {
+            let again = Self.explored(example)
+            #expect(again.text() == first.text())
+        }
+        #expect(try Self.explored(example).counterexample()?.table() == table)
+    }
+
+    // MARK: What is said
+
+    @Test("a task that is started has a number, a waiting one a place")
+    func words() throws {
+        let kept = Shelf<CheckedContinuation<Void, Never>>()
+        let describe: @Sendable (Scenario) -> Void = { scenario in
+            scenario.task("starter") {
+                Task {
+                    await withCheckedContinuation { kept.put($0) }
+                }
+            }
+        }
+        let report = explore(describe)
+        let finding = try #require(report.findings.first)
+        #expect(finding.kind == .deadlock)
+        #expect(finding.reason.contains("'task 2' waits at TaskTests.swift:"), "\(finding.reason)")
+        #expect(finding.reason.hasSuffix("to be resumed"), "\(finding.reason)")
+        let trace = try #require(try report.counterexample())
+        #expect(trace.waiting.map(\.cause) == [.resumption])
+        #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
+    }
+
+    @Test("who resumes whom")
+    func resumption() throws {
+        let example = try Self.example("a continuation orders")
+        let report = Self.explored(example)
+        let trace = try Exploration.replay(try #require(report.passingSchedule), example.describe)
+        let step = try #require(trace.steps.first { $0.kind == .resume })
+        #expect(step.resumes == 0 && step.thread == 1)
+        #expect(trace.table().contains("resumes 'waiter'"))
+        #expect(trace.threads == ["waiter", "task 2"])
+    }
+
+    @Test("who sleeps longer does not wake up first")
+    func sleep() throws {
+        let example = try Self.example("two tasks sleep")
+        var schedules: [Exploration.Schedule] = []
+        for outcome in ["1 2", "2 1"] {
+            let describe: (Scenario) -> Void = { scenario in
+                example.describe(scenario)
+                scenario.expect(outcome, .forbidden, "looked for")
+            }
+            schedules += explore(describe).findings.map(\.schedule)
+        }
+        #expect(!schedules.isEmpty)
+        for schedule in schedules {
+            let trace = try Exploration.replay(schedule, example.describe)
+            let awake = trace.steps.filter { $0.kind == .elapse }.map(\.thread)
+            // The third task sleeps for one second, the second one for two; each has an alarm clock.
+            #expect(awake == [4, 3])
+        }
+    }
+
+    @Test("a continuation that is resumed twice ends a child process only")
+    func resumedTwice() {
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
+        let report = explore(options: options) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                notebook.value = 1
+                await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                    continuation.resume()
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(report.findings.first?.kind == .crash, "\(report.text())")
+    }
+
+    // MARK: Limits
+
+    @Test("more tasks than there is room for leave no verdict")
+    func tooMany() {
+        let report = explore { scenario in
+            let notebook = Notebook()
+            scenario.task("starter") {
+                notebook.value = 1
+                await withTaskGroup(of: Void.self) { group in
+                    for _ in 0..<40 { group.addTask {} }
+                }
+            }
+        }
+        guard case .tooManyThreads? = report.inconclusive else {
+            Issue.record("\(report.text())")
+            return
+        }
+    }
+
+    @Test("an executor of the program's own leaves no verdict")
+    func executor() {
+        let report = explore { scenario in
+            let counter = OnQueue()
+            scenario.task("caller") { await counter.increment() }
+        }
+        guard case .uncontrolled(let what, let place)? = report.inconclusive else {
+            Issue.record("\(report.text())")
+            return
+        }
+        #expect(what.contains("executor"))
+        #expect(place.hasPrefix("TaskTests.swift:"), "\(place)")
+    }
+}
+
+/// An actor that runs on a queue of its own.
+private actor OnQueue {
+    private let executor = QueueExecutor()
+    private var value = 0
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    func increment() { value += 1 }
+}
+
+private final class QueueExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "executor")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
