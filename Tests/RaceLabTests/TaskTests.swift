@@ -69,7 +69,7 @@ struct TaskTests {
             let example = TaskExample("program \(seed):\n\(program)", [], program.describe)
             let reduced = Self.explored(example, upTo: 1_000)
             let full = Self.explored(example, upTo: 1_000, reduction: false)
-            #expect(reduced.obstacle == nil && full.obstacle == nil, "\(example): \(reduced.text())")
+            #expect(reduced.obstacle == nil && full.obstacle == nil, "\(example): \(full.text())")
             guard reduced.extent == .all else { continue }
             let seen = Set(reduced.outcomes.keys)
             let of = { (report: Report) in Set(report.findings.map(\.kind)) }

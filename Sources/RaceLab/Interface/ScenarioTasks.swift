@@ -11,7 +11,9 @@ extension Scenario {
                 "the task '\(name)' is isolated to \(actor), because it is described there: "
                     + "explore from a nonisolated function, or begin it with { @Sendable in")
         }
-        if let why = unavailableTasks { isMistaken("the task '\(name)' cannot be explored: \(why)") }
+        if let why = unavailableTasks {
+            isMistaken("the task '\(name)' cannot be explored: \(why)")
+        }
         let task = unsafeBitCast(body, to: (() async throws -> Void).self)
         add(NamedThread(name: name, body: {}, task: task))
     }
