@@ -71,7 +71,7 @@ struct TaskTests {
             let full = Self.explored(example, upTo: 1_000, reduction: false)
             #expect(
                 reduced.inconclusive == nil && full.inconclusive == nil,
-                "\(example): \(reduced.text())")
+                "\(example): \(full.text())")
             guard reduced.coverage == .all else { continue }
             let seen = Set(reduced.outcomes.keys)
             let of = { (report: Exploration) in Set(report.findings.map(\.kind)) }

@@ -58,10 +58,21 @@ bool rl_has_fault(unsigned fault) { return lab.scenario->faults & fault; }
 
 bool rl_has_next_job(void) { return first_sent < sent_count; }
 
+/// The task that was there first comes first: the threads of a scenario begin in any order, and what they
+/// start must have the same numbers all the same.
+static sent_job take_next_job(void) {
+    size_t at = first_sent;
+    for (size_t k = first_sent; k < sent_count; k++)
+        if (sent[k].thread != NO_THREAD && sent[k].thread < sent[at].thread) at = k;
+    const sent_job next = sent[at];
+    memmove(&sent[first_sent + 1], &sent[first_sent], (at - first_sent) * sizeof *sent);
+    if (++first_sent == sent_count) first_sent = sent_count = 0;
+    return next;
+}
+
 bool rl_begin_next_job(void) {
     if (!rl_has_next_job()) return false;
-    const sent_job next = sent[first_sent++];
-    if (first_sent == sent_count) first_sent = sent_count = 0;
+    const sent_job next = take_next_job();
     worker *w = rl_idle_worker(next.thread == NO_THREAD ? NULL : lab.threads[next.thread].lane);
     w->assigned = JOB;
     w->job = next.job;
@@ -300,6 +311,9 @@ void rl_meet_task(const void *task) {
 void rl_creates_task(uintptr_t actor, rl_place place) {
     me->is_creating = true;
     if (!me->becomes_task) my_thread()->accesses++;
+    // One place for all starts: the order of arrival gives the tasks their numbers.
+    const bool is_first = !my_thread()->started && !my_thread()->is_task;
+    if (is_first && !actor) rl_point(RL_START, (const void *)rl_start_thread, place);
     if (actor) rl_point(RL_ARRIVE, (const void *)actor, place);
 }
 
