@@ -186,7 +186,7 @@ extension Failure {
             case .tooLong(let steps, _):
                 "it had not ended after \(steps) steps: look for an endless loop"
             case .blocked(let thread, let place):
-                "the thread '\(thread)' waits \(place) for something that nobody brings about"
+                "the thread '\(thread)' waits \(place) for something that no thread brings about"
             default: inconclusive.description
             }
         self.init(reason: reason, detail: detail)

@@ -136,7 +136,7 @@ struct RobustnessTests {
                 "pthread_", "dispatch_", "__tsan_", "swift_", "$s15Synchronization",
                 "_dispatch_", "_Block_", "_CFIsMainThread", "timerfd_settime", "free", "malloc",
                 "realloc",
-                "$ss25isKnownUniquelyReferenced",
+                "$ss25isKnownUniquelyReferenced", "$sScT", "clock_gettime",
             ]
             for object in objects {
                 for name in try Self.exported(by: Data(contentsOf: object)) {

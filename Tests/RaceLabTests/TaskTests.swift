@@ -194,7 +194,7 @@ struct TaskTests {
         #expect(trace.threads == ["waiter", "task 2"])
     }
 
-    @Test("who sleeps longer does not wake up first")
+    @Test("a task that sleeps longer does not wake up first")
     func sleep() throws {
         let example = try Self.example("two tasks sleep")
         var schedules: [Exploration.Schedule] = []
