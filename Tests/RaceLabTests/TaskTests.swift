@@ -250,6 +250,19 @@ struct TaskTests {
         }
     }
 
+    @Test("a task with a priority that is sent to another actor leaves no verdict")
+    func priorityFromElsewhere() {
+        let report = explore { scenario in
+            let notebook = Notebook()
+            scenario.task("sender") { await Actors.start(notebook) }
+        }
+        guard case .uncontrolled(let what, _)? = report.obstacle else {
+            Issue.record("\(report.text())")
+            return
+        }
+        #expect(what.contains("priority"))
+    }
+
     @Test("an executor of the program's own leaves no verdict")
     func executor() {
         let report = explore { scenario in
@@ -262,6 +275,16 @@ struct TaskTests {
         }
         #expect(what.contains("executor"))
         #expect(place.hasPrefix("TaskTests.swift:"), "\(place)")
+    }
+}
+
+@globalActor private actor Actors {
+    static let shared = Actors()
+
+    @Actors private static func change(_ notebook: Notebook) { notebook.value += 1 }
+
+    static func start(_ notebook: Notebook) async {
+        Task(priority: .low) { @Actors in change(notebook) }
     }
 }
 

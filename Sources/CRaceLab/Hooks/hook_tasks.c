@@ -68,7 +68,7 @@ typedef struct {
     function work;
 } told;
 
-/// What was told while the places are found out.
+/// What the runtime reports while the places are found out.
 static struct {
     told all[64];
     int count;
@@ -270,7 +270,12 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
     const rl_place place = RL_CALLER;
     const bool is_listened_to = rl_active && is_by_program(place);
     if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
-    rl_creates_task(actor_of(options, place), rl_place_in_source(place));
+    const uintptr_t actor = actor_of(options, place);
+    // It could overtake one that is about to begin there, which the lab does not try out.
+    const bool has_priority = flags & 0xFF;
+    if (actor && has_priority && current_executor()().identity != actor)
+        rl_meet_outside("starts a task with a priority on an actor where it is not itself", place);
+    rl_creates_task(actor, rl_place_in_source(place));
     const created c = real_create_task()(flags, options, type, entry, closure);
     rl_created_task();
     return c;
@@ -401,7 +406,7 @@ bool rl_finds_out_about_lock(void *mutex, rl_place place) {
 
 // MARK: - Finding out
 
-/// Looks for something that was told, from `*at` on, and goes behind it.
+/// Looks for something that the runtime has reported, from `*at` on, and goes behind it.
 static const told *find_told(int *at, told_kind kind, const void *thing, uintptr_t pc) {
     while (*at < heard.count) {
         const told *t = &heard.all[(*at)++];

@@ -2,8 +2,8 @@
 // what is ordered because of them.
 //
 // A task is one more thread of the interleaving. It has no thread of the operating system of its own: the
-// runtime cuts it into jobs, and each job is run by whichever worker is idle. So a worker is told by the
-// runtime which task it runs (`rl_job_begins`), and vector clocks, tables and choices know the task only.
+// runtime cuts it into jobs, and each job is run by whichever worker is idle. So the runtime reports which
+// task a worker runs (`rl_job_begins`), and vector clocks, tables and choices know the task only.
 //
 // Actors are not modelled. The runtime queues the tasks that wait for one; the lab decides when a task
 // arrives. A job that was sent begins at once, before anything else is decided, and runs up to its first
