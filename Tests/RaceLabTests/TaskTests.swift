@@ -256,7 +256,7 @@ struct TaskTests {
             let notebook = Notebook()
             scenario.task("sender") { await Actors.start(notebook) }
         }
-        guard case .uncontrolled(let what, _)? = report.obstacle else {
+        guard case .uncontrolled(let what, _)? = report.inconclusive else {
             Issue.record("\(report.text())")
             return
         }
