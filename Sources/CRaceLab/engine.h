@@ -1,4 +1,4 @@
-// What the entry points (hook_accesses.c) and the engine (engine.c) say to one another.
+// The interface between the hooks and the engine.
 
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -8,14 +8,18 @@
 #include <pthread.h>
 #include <setjmp.h>
 
+// Release builds contain no hooks: the compiler leaves out the calls that they need there. Builds under
+// ThreadSanitizer contain its own definitions of the same functions.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// ThreadSanitizer brings entry points of its own, and two listeners cannot share one door.
 #define RL_UNDER_THREAD_SANITIZER 1
 #endif
 #endif
+#if !defined(DEBUG) || defined(RL_UNDER_THREAD_SANITIZER)
+#define RL_WITHOUT_HOOKS 1
+#endif
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #if defined(__linux__)
 // The lab's own code in a section of its own, so that a walk up a stack can tell it from the code

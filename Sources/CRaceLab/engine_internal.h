@@ -6,7 +6,7 @@
 
 #include "engine.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <pthread.h>
 #include <setjmp.h>

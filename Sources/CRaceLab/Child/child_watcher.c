@@ -11,7 +11,7 @@
 #include "engine_internal.h"
 #include "Child/child.h"
 
-#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <dirent.h>
 #include <stdio.h>

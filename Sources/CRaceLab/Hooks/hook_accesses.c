@@ -9,7 +9,7 @@
 #include "engine.h"
 #include "Hooks/next_symbol.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -304,13 +304,12 @@ void free(void *memory) {
 }
 #endif
 
-#elif defined(__linux__)
+#elif defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
 
 // MARK: - Under ThreadSanitizer
 
-// The lab does not listen then, but it can put a mistake right. Where a `Mutex` is contended the
-// lock is taken inside of libswiftSynchronization, which ThreadSanitizer does not see: it takes
-// two threads that were ordered by the lock for a race. These tell it of the order.
+// A contended `Mutex` is locked inside libswiftSynchronization, which ThreadSanitizer does not see: it
+// reports a race between two threads that the lock orders. These functions report the order to it.
 
 #include <dlfcn.h>
 #include <stdbool.h>

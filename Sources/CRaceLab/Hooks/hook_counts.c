@@ -7,7 +7,7 @@
 #include "engine.h"
 #include "Hooks/next_symbol.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <stdatomic.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 
 #include "engine.h"
 
-#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include "Hooks/dispatch.h"
 

@@ -16,7 +16,7 @@
 
 #include "engine.h"
 
-#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
@@ -543,7 +543,7 @@ const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
     return trial.obstacle;
 }
 
-#elif !defined(RL_UNDER_THREAD_SANITIZER)
+#elif !defined(RL_WITHOUT_HOOKS)
 
 const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
                                     void (*use_stream)(void)) {

@@ -10,9 +10,10 @@
 
 #include "engine.h"
 #include "Hooks/next_symbol.h"
-#include "Hooks/tasks.h"
 
-#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__GLIBC__)
+#if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
+
+#include "Hooks/tasks.h"
 
 #include <errno.h>
 #include <time.h>

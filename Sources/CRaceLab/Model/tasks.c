@@ -20,7 +20,7 @@
 #include "engine_internal.h"
 #include "Child/child.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <stdatomic.h>
 #include <string.h>

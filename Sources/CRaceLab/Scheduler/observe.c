@@ -8,7 +8,7 @@
 #include "engine_internal.h"
 #include "Hooks/next_symbol.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 // MARK: - Reading the state
 

@@ -7,7 +7,7 @@
 #include "engine_internal.h"
 #include "Child/child.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <execinfo.h>
 #include <sched.h>
@@ -360,7 +360,7 @@ const char *rl_unavailable(void) {
 
 #else
 
-// MARK: - Under ThreadSanitizer
+// MARK: - Without hooks
 
 _Thread_local int rl_active;
 
@@ -395,8 +395,12 @@ uint64_t rl_heard(void) { return 0; }
 bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
 
 const char *rl_unavailable(void) {
-    return "this build runs under ThreadSanitizer, which listens where the lab would: "
-           "build without --sanitize=thread";
+#if defined(RL_UNDER_THREAD_SANITIZER)
+    return "this build runs under ThreadSanitizer, which defines the functions that the lab would "
+           "define: build without --sanitize=thread";
+#else
+    return "the lab needs a debug build";
+#endif
 }
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "engine_internal.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <dirent.h>
 #include <execinfo.h>

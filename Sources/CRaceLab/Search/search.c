@@ -2,7 +2,7 @@
 
 #include "engine_internal.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "engine_internal.h"
 #include "Child/child.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <setjmp.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "engine_internal.h"
 
-#ifndef RL_UNDER_THREAD_SANITIZER
+#ifndef RL_WITHOUT_HOOKS
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "engine_internal.h"
 
-#if !defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <elf.h>
 #include <fcntl.h>
