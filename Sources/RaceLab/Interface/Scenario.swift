@@ -65,23 +65,26 @@ import Synchronization
 ///
 /// ## Tasks and actors
 ///
-/// A task is one more thread of the interleaving, whichever thread of the operating system runs it:
-/// ``task(_:_:)`` adds one, and one that is started while the threads run is called `task 3` if it is
-/// the third. `Task`, `Task.detached`, `Task.immediate`, `async let`, task groups, actors, the main actor,
-/// `Task.yield`, continuations, streams, cancellation and task-locals are those of the runtime itself, in
-/// unmodified source. A switch can happen before a task arrives at an actor, is resumed, ends, is cancelled,
-/// or asks whether it has been; before something is sent to a stream, or taken from it; and before a task
-/// goes on that has yielded. A task that is never resumed is a deadlock.
+/// A task is one more thread of the interleaving, whichever thread of the operating system runs
+/// it. ``task(_:_:)`` adds one; one that is started while the threads run is called `task 3` if it
+/// is the third. The runtime itself does the work, for `Task`, `Task.detached`, `Task.immediate`,
+/// `async let`, task groups, actors, the main actor, `Task.yield`, continuations, streams,
+/// cancellation and task-locals. A switch can happen before a task arrives at an actor, is resumed,
+/// ends, is cancelled, or asks whether it is cancelled; before an element is sent to a stream or
+/// taken from it; and before a task continues that has yielded. A task that is never resumed is a
+/// deadlock, even if code outside of the scenario would resume it later.
 ///
-/// Time is no part of the model, but tasks that sleep wake up in the order of their times, each at any
-/// moment. For `ContinuousClock.now` and the like, time stands still until one does.
+/// Time is no part of the model. Tasks that sleep wake up in the order of their times, each at any
+/// moment. `ContinuousClock.now` stands still until one of them wakes up.
 ///
-/// There is no verdict, but the place is named, for tasks that are started while a scenario is set up or
-/// checked, for an actor with an executor of its own, for a preference for a task executor, and for a sleep
-/// with a tolerance. Tasks whose priorities differ come to an actor in any order, and it takes them as
-/// the runtime does; that one which the same task has sent later overtakes one that is about to begin is not
-/// tried out. A task that yields again and again until something changes has no verdict, but for the
-/// number of its steps. A continuation that is resumed twice ends the process: see ``Exploration/Options/isolation``.
+/// These make an exploration inconclusive, with their place: a task that is started while a
+/// scenario is set up or checked, an actor with an executor of its own, a preference for a task
+/// executor, a sleep with a tolerance, a task with a priority that begins on another actor, and a
+/// task that yields again and again until something changes, which exceeds
+/// ``Exploration/Options/maximumSteps``. Tasks of different priorities arrive at an actor in any
+/// order, and the runtime orders them. It is not tried out that a job overtakes another one that
+/// the same task has sent before. A checked continuation that is resumed twice ends the process:
+/// see ``Exploration/Options/isolation``.
 ///
 /// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread, or
 /// another one, holds it, a condition that is waited for without its lock, and a
