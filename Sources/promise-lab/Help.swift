@@ -86,8 +86,8 @@ enum Help {
         --every explores every order. Otherwise those that differ only in the order of steps that
         do not touch the same thing are explored once: the verdict is the same, the counts are
         smaller. With --format the table alone is written, as Markdown or as JSON, which
-        Sources/RaceLab/RaceLab.docc/JSON.md describes. With --format html a page is written, on which the race
-        can be stepped through in a browser:
+        Sources/RaceLab/RaceLab.docc/JSON.md describes. With --format html a page is written, on
+        which the race can be stepped through in a browser:
 
           promise-lab show R01 --stage 1 --format html > r01.html
 
