@@ -12,7 +12,7 @@ struct ExpectationTests {
     ) -> [(words: String, isHere: Bool)] {
         let recorded = Mutex<[Issue]>([])
         let line: UInt = 1234
-        withKnownIssue(isIntermittent: true) {
+        withKnownIssue {
             expectation(line)
         } matching: { issue in
             recorded.withLock { $0.append(issue) }
@@ -40,6 +40,20 @@ struct ExpectationTests {
         #expect(issue.words.contains(exploration.text()))
         #expect(issue.words.contains(trace.table()))
         #expect(issue.words.hasSuffix("replay: \(trace.scheduleText)"))
+    }
+
+    @Test("operations that are not linearizable are an issue, with the program and its table")
+    func linearizability() throws {
+        let counters = Linearizability(
+            of: { Counter() }, model: 0,
+            operations: [.init("increment()", { $0.value += 1 }, model: { $0 += 1 })])
+        let recorded = issues { line in counters.expectLinearizable(line: line) }
+        let issue = try #require(recorded.first)
+        #expect(recorded.count == 1 && issue.isHere)
+        #expect(issue.words.hasPrefix("not linearizable: A: increment() ∥ B: increment()"))
+        let constants = Linearizability(
+            of: { Counter() }, model: 0, operations: [.init("zero", { _ in 0 }, model: { _ in 0 })])
+        #expect(constants.expectLinearizable().isLinearizable)
     }
 
     @Test("one that survives is none")

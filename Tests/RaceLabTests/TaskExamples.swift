@@ -498,8 +498,8 @@ extension TaskExample {
         TaskExample("two tasks sleep", outcomes: ["1 2", "2 1"]) { scenario in
             let lines = Protected()
             scenario.task("parent") {
-                async let long: Void = sleep(2, lines)
-                async let short: Void = sleep(1, lines)
+                async let long: Void = write(2, lines)
+                async let short: Void = write(1, lines)
                 _ = await (long, short)
             }
             scenario.outcome { lines.text }
@@ -625,7 +625,8 @@ extension TaskExample {
     ]
 }
 
-private func sleep(_ seconds: Int, _ lines: Protected) async {
+/// Writes a number when so many seconds of the model's time are over.
+private func write(_ seconds: Int, _ lines: Protected) async {
     try? await Task.sleep(for: .seconds(seconds))
     lines.add(seconds)
 }
