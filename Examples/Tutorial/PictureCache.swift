@@ -26,27 +26,26 @@ actor TaskCache {
     }
 }
 
-/// Two tasks ask for the same picture, which must be loaded once.
 func pictureCache(_ scenario: Scenario) {
     let cache = PictureCache()
-    let loads = Scenario.Log<Int>()
-    let load: Load = { number in
-        loads.append(number, "loads picture \(number)")
-        return "picture \(number)"
-    }
-    scenario.task("first") { _ = await cache.picture(7, orLoad: load) }
-    scenario.task("second") { _ = await cache.picture(7, orLoad: load) }
-    scenario.check { try Scenario.require(loads.entries == [7], "the picture is loaded twice") }
+    twoTasks(scenario) { await cache.picture(7, orLoad: $0) }
 }
 
 func taskCache(_ scenario: Scenario) {
     let cache = TaskCache()
+    twoTasks(scenario) { await cache.picture(7, orLoad: $0) }
+}
+
+/// Two tasks ask for the same picture, which must be loaded once.
+private func twoTasks(
+    _ scenario: Scenario, ask: @escaping @Sendable (@escaping Load) async -> String
+) {
     let loads = Scenario.Log<Int>()
     let load: Load = { number in
         loads.append(number, "loads picture \(number)")
         return "picture \(number)"
     }
-    scenario.task("first") { _ = await cache.picture(7, orLoad: load) }
-    scenario.task("second") { _ = await cache.picture(7, orLoad: load) }
+    scenario.task("first") { _ = await ask(load) }
+    scenario.task("second") { _ = await ask(load) }
     scenario.check { try Scenario.require(loads.entries == [7], "the picture is loaded twice") }
 }

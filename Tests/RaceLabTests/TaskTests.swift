@@ -195,7 +195,7 @@ struct TaskTests {
     }
 
     @Test("a task that sleeps longer does not wake up first")
-    func sleep() throws {
+    func wakeUpOrder() throws {
         let example = try Self.example("two tasks sleep")
         var schedules: [Exploration.Schedule] = []
         for outcome in ["1 2", "2 1"] {
