@@ -22,7 +22,7 @@ extension AWPromise {
     ) -> AWPromise<Value> {
         continueWith(on: dispatcher) { outcome in
             guard case .failure(let error) = outcome else {
-                return .settled(outcome)
+                return AWPromise(outcome)
             }
             return try function(error)
         }
@@ -61,7 +61,7 @@ extension AWPromise {
     ) -> AWPromise<Value> {
         continueWith(on: dispatcher) { outcome in
             function()
-            return .settled(outcome)
+            return AWPromise(outcome)
         }
     }
 

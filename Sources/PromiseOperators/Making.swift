@@ -1,18 +1,12 @@
 extension AWPromise {
     /// Makes a fulfilled promise.
     public static func fulfilled(_ value: Value) -> AWPromise<Value> {
-        settled(.success(value))
+        AWPromise(.success(value))
     }
 
     /// Makes a rejected promise.
     public static func rejected(_ error: any Error) -> AWPromise<Value> {
-        settled(.failure(error))
-    }
-
-    static func settled(_ outcome: Outcome) -> AWPromise<Value> {
-        let (promise, resolver) = pending()
-        resolver.settle(outcome)
-        return promise
+        AWPromise(.failure(error))
     }
 
     /// Calls `function`, and returns a promise of what it returns or throws.

@@ -3,11 +3,10 @@ import Synchronization
 
 /// Stage 3: a promise for any number of threads, settled through a resolver.
 ///
-/// It may be settled, observed and released on any thread at any time. It
-/// settles once. Each handler is called, or passed to its dispatcher, exactly
-/// once and in the order of registration. All mutable state is behind one lock,
-/// which is held only for a state transition: no function of yours runs, and
-/// none is freed, while it is held.
+/// It may be settled, observed and released on any thread at any time, and
+/// settles once. Each handler is called, or passed to its dispatcher, once and
+/// in the order of registration. One lock protects all mutable state. While it
+/// is held, no function of yours runs, and none is freed.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -48,7 +47,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         var entries: [Entry] = []
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// The value or the error; `nil` while the promise is pending. A `nil` may
     /// be out of date by the time you look at it; an outcome never is.
@@ -63,10 +62,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Runs `block` at once, on the calling thread, and passes it two
     /// functions: `resolve` for success and `reject` for failure. Both may be
-    /// called on any thread. The first call of either function settles the
-    /// promise; all later calls are ignored. If both functions are
-    /// released without a call, the promise is rejected with
-    /// ``PromiseError/abandoned``.
+    /// called on any thread. The first call of either settles the promise; all
+    /// later calls are ignored. If both functions are released without a call,
+    /// the promise is rejected with ``PromiseError/abandoned``.
     public convenience init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -86,8 +84,13 @@ public final class AWPromise<Value: Sendable>: Sendable {
         return (promise, Resolver(promise))
     }
 
+    /// Makes a promise that is settled from the start.
+    public init(_ outcome: Outcome) {
+        state = Mutex(State(phase: .settled(outcome)))
+    }
+
     /// Makes a pending promise that is settled by code in this module.
-    init() {}
+    init() { state = Mutex(State()) }
 
     // MARK: - Settling and observing
 
@@ -204,10 +207,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
 /// Settles one promise.
 ///
-/// The first call settles the promise; all later calls, on any thread, are
-/// ignored. Immediate handlers run inside that first call. If the resolver is
-/// freed before, the promise is rejected with ``PromiseError/abandoned``:
-/// nothing else could settle it, and its handlers would never run.
+/// The first call settles the promise, and runs its immediate handlers. Later
+/// calls, on any thread, are ignored. If the resolver is freed before, nothing
+/// could settle the promise: it is rejected with ``PromiseError/abandoned``.
 public final class Resolver<Value: Sendable>: Sendable {
     private let promise: AWPromise<Value>
 
@@ -227,8 +229,7 @@ public final class Resolver<Value: Sendable>: Sendable {
 
 /// Decides when, and on which thread, the handlers of a promise run.
 ///
-/// It receives the handlers in the order of registration. A serial queue keeps
-/// that order.
+/// It receives them in the order of registration, which a serial queue keeps.
 public protocol Dispatcher: Sendable {
     /// Runs `work` exactly once, later, on a thread of its choice. May be
     /// called on any thread, and on several at the same time. A dispatcher
@@ -284,8 +285,7 @@ final class CallbackQueue {
 
 /// The errors of the promise itself.
 public enum PromiseError: Error {
-    /// A function passed to `then` returned the promise that this `then` had
-    /// returned.
+    /// A function passed to `then` returned the promise of that very `then`.
     case returnedItself
     /// The resolver was freed before it had settled the promise.
     case abandoned
