@@ -188,6 +188,8 @@ typedef struct {
     size_t round;               // how many of the last visits belong to the loop that spins
     block_of_memory *blocks;
     size_t block_count, block_capacity;
+    uint32_t *by_address;       // the same, in the order of their addresses
+    size_t by_address_capacity;
     uintptr_t lowest, highest;  // of those blocks
     visit *visits;
     size_t visit_count, visit_capacity;

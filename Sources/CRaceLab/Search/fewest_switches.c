@@ -229,7 +229,8 @@ static void make_room(void) {
         paths.table = malloc(TABLE_SIZE * sizeof *paths.table);
         if (!paths.states || !paths.heap || !paths.table) abort();
     }
-    for (size_t k = 0; k < TABLE_SIZE; k++) paths.table[k] = NO_THREAD;
+    _Static_assert(NO_THREAD == -1, "all of its bits are set");
+    memset(paths.table, 0xFF, TABLE_SIZE * sizeof *paths.table);
     paths.state_count = paths.heap_count = 0;
     paths.is_full = false;
 }

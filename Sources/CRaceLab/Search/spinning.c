@@ -23,18 +23,38 @@ __attribute__((noinline)) void rl_clean_stack(void) {
     __asm__ volatile("" ::"r"(room) : "memory");
 }
 
+/// How many of the blocks of a thread begin at an address, or before it.
+static size_t blocks_up_to(const thread *t, uintptr_t address) {
+    size_t low = 0, high = t->block_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (t->blocks[t->by_address[middle]].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void add_block(thread *t, uintptr_t start, size_t size) {
+    MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, 64);
+    MAKE_ROOM(t->by_address, t->block_count, t->by_address_capacity, 64);
+    if (t->block_count == 0 || start < t->lowest) t->lowest = start;
+    if (t->block_count == 0 || start + size > t->highest) t->highest = start + size;
+    uint32_t *place = t->by_address + blocks_up_to(t, start);
+    memmove(place + 1, place, (size_t)(t->by_address + t->block_count - place) * sizeof *place);
+    *place = (uint32_t)t->block_count;
+    t->blocks[t->block_count++] = (block_of_memory){start, size, 0, false};
+}
+
 void rl_allocated(void *memory, size_t size) {
     if (!memory || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
     // What was there before is no part of the state of the thread.
     memset(memory, 0, size < MOST_BYTES ? size : MOST_BYTES);
     rl_ignore();
-    MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, 64);
+    add_block(t, (uintptr_t)memory, size);
     rl_attend();
-    const uintptr_t start = (uintptr_t)memory;
-    if (t->block_count == 0 || start < t->lowest) t->lowest = start;
-    if (t->block_count == 0 || start + size > t->highest) t->highest = start + size;
-    t->blocks[t->block_count++] = (block_of_memory){start, size, 0, false};
     rl_clean_stack();
 }
 
@@ -69,20 +89,28 @@ static void reach(look *l, size_t index) {
 /// A word as it counts: a pointer to recent memory is not the same in two rounds of a loop.
 static uint64_t seen_as(look *l, uint64_t word) {
     const thread *t = l->thread;
-    if (word < t->lowest || word >= t->highest) return word;
-    for (size_t k = t->block_count; k > 0; k--) {
-        const block_of_memory *b = &t->blocks[k - 1];
-        if (word - b->start >= b->size) continue;
-        reach(l, k - 1);
-        if (k - 1 < l->recent) return word;
-        return (uint64_t)(t->block_count - k) << 40 ^ (word - b->start) ^ 0x8000000000000000ull;
-    }
-    return word;
+    if (word - t->lowest >= t->highest - t->lowest) return word;
+    const size_t count = blocks_up_to(t, word);
+    if (count == 0) return word;
+    const size_t index = t->by_address[count - 1];
+    const block_of_memory *b = &t->blocks[index];
+    if (word - b->start >= b->size) return word;
+    reach(l, index);
+    if (index < l->recent) return word;
+    const uint64_t age = t->block_count - index - 1;
+    return age << 40 ^ (word - b->start) ^ 0x8000000000000000ull;
 }
 
-/// This is done for all that is on the stack, at every read: so in one expression, because a debug
-/// build keeps in registers only what is within one, and with products that need not wait for one
-/// another.
+// The two functions below are applied to all that is on the stack, at every read: so each is one
+// expression, because a debug build keeps in registers only what is within one.
+
+static bool may_point_to_a_block(const thread *t, const uint64_t *w) {
+    const uintptr_t low = t->lowest, span = t->highest - low;
+    return (w[0] - low < span) | (w[1] - low < span) | (w[2] - low < span) | (w[3] - low < span) |
+           (w[4] - low < span) | (w[5] - low < span) | (w[6] - low < span) | (w[7] - low < span);
+}
+
+/// With products that need not wait for one another.
 static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
     return (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull +
            (w[0] * 0xC2B2AE3D27D4EB4Full + w[1] * 0x165667B19E3779F9ull) +
@@ -93,12 +121,14 @@ static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
 
 static void look_at_words(look *l, const uint64_t *words, size_t count) {
     for (size_t k = 0; k < count; k += 8) {
+        const uint64_t *w = words + k;
         uint64_t eight[8] = {0};
-        const size_t left = count - k < 8 ? count - k : 8;
-        memcpy(eight, words + k, left * sizeof *words);
-        if (l->thread->block_count > 0)
-            for (size_t i = 0; i < left; i++) eight[i] = seen_as(l, eight[i]);
-        l->hash = mix_eight(l->hash, eight);
+        if (count - k < 8) w = memcpy(eight, w, (count - k) * sizeof *w);
+        if (l->thread->block_count > 0 && may_point_to_a_block(l->thread, w)) {
+            for (size_t i = 0; i < 8; i++) eight[i] = seen_as(l, w[i]);
+            w = eight;
+        }
+        l->hash = mix_eight(l->hash, w);
     }
 }
 
