@@ -116,7 +116,8 @@ let package = Package(
             dependencies: ["PromiseOperators", "RaceLab", "RaceLabTesting"],
             swiftSettings: visibleAtomics),
         .testTarget(
-            name: "ExerciseTests", dependencies: ["Graders", "RaceLabTesting", "promise-lab"],
+            name: "ExerciseTests",
+            dependencies: ["Graders", "RaceLabTesting", "SharedSuite", "promise-lab"],
             exclude: ["WrongAnswers"]),
         // The page, in a browser where one is installed.
         .testTarget(

@@ -1,6 +1,7 @@
 import Foundation
 import Graders
 import RaceLabTesting
+import SharedSuite
 import Testing
 
 /// The graders accept correct answers, and reject each wrong one for its own reason.
@@ -12,7 +13,7 @@ struct GraderTests {
         #expect(grade.isPassed, "\(grade.rejection): \(grade.explanation)")
     }
 
-    @Test("a wrong answer is rejected for its own reason", arguments: AnswerFile.wrong)
+    @Test("a wrong answer is rejected for its own reason", arguments: AnswerFile.wrong.sample(40))
     func rejected(_ answer: AnswerFile) throws {
         let reason = try #require(answer.rejection, "its first line says // Rejected: …")
         let grade = try answer.grade()

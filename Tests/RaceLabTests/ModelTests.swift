@@ -1,6 +1,7 @@
 import CRaceLab
 import RaceLab
 import RaceLabTesting
+import SharedSuite
 import Testing
 
 /// Random programs, run by the lab and by a model of some lines, in which everything is a step of
@@ -17,7 +18,7 @@ struct ModelTests {
         case queues
     }
 
-    @Test("on random programs", arguments: Family.allCases, 0..<60)
+    @Test("on random programs", arguments: Family.allCases, (0..<60).sample(6))
     func randomPrograms(of family: Family, block: Int) {
         let disagreements = Self.disagreements(family, block)
         #expect(disagreements.isEmpty, "\(disagreements.joined(separator: "\n"))")

@@ -93,7 +93,7 @@ extension Row {
     }
 
     /// Each part of a long chain runs in a process that may be lost. A tenth of the links exhaust
-    /// the stack as well; only the stages are worth the time that a million takes.
+    /// the stack as well; only Stage 3 is worth the time that a million takes.
     private func verdict(
         of hazard: any LongChainHazard, _ sourceLocation: SourceLocation
     ) async -> Verdict {
@@ -105,7 +105,7 @@ extension Row {
                         sourceLocation: sourceLocation
                     ) { [part = part as String, name = subject.name as String] in
                         let subject = try #require(Subject(named: name))
-                        let links = LongChain.links / (subject.kind == .stage ? 1 : 10)
+                        let links = LongChain.links / (subject == .threadSafe ? 1 : 10)
                         _ = ChildRun.runInThisProcess(part, on: subject, links: links)
                         Issue.record("there is no part '\(part)'")
                     }
