@@ -7,15 +7,19 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
 #include "Child/child.h"
+#include "Platform/clock.h"
+#include "Platform/memory.h"
+#include "Platform/recording.h"
+#include "Scheduler/runs.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <errno.h>
-#include <execinfo.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,48 +28,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-rl_recorder *rl_recording;
-
-// MARK: - In the child: crashes
-
-static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
-#define CRASH_COUNT (sizeof crashes / sizeof *crashes)
-
-/// Writes down where it happened, and lets it happen.
-static void on_crash(int number, siginfo_t *info, void *context) {
-    rl_recorder *r = rl_recording;
-    r->signal = number;
-    r->overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
-    r->crash_pc = rl_program_counter(context);
-    void *frames[RL_MAX_FRAMES];
-    int count = backtrace(frames, RL_MAX_FRAMES);
-    for (int i = 0; i < count; i++) r->frames[i] = (uintptr_t)frames[i];
-    r->frame_count = (uint32_t)count;
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-void rl_expect_crashes(void) {
-    if (!rl_recording) return;
-    // The handler needs a stack of its own: the other one may be full when it is called.
-    const size_t size = 64 * 1024;
-    stack_t stack = {.ss_sp = malloc(size), .ss_size = size};
-    if (!stack.ss_sp) abort();
-    sigaltstack(&stack, NULL);
-    sigset_t signals;
-    sigemptyset(&signals);
-    for (size_t i = 0; i < CRASH_COUNT; i++) sigaddset(&signals, crashes[i]);
-    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-}
-
-static void record_crashes(void) {
-    struct sigaction action = {0};
-    action.sa_sigaction = on_crash;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < CRASH_COUNT; i++) sigaction(crashes[i], &action, NULL);
-}
 
 // MARK: - In the child: limits and work
 
@@ -98,7 +60,7 @@ _Noreturn static void be_child(const rl_errand *errand, int errors) {
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     limit_memory(errand->memory);
     rl_begin_in_child(errand->max_steps + 2);
-    record_crashes();
+    rl_record_crashes();
     pthread_t thread;
     if (pthread_create(&thread, NULL, do_work, (void *)errand) != 0) _exit(RL_CHILD_FAILED);
     pthread_join(thread, NULL);
@@ -257,10 +219,6 @@ const char *rl_no_children(void) { return NULL; }
 #else
 
 // MARK: - Where there are no such children
-
-rl_recorder *rl_recording;
-
-void rl_expect_crashes(void) {}
 
 bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
     (void)errand, (void)answer;

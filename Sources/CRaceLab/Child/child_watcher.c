@@ -8,8 +8,8 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
 #include "Child/child.h"
+#include "Platform/clock.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 

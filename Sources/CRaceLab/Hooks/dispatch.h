@@ -3,8 +3,8 @@
 #ifndef RACELAB_DISPATCH_H
 #define RACELAB_DISPATCH_H
 
-#include "engine.h"
 #include "Hooks/next_symbol.h"
+#include "State/place.h"
 
 typedef void *dispatch_object;
 typedef void (*function)(void *context);
@@ -52,6 +52,10 @@ bool rl_is_sending(rl_place *place);
 item *rl_make_item(dispatch_object queue, call c, bool is_block, bool barrier, uintptr_t pc);
 void rl_send_item(item *i, rl_place place);
 void rl_discard_item(item *i);
+
+/// Does one piece of what was sent to queues between two runs, now. Returns false if there is none that
+/// could be done.
+bool rl_do_waiting_work(void);
 
 // hook_groups.c
 

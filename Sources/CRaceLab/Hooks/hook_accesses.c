@@ -6,8 +6,14 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
 #include "Hooks/next_symbol.h"
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/points.h"
+#include "Search/spinning.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -4,8 +4,10 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
 #include "Hooks/next_symbol.h"
+#include "Scheduler/between_runs.h"
+#include "Search/reference_counts.h"
+#include "State/state.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -7,11 +7,17 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
+#include "Hooks/dispatch.h"
+#include "Model/locks.h"
+#include "Model/misuse.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "Scheduler/workers.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
-#include "Hooks/dispatch.h"
 
 #include <setjmp.h>
 #include <stdatomic.h>

@@ -10,11 +10,15 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
+#include "Hooks/dispatch.h"
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
-#include "Hooks/dispatch.h"
 
 #include <stdlib.h>
 #include <string.h>

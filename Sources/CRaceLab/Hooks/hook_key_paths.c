@@ -10,8 +10,10 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
 #include "Hooks/next_symbol.h"
+#include "Scheduler/points.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

@@ -8,11 +8,10 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
+#include "Hooks/dispatch.h"
+#include "State/state.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
-#include "Hooks/dispatch.h"
 
 #include <stdio.h>
 #include <stdlib.h>

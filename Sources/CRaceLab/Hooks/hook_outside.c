@@ -8,11 +8,12 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
+#include "Hooks/dispatch.h"
+#include "Scheduler/outside.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
-#include "Hooks/dispatch.h"
 
 #include <sys/types.h>
 #include <time.h>

@@ -10,12 +10,19 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
-
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Scheduler/between_runs.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "Scheduler/runs.h"
+#include "Scheduler/workers.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,12 +14,14 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
-
-#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/tasks.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <link.h>
 #include <pthread.h>

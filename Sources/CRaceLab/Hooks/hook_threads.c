@@ -8,12 +8,20 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine.h"
 #include "Hooks/next_symbol.h"
+#include "Hooks/tasks.h"
+#include "Model/locks.h"
+#include "Model/misuse.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "Scheduler/runs.h"
+#include "Scheduler/tasks.h"
+#include "Scheduler/workers.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
-
-#include "Hooks/tasks.h"
 
 #include <errno.h>
 #include <time.h>

@@ -3,6 +3,8 @@
 #ifndef REAL_H
 #define REAL_H
 
+#include "Platform/build.h"
+
 #include <dlfcn.h>
 
 /// The next definition of a name: the one that would have been called without the lab.

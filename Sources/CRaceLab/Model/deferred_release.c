@@ -3,9 +3,11 @@
 // fails right before and succeeds right after. So a thread's releases are remembered until its next
 // step, and as long as nothing shows that they must have happened.
 
-#include "engine_internal.h"
+#include "Model/deferred_release.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
 
 #include <string.h>
 
@@ -14,7 +16,7 @@ void rl_note_release(thread *t, lock *l, bool shared) {
     if (t->asleep) return;
     MAKE_ROOM(t->released, t->released_count, t->released_capacity, 16);
     t->released[t->released_count++] =
-        (release){l, t->clock.at[t - lab.threads], shared};
+        (deferred_release){l, t->clock.at[t - lab.threads], shared};
 }
 
 /// What a thread had released before something that must have happened has happened, too.
@@ -27,7 +29,7 @@ void rl_is_released(const lock *l, bool for_reader) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         for (size_t k = t->released_count; k > 0; k--) {
-            const release *r = &t->released[k - 1];
+            const deferred_release *r = &t->released[k - 1];
             if (r->lock != l || (r->shared && for_reader)) continue;
             have_happened(t, k);
             break;
@@ -39,15 +41,14 @@ void rl_everything_is_released(void) {
     for (int i = 0; i < lab.thread_count; i++) lab.threads[i].released_count = 0;
 }
 
-bool rl_can_be_early(const thread *t, int8_t *holder) {
+bool rl_could_precede_release(const thread *t, int8_t *holder) {
     bool for_reader = t->kind == RL_TRY_SHARED_LOCK;
     if (!t->started || t->finished || (t->kind != RL_TRY_LOCK && !for_reader)) return false;
-    if (!rl_is_available(t)) return false;
     for (int i = 0; i < lab.thread_count; i++) {
         const thread *other = &lab.threads[i];
         if (other == t) continue;
         for (size_t k = 0; k < other->released_count; k++) {
-            const release *r = &other->released[k];
+            const deferred_release *r = &other->released[k];
             if (r->lock != t->waits_for || (r->shared && for_reader)) continue;
             if (t->clock.at[i] >= r->since) continue;
             *holder = (int8_t)i;

@@ -1,10 +1,12 @@
 // What is ordered and what is not: vector clocks, and the accesses that came in each other's way.
 
-#include "engine_internal.h"
+#include "Model/happens_before.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <stdlib.h>
+#include "Platform/memory.h"
+#include "State/shadow.h"
+
 #include <string.h>
 
 static void join(uint32_t *into, const uint32_t *other) {
@@ -82,42 +84,6 @@ void rl_fence(int order) {
 
 bool rl_knows(rl_moment moment) {
     return my_thread()->clock.at[moment.thread] >= moment.clock;
-}
-
-static size_t cell_index(uintptr_t address) {
-    uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
-    return (size_t)(hash >> 20) & (lab.cell_capacity - 1);
-}
-
-static void make_room_for_cells(void) {
-    cell *old = lab.cells;
-    size_t old_capacity = lab.cell_capacity;
-    lab.cell_capacity = old_capacity ? 2 * old_capacity : 256;
-    lab.cells = calloc(lab.cell_capacity, sizeof(cell));
-    if (!lab.cells) abort();
-    for (size_t i = 0; i < old_capacity; i++) {
-        if (old[i].run != lab.run) continue;
-        size_t at = cell_index(old[i].address);
-        while (lab.cells[at].run == lab.run) at = (at + 1) & (lab.cell_capacity - 1);
-        lab.cells[at] = old[i];
-    }
-    if (old) discard(old);
-}
-
-cell *rl_cell_at(uintptr_t address) {
-    if (2 * lab.cell_count >= lab.cell_capacity) make_room_for_cells();
-    size_t at = cell_index(address);
-    while (lab.cells[at].run == lab.run && lab.cells[at].address != address)
-        at = (at + 1) & (lab.cell_capacity - 1);
-    cell *found = &lab.cells[at];
-    if (found->run != lab.run) {
-        memset(found, 0, sizeof *found);
-        found->run = lab.run;
-        found->address = address;
-        found->writer = NO_THREAD;
-        lab.cell_count++;
-    }
-    return found;
 }
 
 static void note_race(rl_race race) {

@@ -1,66 +1,20 @@
 // For what threads wait: locks of one owner and of several readers, semaphores, conditions, the
 // work of queues and the end of other threads.
 
-#include "engine_internal.h"
+#include "Model/locks.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <stdlib.h>
+#include "Model/deferred_release.h"
+#include "Model/happens_before.h"
+#include "Platform/memory.h"
+#include "Platform/stack.h"
+#include "Search/reduction.h"
+#include "Search/spinning.h"
+#include "Search/waking.h"
+#include "State/shadow.h"
+
 #include <string.h>
-
-// MARK: - All of them
-
-static size_t lock_index(uintptr_t address) {
-    uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
-    return (size_t)(hash >> 20) & (lab.lock_capacity - 1);
-}
-
-static lock_slot *lock_slot_of(uintptr_t address) {
-    size_t at = lock_index(address);
-    while (lab.lock_slots[at].run == lab.run && lab.lock_slots[at].address != address)
-        at = (at + 1) & (lab.lock_capacity - 1);
-    return &lab.lock_slots[at];
-}
-
-static void discard_lock(lock *l) {
-    if (l->line) discard(l->line);
-    discard(l);
-}
-
-static void make_room_for_locks(void) {
-    lock_slot *old = lab.lock_slots;
-    size_t old_capacity = lab.lock_capacity;
-    lab.lock_capacity = old_capacity ? 2 * old_capacity : 64;
-    lab.lock_slots = calloc(lab.lock_capacity, sizeof(lock_slot));
-    if (!lab.lock_slots) abort();
-    for (size_t i = 0; i < old_capacity; i++) {
-        if (old[i].run == lab.run)
-            *lock_slot_of(old[i].address) = old[i];
-        else if (old[i].lock)
-            discard_lock(old[i].lock);
-    }
-    if (old) discard(old);
-}
-
-lock *rl_lock_at(uintptr_t address) {
-    if (2 * lab.lock_count >= lab.lock_capacity) make_room_for_locks();
-    lock_slot *slot = lock_slot_of(address);
-    if (slot->run == lab.run) return slot->lock;
-    if (!slot->lock) slot->lock = calloc(1, sizeof *slot->lock);
-    if (!slot->lock) abort();
-    *slot->lock = (lock){.line = slot->lock->line, .line_capacity = slot->lock->line_capacity};
-    slot->run = lab.run;
-    slot->address = slot->lock->address = address;
-    slot->lock->owner = NO_THREAD;
-    lab.lock_count++;
-    return slot->lock;
-}
-
-lock *rl_known_lock(uintptr_t address) {
-    if (lab.lock_capacity == 0) return NULL;
-    lock_slot *slot = lock_slot_of(address);
-    return slot->run == lab.run ? slot->lock : NULL;
-}
 
 // MARK: - Waiting and taking
 
@@ -289,14 +243,18 @@ void rl_notice_unlocks(thread *t) {
     }
 }
 
-void rl_release_real_locks(thread *t) {
-    while (t->held_count > 0) {
-        held_lock held = t->held[--t->held_count];
-        held.release(held.lock);
-    }
-}
-
 // MARK: - Conditions
+
+/// A signal that can wake any of several threads.
+typedef struct {
+    uintptr_t condition;
+    rl_thread_set waiting;      // those that slept when it was sent
+} signal_sent;
+
+static signal_sent *signals;    // that have not woken a thread yet
+static size_t signal_count, signal_capacity;
+
+void rl_forget_signals(void) { signal_count = 0; }
 
 void rl_fell_asleep(const void *condition) {
     thread *t = my_thread();
@@ -306,8 +264,8 @@ void rl_fell_asleep(const void *condition) {
 }
 
 bool rl_is_signalled(const thread *t) {
-    for (size_t k = 0; k < lab.signal_count; k++) {
-        const signal_sent *s = &lab.signals[k];
+    for (size_t k = 0; k < signal_count; k++) {
+        const signal_sent *s = &signals[k];
         if (s->condition == t->asleep_on && has(s->waiting, (int)(t - lab.threads))) return true;
     }
     return false;
@@ -323,15 +281,15 @@ static rl_thread_set sleepers_on(uintptr_t condition) {
 }
 
 static void remove_signal(size_t index) {
-    lab.signal_count--;
-    memmove(&lab.signals[index], &lab.signals[index + 1],
-            (lab.signal_count - index) * sizeof *lab.signals);
+    signal_count--;
+    memmove(&signals[index], &signals[index + 1],
+            (signal_count - index) * sizeof *signals);
 }
 
 /// A thread that no longer sleeps waits for no signal. One that could wake no other thread is lost.
 static void forget_signals_for(int index) {
-    for (size_t k = lab.signal_count; k > 0; k--) {
-        signal_sent *s = &lab.signals[k - 1];
+    for (size_t k = signal_count; k > 0; k--) {
+        signal_sent *s = &signals[k - 1];
         if (!has(s->waiting, index)) continue;
         s->waiting &= ~set_of(index);
         if (!s->waiting) remove_signal(k - 1);
@@ -342,8 +300,8 @@ void rl_is_awake(thread *t) {
     const bool uses_signal = !t->timed_out && !t->is_spurious;
     t->asleep = t->is_spurious = false;
     const int index = (int)(t - lab.threads);
-    for (size_t k = 0; uses_signal && k < lab.signal_count; k++) {
-        if (!has(lab.signals[k].waiting, index)) continue;
+    for (size_t k = 0; uses_signal && k < signal_count; k++) {
+        if (!has(signals[k].waiting, index)) continue;
         remove_signal(k);
         break;
     }
@@ -367,10 +325,10 @@ static void wake(int index) {
 static void signal_any(uintptr_t condition) {
     const rl_thread_set asleep = sleepers_on(condition);
     size_t sent = 0;
-    for (size_t k = 0; k < lab.signal_count; k++) sent += lab.signals[k].condition == condition;
+    for (size_t k = 0; k < signal_count; k++) sent += signals[k].condition == condition;
     if ((size_t)__builtin_popcount(asleep) <= sent) return;
-    MAKE_ROOM(lab.signals, lab.signal_count, lab.signal_capacity, 8);
-    lab.signals[lab.signal_count++] = (signal_sent){condition, asleep};
+    MAKE_ROOM(signals, signal_count, signal_capacity, 8);
+    signals[signal_count++] = (signal_sent){condition, asleep};
     for (int i = 0; i < lab.thread_count; i++) {
         if (!has(asleep, i)) continue;
         rl_note_order(i);
@@ -408,14 +366,13 @@ void rl_count(const void *semaphore, int64_t count) {
     l->is_semaphore = true;
 }
 
-void rl_settle_semaphores(void) {
-    for (size_t i = 0; i < lab.lock_capacity; i++) {
-        const lock_slot *slot = &lab.lock_slots[i];
-        if (slot->run != lab.run || !slot->lock->is_semaphore) continue;
-        for (int64_t n = slot->lock->count_at_first; n < slot->lock->count; n++)
-            signal_real_semaphore((void *)slot->address);
-    }
+static void settle_semaphore(const lock *l) {
+    if (!l->is_semaphore) return;
+    for (int64_t n = l->count_at_first; n < l->count; n++)
+        signal_real_semaphore((void *)l->address);
 }
+
+void rl_settle_semaphores(void) { rl_for_all_locks(settle_semaphore); }
 
 // MARK: - Groups, and work that is waited for
 
@@ -438,29 +395,6 @@ void rl_finished(const void *work) {
 }
 
 // MARK: - Queues
-
-/// Where the function was called that called the one with this frame. Debug code, and there is no
-/// other on these threads, keeps frame pointers.
-static rl_place caller_of_caller(void *frame) {
-    uintptr_t *caller = *(uintptr_t **)frame;
-    return (rl_place){caller[1], (uintptr_t)(caller + 2)};
-}
-
-void rl_send(const void *queue, const void *item) {
-    if (!me) return;
-    rl_place place = caller_of_caller(__builtin_frame_address(0));
-    if (rl_active)
-        rl_point(RL_SEND, queue, place);
-    else
-        rl_lock_at((uintptr_t)queue)->count++;
-    rl_hand_down(item, place.pc);
-}
-
-bool rl_await(const void *queue) {
-    rl_place place = RL_CALLER;
-    place.pc = 0;
-    return rl_active && rl_point(RL_RECEIVE, queue, place) != UINT32_MAX;
-}
 
 void rl_deliver(const void *place) {
     rl_note_effect(RL_SEND, (uintptr_t)place, rl_free_for((uintptr_t)place));

@@ -1,17 +1,25 @@
 // Locks and semaphores that are used in a way that their documentation forbids: the real program traps,
 // or anything may happen.
 
-#include "engine_internal.h"
+#include "Model/misuse.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
+#include "Platform/memory.h"
+#include "State/shadow.h"
+
 #include <string.h>
 
+static rl_misuse *misuses;
+static size_t misuse_count, misuse_capacity;
+
+void rl_forget_misuses(void) { misuse_count = 0; }
+
 static void add(rl_misuse misuse) {
-    for (size_t i = 0; i < lab.misuse_count; i++)
-        if (memcmp(&lab.misuses[i], &misuse, sizeof misuse) == 0) return;
-    MAKE_ROOM(lab.misuses, lab.misuse_count, lab.misuse_capacity, 8);
-    lab.misuses[lab.misuse_count++] = misuse;
+    for (size_t i = 0; i < misuse_count; i++)
+        if (memcmp(&misuses[i], &misuse, sizeof misuse) == 0) return;
+    MAKE_ROOM(misuses, misuse_count, misuse_capacity, 8);
+    misuses[misuse_count++] = misuse;
 }
 
 static rl_misuse misuse_of(rl_misuse_kind kind, rl_place place) {
@@ -29,8 +37,8 @@ void rl_is_misused(rl_misuse_kind kind, rl_place place) {
 }
 
 const rl_misuse *rl_misuses(size_t *count) {
-    *count = lab.misuse_count;
-    return lab.misuses;
+    *count = misuse_count;
+    return misuses;
 }
 
 bool rl_is_held(const void *address) {

@@ -4,7 +4,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
+#include "Platform/parker.h"
 
 #ifndef RL_WITHOUT_HOOKS
 

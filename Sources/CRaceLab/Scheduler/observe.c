@@ -5,10 +5,14 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
-#include "Hooks/next_symbol.h"
+#include "Scheduler/observe.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Model/misuse.h"
+#include "Platform/memory.h"
+#include "Scheduler/workers.h"
+#include "Symbols/call_sites.h"
 
 // MARK: - Reading the state
 
@@ -120,7 +124,8 @@ size_t rl_noted_objects(const rl_object **noted) {
     return object_count;
 }
 
-static void note_object(const void *object, size_t size, const void *type, rl_place place) {
+void rl_note_object(const void *object, size_t size, const void *type, rl_place place) {
+    if (!is_noting || !me || rl_is_observing) return;
     rl_ignore();
     if (object_count == object_capacity) {
         size_t wanted = object_capacity ? 2 * object_capacity : 256;
@@ -136,23 +141,6 @@ void rl_forget_object(const void *memory) {
     if (!is_noting || !me) return;
     for (size_t i = object_count; i-- > 0;)
         if (objects[i].address == (uintptr_t)memory) objects[i].size = 0;
-}
-
-/// The metadata of a class begins with a number that stands for classes, or, on Apple's systems, with
-/// a pointer. What closures capture is on the heap, too, and has other numbers.
-static bool is_class(const void *type) {
-    uintptr_t kind = *(const uintptr_t *)type;
-    return kind == 0 || kind > 0x7FF;
-}
-
-typedef void *(*allocate)(const void *type, size_t size, size_t alignment_mask);
-REAL(allocate, real_allocate, "swift_allocObject")
-
-void *swift_allocObject(const void *type, size_t size, size_t alignment_mask) {
-    void *object = real_allocate()(type, size, alignment_mask);
-    if (is_noting && me && !rl_is_observing && is_class(type))
-        note_object(object, size, type, RL_CALLER);
-    return object;
 }
 
 #endif

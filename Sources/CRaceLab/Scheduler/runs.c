@@ -4,20 +4,31 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
-#include "Child/child.h"
+#include "Scheduler/runs.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Model/misuse.h"
+#include "Platform/clock.h"
+#include "Platform/memory.h"
+#include "Platform/recording.h"
+#include "Scheduler/between_runs.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/tasks.h"
+#include "Scheduler/watcher.h"
+#include "Scheduler/workers.h"
+#include "Search/reduction.h"
+#include "Search/reference_counts.h"
+#include "Search/search.h"
+#include "Search/spinning.h"
+#include "State/shadow.h"
 
 #include <execinfo.h>
 #include <sched.h>
 #include <string.h>
-
-int64_t rl_milliseconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
-}
 
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.kept_count; i++) discard(lab.kept[i]);
@@ -58,8 +69,6 @@ void rl_make_thread(int index) {
     rl_advance(t);
 }
 
-uint64_t rl_run_number(void) { return lab.run; }
-
 /// Threads that were started meanwhile and not joined.
 typedef struct {
     pthread_t pthread;
@@ -81,9 +90,7 @@ void rl_forget_thread_of_set_up(pthread_t pthread) {
 }
 
 static void finish_work(void) {
-#if defined(__linux__)
     rl_finish_work_between_runs();
-#endif
     if (loose_thread_count > 0)
         rl_meet_outside("starts a thread outside of the threads of the scenario",
                         loose_threads[0].place);
@@ -101,9 +108,7 @@ static bool went_outside(void) {
 
 static void begin_delayed_work(void) {
     for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
-#if defined(__linux__)
     rl_begin_delayed_work();
-#endif
 }
 
 void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
@@ -134,17 +139,14 @@ static bool begin_run(void) {
     lab.race_count = 0;
     lab.outside = NULL;
     lab.made_count = 0;
-    lab.misuse_count = 0;
+    rl_forget_misuses();
     rl_begin_counts_of_run();
     lab.looks_again = false;
-    lab.signal_count = 0;
-    lab.cell_count = 0;
-    lab.lock_count = 0;
+    rl_forget_signals();
+    rl_forget_addresses();
     lab.started_count = 0;
     rl_forget_tasks();
-#if defined(__linux__)
     rl_forget_work_between_runs();
-#endif
     rl_note_objects(lab.scenario->stepped != NULL);
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
     finish_work();
@@ -198,6 +200,16 @@ void rl_fill_in(rl_run *run) {
     }
 }
 
+/// What the steps have done to reference counts shows when the run is over.
+static void add_effects_on_counts(void) {
+    size_t next = 0;
+    uint32_t step;
+    uint8_t kind;
+    uintptr_t object;
+    while (rl_next_count_effect(&next, &step, &kind, &object)) rl_note_late_effect(step, kind, object);
+    rl_add_late_effects();
+}
+
 /// Judges the run that has just ended. Returns whether to go on.
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
@@ -208,13 +220,14 @@ static bool end_run(void) {
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     bool go_on = true;
     if (lab.scenario->reduce) rl_listen_to_counts(false);
-    if (!ends_all && rl_reduces() && rl_learn_counts()) {
-        lab.summary.starts_again = true;
-#if defined(__linux__)
-        rl_forget_delayed_work();
-#endif
-        free_what_was_kept();
-        return false;
+    if (!ends_all && rl_reduces()) {
+        if (rl_learn_counts()) {
+            lab.summary.starts_again = true;
+            rl_forget_delayed_work();
+            free_what_was_kept();
+            return false;
+        }
+        add_effects_on_counts();
     }
     if (!ends_all && !only_this) rl_add_branches();
     if (lab.redundant) {
@@ -226,9 +239,7 @@ static bool end_run(void) {
         rl_record_phase(RL_JUDGING, NO_THREAD);
         go_on = lab.scenario->finished(lab.scenario->context, &run);
         finish_work();
-#if defined(__linux__)
         rl_forget_delayed_work();
-#endif
         if (me->fate != STAYS) rl_give_up();
     }
     free_what_was_kept();
@@ -356,51 +367,6 @@ const char *rl_unavailable(void) {
     return me ? "one exploration within another is not possible: explore and replay are to be "
                 "called outside of a scenario"
               : NULL;
-}
-
-#else
-
-// MARK: - Without hooks
-
-_Thread_local int rl_active;
-
-rl_summary rl_explore(const rl_scenario *scenario) {
-    (void)scenario;
-    return (rl_summary){0};
-}
-
-void rl_listen(void) {}
-void rl_deafen(void) {}
-void rl_ignore(void) {}
-void rl_attend(void) {}
-uint32_t rl_note(const void *place) { (void)place; return UINT32_MAX; }
-void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
-bool rl_await(const void *queue) { (void)queue; return false; }
-void rl_received(const void *item) { (void)item; }
-bool rl_on_lab_thread(void) { return false; }
-bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) { return (void)choices, (void)forced, false; }
-void rl_begin_own_work(void) {}
-void rl_end_own_work(void) {}
-void rl_wait_for_looks(int count) { (void)count; }
-bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
-bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
-const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
-                                    void (*use_stream)(void)) {
-    return (void)begin_task, (void)hop, (void)use_stream, "this build runs under ThreadSanitizer";
-}
-void rl_becomes_task(void) {}
-size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
-const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
-uint64_t rl_heard(void) { return 0; }
-bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
-
-const char *rl_unavailable(void) {
-#if defined(RL_UNDER_THREAD_SANITIZER)
-    return "this build runs under ThreadSanitizer, which defines the functions that the lab would "
-           "define: build without --sanitize=thread";
-#else
-    return "the lab needs a debug build";
-#endif
 }
 
 #endif

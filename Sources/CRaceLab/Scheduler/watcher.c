@@ -4,9 +4,15 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
+#include "Scheduler/watcher.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
+#include "Scheduler/between_runs.h"
+#include "Scheduler/runs.h"
+#include "Scheduler/workers.h"
+#include "State/state.h"
 
 #include <dirent.h>
 #include <execinfo.h>

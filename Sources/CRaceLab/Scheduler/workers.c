@@ -5,16 +5,26 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
-#include "Child/child.h"
+#include "Scheduler/workers.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Platform/memory.h"
+#include "Platform/recording.h"
+#include "Platform/stack.h"
+#include "Scheduler/decide.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/points.h"
+#include "Scheduler/runs.h"
+#include "Scheduler/tasks.h"
+#include "Search/reduction.h"
 
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -113,27 +123,6 @@ static void begin_work(worker *w) {
 
 // MARK: - Giving up
 
-/// Leaves a body that will never end. Its stack is given up with the worker; what the body held
-/// on the heap is lost, which is the price of getting out of a deadlock.
-_Noreturn void rl_give_up(void) {
-    rl_hear_no_more();
-    // A thread that was lost may come back in the middle of another exploration, where its
-    // number stands for another thread.
-    if (me->thread >= 0 && me->fate != IS_LOST) rl_release_real_locks(my_thread());
-    longjmp(me->landing->at, 1);
-}
-
-void rl_set_landing(rl_landing *landing) {
-    landing->outer = me->landing;
-    me->landing = landing;
-}
-
-void rl_remove_landing(rl_landing *landing) { me->landing = landing->outer; }
-
-void rl_continue_giving_up(void) {
-    if (me->fate != STAYS) rl_give_up();
-}
-
 /// The last thing that a worker does whose body was given up.
 static void meet_fate(void) {
     if (me->fate == ENDS_RUN) rl_assign(ENGINE);
@@ -154,21 +143,13 @@ void rl_dismiss_the_rest(void) {
 
 // MARK: - The threads of a scenario
 
-/// What earlier bodies left on the stack would otherwise show through where this one has not
-/// written yet, and a thread that spins would look changed in one run and the same in another.
-__attribute__((noinline)) static void clean_stack(void) {
-    volatile char room[16 * 1024];
-    memset((char *)room, 0, sizeof room);
-    __asm__ volatile("" ::"r"(room) : "memory");
-}
-
 static void run_body(int index) {
     thread *t = &lab.threads[index];
     t->on = me;
     me->thread = index;
     rl_record_phase(RL_IN_THREAD, index);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
-    clean_stack();
+    rl_clean_whole_stack();
     if (t->own_body) {
         rl_listen();
         t->own_body(t->argument);
@@ -290,7 +271,7 @@ static void *run_added_thread(void *argument) {
     rl_park(&me->turn, NULL);
     bind_to_processor(me);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
-    clean_stack();
+    rl_clean_whole_stack();
     rl_record_phase(RL_IN_THREAD, me->thread);
     rl_listen();
     return me->start(me->argument);
@@ -324,8 +305,6 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
     return index;
 }
-
-_Noreturn void rl_end_run_with_too_many_threads(void) { rl_end_run_with(RL_TOO_MANY); }
 
 int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
                     void *(*start)(void *), void *argument) {

@@ -7,11 +7,12 @@
 // algorithm over what each thread has done so far. Of what it finds, steps are postponed until the
 // thread goes on, where that makes no difference.
 
-#include "engine_internal.h"
+#include "Search/reduction.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <stdlib.h>
+#include "Platform/memory.h"
+
 #include <string.h>
 
 /// What has been done so far, and the way there.

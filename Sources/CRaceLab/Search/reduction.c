@@ -12,11 +12,14 @@
 // that there are such, every thread that is enabled makes a wish at every node, which is what sleep
 // sets alone would explore.
 
-#include "engine_internal.h"
+#include "Search/reduction.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <stdlib.h>
+#include "Platform/memory.h"
+#include "Search/dependence.h"
+#include "Search/reference_counts.h"
+
 #include <string.h>
 
 /// Something that a step does: first what its point announces, then the releases of locks and the

@@ -1,27 +1,38 @@
 // What is still to be explored.
 
-#include "engine_internal.h"
+#include "Search/search.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include <stdlib.h>
+#include "Platform/memory.h"
+#include "Search/reduction.h"
+
 #include <string.h>
 
+/// First in, first out.
+typedef struct {
+    branch **items;
+    size_t first, count, capacity;
+} branch_queue;
+
+static branch_queue *queues;    // one for each number of preemptions
+static size_t queue_count;
+
 static void push(uint32_t preemptions, branch *b) {
-    if (preemptions >= lab.queue_count) {
+    if (preemptions >= queue_count) {
         size_t wanted = (size_t)preemptions + 8;
-        lab.queues = rl_grown(lab.queues, lab.queue_count, wanted, sizeof *lab.queues);
-        lab.queue_count = wanted;
+        queues = rl_grown(queues, queue_count, wanted, sizeof *queues);
+        queue_count = wanted;
     }
-    branch_queue *q = &lab.queues[preemptions];
+    branch_queue *q = &queues[preemptions];
     MAKE_ROOM(q->items, q->count, q->capacity, 64);
     q->items[q->count++] = b;
 }
 
 /// The branch with the fewest preemptions; of those, the one found first.
 static branch *next_found_branch(void) {
-    for (size_t i = 0; i < lab.queue_count; i++) {
-        branch_queue *q = &lab.queues[i];
+    for (size_t i = 0; i < queue_count; i++) {
+        branch_queue *q = &queues[i];
         if (q->first == q->count) continue;
         branch *b = q->items[q->first++];
         if (q->first == q->count) q->first = q->count = 0;
@@ -37,11 +48,11 @@ branch *rl_next_branch(void) {
 void rl_forget_branches(void) {
     rl_forget_reduction();
     for (branch *b = next_found_branch(); b; b = next_found_branch()) discard(b);
-    for (size_t i = 0; i < lab.queue_count; i++)
-        if (lab.queues[i].items) discard(lab.queues[i].items);
-    if (lab.queues) discard(lab.queues);
-    lab.queues = NULL;
-    lab.queue_count = 0;
+    for (size_t i = 0; i < queue_count; i++)
+        if (queues[i].items) discard(queues[i].items);
+    if (queues) discard(queues);
+    queues = NULL;
+    queue_count = 0;
 }
 
 /// The branch on which another choice is made at step `k`.

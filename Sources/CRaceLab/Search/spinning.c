@@ -5,23 +5,24 @@
 // reach. A loop that allocates finds its memory elsewhere in each round, because freed memory is kept
 // until the run is over; so the address of a recent block counts as how many blocks ago it was allocated.
 
-#include "engine_internal.h"
-#include "Child/child.h"
+#include "Search/spinning.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
+#include "Platform/stack.h"
+#include "Search/reduction.h"
 
 #include <setjmp.h>
 #include <string.h>
 
 enum { MOST_BLOCKS = 64, MOST_BYTES = 1024 };
 
-// MARK: - Memory
+/// So many rounds of a loop in which nothing is changed for good, although locks are taken and
+/// released, are enough to see that it spins.
+enum { MOST_VAIN_ROUNDS = 3 };
 
-__attribute__((noinline)) void rl_clean_stack(void) {
-    volatile char room[2048];
-    memset((char *)room, 0, sizeof room);
-    __asm__ volatile("" ::"r"(room) : "memory");
-}
+// MARK: - Memory
 
 /// How many of the blocks of a thread begin at an address, or before it.
 static size_t blocks_up_to(const thread *t, uintptr_t address) {
@@ -223,12 +224,6 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     now.is_changed = now.is_changed_for_good = false;
     memmove(&t->visits[at], &t->visits[at + 1], (t->visit_count - at - 1) * sizeof now);
     t->visits[t->visit_count - 1] = now;
-    // It came before a release; by now that has happened, which is a change.
-    if (t->spinning && t->missed) {
-        rl_is_released(t->missed, false);
-        t->missed = NULL;
-        rl_forget_visits(t);
-    }
 }
 
 bool rl_is_busy(const thread *t) {
@@ -261,82 +256,6 @@ void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
         rl_note_order((int)(t - lab.threads));
         t->is_vain = t->spinning = false;
     }
-}
-
-// MARK: - Looking once more
-
-// What a thread looks at may be something that the lab does not see. So before it is said that no thread
-// can go on, each thread that spins goes round once more, without any alternatives. If nothing comes of
-// it, those steps are taken back.
-
-static void begin_looking(void) {
-    if (lab.looks_again) return;
-    lab.looks_again = lab.looks_in_vain = true;
-    lab.looks_from = lab.step_count;
-    lab.races_before_look = lab.race_count;
-    lab.sleeping = 0;
-}
-
-static int look_once_more(void) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
-        if (!t->spinning || t->has_looked) continue;
-        t->spinning = false;
-        t->has_looked = rl_can_go(t);
-        if (t->has_looked) {
-            begin_looking();
-            // It is to go round once, wherever it begins.
-            for (size_t k = 0; k < t->visit_count; k++) t->visits[k].is_changed_for_good = true;
-            return i;
-        }
-        t->spinning = true;
-    }
-    return NO_THREAD;
-}
-
-static void stop_looking(void) {
-    lab.looks_again = false;
-    for (int i = 0; i < lab.thread_count; i++) lab.threads[i].has_looked = false;
-}
-
-static int32_t last_step_before(int index, uint32_t step) {
-    while (step > 0 && lab.steps[step - 1].thread != index) step--;
-    return (int32_t)step - 1;
-}
-
-static void take_back_looks(void) {
-    if (!lab.looks_again) return;
-    stop_looking();
-    const uint32_t end = lab.looks_from;
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
-        if (t->last_step < (int32_t)end) continue;
-        t->last_step = last_step_before(i, end);
-        t->unreported = false;
-    }
-    if (lab.step_count > end) lab.preemptions = lab.steps[end].preemptions;
-    lab.last = end > 0 ? lab.steps[end - 1].thread : NO_THREAD;
-    lab.step_count = end;
-    lab.race_count = lab.races_before_look;
-    rl_record_steps(end);
-    rl_forget_steps_from(end);
-    rl_forget_counts_from(end);
-}
-
-void rl_look_again(rl_thread_set *enabled) {
-    if (lab.looks_again && lab.last >= 0 && lab.threads[lab.last].finished)
-        lab.looks_in_vain = false;
-    if (lab.looks_again && !lab.looks_in_vain) stop_looking();
-    if (*enabled) {
-        if (lab.looks_again)
-            *enabled = set_of(has(*enabled, lab.last) ? lab.last : __builtin_ctz(*enabled));
-        return;
-    }
-    const int thread = look_once_more();
-    if (thread != NO_THREAD)
-        *enabled = set_of(thread);
-    else
-        take_back_looks();
 }
 
 #endif

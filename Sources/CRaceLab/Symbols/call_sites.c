@@ -4,9 +4,12 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
+#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
+#include "Symbols/source_lines.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -5,13 +5,16 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
+#include "Symbols/source_lines.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include "Platform/memory.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

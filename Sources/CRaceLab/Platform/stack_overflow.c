@@ -4,7 +4,9 @@
 #define _GNU_SOURCE
 #endif
 
-#include "Child/child.h"
+#include "Platform/stack_overflow.h"
+
+#include "CRaceLab.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -15,13 +15,15 @@
 #define _GNU_SOURCE
 #endif
 
-#include "engine_internal.h"
+#include "Search/reference_counts.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
+#include "Platform/memory.h"
+#include "Platform/stack.h"
+#include "State/shadow.h"
+
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 // MARK: - In this run
 
@@ -279,13 +281,19 @@ static bool learn_places(void) {
 bool rl_learn_counts(void) {
     if (learn_types()) return true;
     if (is_everywhere || type_count == 0) return false;
-    if (learn_places()) return true;
-    for (size_t i = 0; i < counting_count; i++) {
-        const counting *c = &countings[i];
-        if (decides(&objects[c->of]) && depends(c))
-            rl_note_late_effect(c->step, c->looks ? RL_LOOK : RL_COUNT, objects[c->of].object);
+    return learn_places();
+}
+
+bool rl_next_count_effect(size_t *next, uint32_t *step, uint8_t *kind, uintptr_t *object) {
+    if (is_everywhere || type_count == 0) return false;
+    while (*next < counting_count) {
+        const counting *c = &countings[(*next)++];
+        if (!decides(&objects[c->of]) || !depends(c)) continue;
+        *step = c->step;
+        *kind = c->looks ? RL_LOOK : RL_COUNT;
+        *object = objects[c->of].object;
+        return true;
     }
-    rl_add_late_effects();
     return false;
 }
 

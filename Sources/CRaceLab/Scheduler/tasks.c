@@ -17,10 +17,24 @@
 // the initialization of a global orders nothing, since it happens in the first run only; a continuation
 // that is resumed before it is awaited orders what comes after; and so do the runtime's own locks.
 
-#include "engine_internal.h"
-#include "Child/child.h"
+#include "Scheduler/tasks.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include "Model/deferred_release.h"
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Model/misuse.h"
+#include "Platform/memory.h"
+#include "Platform/recording.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "Scheduler/runs.h"
+#include "Scheduler/workers.h"
+#include "Search/reduction.h"
+#include "Search/waking.h"
+#include "State/shadow.h"
+#include "Symbols/call_sites.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -53,8 +67,6 @@ void rl_forget_tasks(void) {
     lab.time = 1000ull * 1000 * 1000 * 1000;
     atomic_store(&outside_resumes, false);
 }
-
-bool rl_has_fault(unsigned fault) { return lab.scenario->faults & fault; }
 
 bool rl_has_next_job(void) { return first_sent < sent_count; }
 

@@ -1,0 +1,13 @@
+#include "Platform/clock.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include <time.h>
+
+int64_t rl_milliseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000ll + now.tv_nsec / 1000000;
+}
+
+#endif

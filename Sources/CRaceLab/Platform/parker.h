@@ -1,0 +1,25 @@
+// Where a thread of the operating system waits for its turn.
+
+#pragma once
+
+#include "Platform/build.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+#if defined(__APPLE__)
+#include <dispatch/dispatch.h>
+#endif
+
+typedef struct {
+#if defined(__APPLE__)
+    dispatch_semaphore_t semaphore;
+#else
+    _Atomic uint32_t open;
+#endif
+} parker;
+
+void rl_parker_make(parker *p);
+void rl_unpark(parker *p);
+/// Returns false if the parker was not opened in time. NULL: waits forever.
+bool rl_park(parker *p, const struct timespec *at_most);

@@ -1,0 +1,64 @@
+// In a child process that explores: where it was when it crashed.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#endif
+
+#include "Platform/recording.h"
+
+#include "Platform/stack_overflow.h"
+
+#include <stddef.h>
+
+rl_recorder *rl_recording;
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <execinfo.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
+#define CRASH_COUNT (sizeof crashes / sizeof *crashes)
+
+/// Writes down where it happened, and lets it happen.
+static void on_crash(int number, siginfo_t *info, void *context) {
+    rl_recorder *r = rl_recording;
+    r->signal = number;
+    r->overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
+    r->crash_pc = rl_program_counter(context);
+    void *frames[RL_MAX_FRAMES];
+    int count = backtrace(frames, RL_MAX_FRAMES);
+    for (int i = 0; i < count; i++) r->frames[i] = (uintptr_t)frames[i];
+    r->frame_count = (uint32_t)count;
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+void rl_expect_crashes(void) {
+    if (!rl_recording) return;
+    // The handler needs a stack of its own: the other one may be full when it is called.
+    const size_t size = 64 * 1024;
+    stack_t stack = {.ss_sp = malloc(size), .ss_size = size};
+    if (!stack.ss_sp) abort();
+    sigaltstack(&stack, NULL);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (size_t i = 0; i < CRASH_COUNT; i++) sigaddset(&signals, crashes[i]);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+void rl_record_crashes(void) {
+    struct sigaction action = {0};
+    action.sa_sigaction = on_crash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < CRASH_COUNT; i++) sigaction(crashes[i], &action, NULL);
+}
+
+#else
+
+void rl_expect_crashes(void) {}
+
+#endif

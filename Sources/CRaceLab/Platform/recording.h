@@ -1,0 +1,23 @@
+// What a child process that explores writes down for its parent, which reads it when the child is gone.
+
+#pragma once
+
+#include "Platform/build.h"
+
+/// NULL unless this process is such a child.
+extern rl_recorder *rl_recording;
+
+static inline void rl_record_phase(rl_phase phase, int thread) {
+    if (!rl_recording) return;
+    rl_recording->phase = phase;
+    rl_recording->thread = thread;
+}
+
+static inline void rl_record_steps(uint32_t count) {
+    if (rl_recording) rl_recording->step_count = count;
+}
+
+/// From now on the process writes down where it crashes.
+void rl_record_crashes(void);
+/// Prepares the calling thread to say where it was when it crashes. Nothing in other processes.
+void rl_expect_crashes(void);

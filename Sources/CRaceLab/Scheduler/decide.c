@@ -1,0 +1,307 @@
+// Decides which thread makes the next step: who is enabled, what does the schedule prescribe, what does the
+// search choose. The thread that runs does this, at every point, and hands over only if another one is next.
+
+#include "Scheduler/decide.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Model/deferred_release.h"
+#include "Model/locks.h"
+#include "Platform/memory.h"
+#include "Platform/recording.h"
+#include "Scheduler/look_again.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/tasks.h"
+#include "Search/reduction.h"
+
+// MARK: - Who is enabled
+
+/// What can be done next.
+typedef struct {
+    alternatives could;
+    rl_thread_set unfinished;   // if no thread is enabled
+    bool time_is_up;            // enabled are those that stop waiting, because no others are
+    bool is_barrier;            // what can be done can be done only because nothing else can
+} situation;
+
+static bool is_mere_attempt(uint8_t kind) {
+    return kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_TRY_ACQUIRE ||
+           kind == RL_TRY_AWAIT;
+}
+
+bool rl_can_go(const thread *t) {
+    if (!t->started || t->finished || t->spinning || t->is_away) return false;
+    if (t->kind == RL_ELAPSE && !rl_is_next_to_wake(t)) return false;
+    if (t->asleep && !rl_is_signalled(t)) return false;
+    bool may_wait = t->waits_for || t->kind == RL_JOIN;
+    return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
+}
+
+/// Whether a thread that does not want to wait forever can go on without what it waits for. One
+/// that sleeps on a condition needs its lock back all the same.
+static bool can_stop_waiting(const thread *t) {
+    if (!t->started || t->finished || t->spinning || t->is_away || !t->timed) return false;
+    return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
+}
+
+static bool could_time_out(const thread *t) {
+    return can_stop_waiting(t) && rl_gives(RL_LIBERTY_TIME_OUTS);
+}
+
+static bool could_be_spurious(const thread *t) {
+    return t->started && !t->finished && !t->spinning && t->asleep && rl_is_available(t) &&
+           rl_gives(RL_LIBERTY_SPURIOUS);
+}
+
+static rl_thread_set those_who(bool (*can)(const thread *)) {
+    rl_thread_set set = 0;
+    for (int i = 0; i < lab.thread_count; i++)
+        if (can(&lab.threads[i])) set |= set_of(i);
+    return set;
+}
+
+static bool is_unfinished(const thread *t) { return !t->finished; }
+
+static bool waits_for_work(const thread *t) {
+    return t->started && !t->finished && !t->is_away && t->kind == RL_RECEIVE;
+}
+
+static bool can_be_early(const thread *t, int8_t *holder) {
+    int8_t before;
+    if (!rl_could_precede_release(t, &before) || !rl_is_available(t)) return false;
+    *holder = before;
+    return true;
+}
+
+static bool is_attempt_that_can_be_early(const thread *t) {
+    int8_t holder;
+    return can_be_early(t, &holder);
+}
+
+static bool could_come_later(const thread *t) {
+    int8_t sender;
+    return rl_can_go(t) && rl_could_come_later(t, &sender);
+}
+
+static situation look_at_threads(void) {
+    situation now = {.could.enabled = those_who(rl_can_go)};
+    alternatives *could = &now.could;
+    rl_look_again(&could->enabled);
+    if (!could->enabled) {
+        now.unfinished = those_who(is_unfinished);
+        could->enabled = those_who(can_stop_waiting);
+        now.time_is_up = now.is_barrier = could->enabled;
+    } else if (lab.looks_again) {
+        now.is_barrier = true;
+    } else {
+        could->early = those_who(is_attempt_that_can_be_early) & could->enabled;
+        could->time_out = those_who(could_time_out);
+        could->spurious = those_who(could_be_spurious);
+        // While another thread can go on, a wait for a queue is tried before and after what is sent to
+        // it. When none can, it may have come after it, and then it cannot go on either.
+        now.is_barrier = could->enabled == those_who(could_come_later);
+        if (now.is_barrier) could->early |= could->enabled;
+    }
+    return now;
+}
+
+// MARK: - What the schedule prescribes
+
+/// Which thread makes a step, and whether it does so RL_EARLY, RL_TIME_OUT or RL_SPURIOUS.
+typedef struct {
+    int thread;
+    uint8_t how;
+} choice;
+
+static choice choice_of(int number) {
+    if (number == NO_THREAD) return (choice){NO_THREAD, 0};
+    return (choice){rl_chosen_thread((uint8_t)number), (uint8_t)(number & RL_SPURIOUS)};
+}
+
+/// NO_THREAD if the choice is ours.
+static choice prescribed(uint32_t step) {
+    if (!lab.current || step >= lab.current->length) return choice_of(NO_THREAD);
+    return choice_of(lab.current->choices[step]);
+}
+
+static bool is_at_branch(uint32_t step) { return lab.current && step + 1 == lab.current->length; }
+
+/// Of what has been done so far. Which threads are enabled is part of it: a thread that ends earlier than
+/// it did is not the same.
+static uint64_t fingerprint(uint32_t step, rl_thread_set enabled) {
+    const uint64_t now = (uint64_t)enabled << 16 | 1;
+    if (step == 0) return now;
+    const rl_step *last = &lab.steps[step - 1];
+    return now ^ (lab.fingerprints[step - 1] ^ last->pc ^ (uint64_t)rl_choice(last) << 56 ^
+                  (uint64_t)last->kind << 48) * 0x9E3779B97F4A7C15ull;
+}
+
+/// A replay that follows another one's choices: they are the same if they can be made.
+static bool can_be_made(choice c, const alternatives *could) {
+    return has(c.how == RL_TIME_OUT   ? could->time_out
+               : c.how == RL_SPURIOUS ? could->spurious
+                                      : could->enabled, c.thread);
+}
+
+/// Whether an attempt that is prescribed to come before a release would come after it.
+static bool is_too_late(choice c, const alternatives *could) {
+    return c.how == RL_EARLY && has(could->enabled, c.thread) && !has(could->early, c.thread);
+}
+
+/// Whether a schedule that must be run as it is says otherwise than the run does.
+static bool misfits(choice c, const alternatives *could) {
+    if (!lab.scenario->schedule || lab.scenario->beyond) return false;
+    if (lab.looks_again && c.thread == NO_THREAD) return false;
+    return c.thread == NO_THREAD ? could->enabled != 0 : !can_be_made(c, could);
+}
+
+/// RL_COMPLETE if the run goes on, or has come to its end.
+static rl_status status_before(uint32_t step, choice c, const situation *now) {
+    const bool is_prescribed = c.thread != NO_THREAD;
+    if (misfits(c, &now->could)) return RL_MISFIT;
+    if (!now->could.enabled) {
+        if (is_prescribed && !lab.scenario->schedule) return RL_NOT_THE_SAME;
+        return now->unfinished ? rl_deadlock_or_outside() : RL_COMPLETE;
+    }
+    const bool is_the_same = !is_at_branch(step) || !lab.current->fingerprint ||
+                             lab.current->fingerprint == lab.fingerprints[step];
+    const bool can_be_followed =
+        !is_prescribed || (can_be_made(c, &now->could) && !is_too_late(c, &now->could));
+    if (!is_the_same || !can_be_followed)
+        return lab.scenario->schedule ? RL_MISFIT : RL_NOT_THE_SAME;
+    return step >= lab.scenario->max_steps ? RL_TOO_LONG : RL_COMPLETE;
+}
+
+// MARK: - What the search chooses
+
+static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
+
+/// Tells the search what the next step could be, before anything is chosen.
+static void come_to_step(uint32_t step, const situation *now) {
+    // Which threads may stop waiting, or come later, depends on all others: doing it later would make
+    // a difference.
+    if (now->is_barrier && !lab.looks_again) lab.sleeping = 0;
+    if (now->time_is_up) rl_everything_is_released();
+    if (is_at_branch(step)) lab.sleeping = lab.current->sleeping;
+    if (!rl_reduces()) return;
+    if (is_at_branch(step)) rl_fall_asleep_at_branch();
+    rl_come_to_node(&now->could, now->is_barrier);
+}
+
+/// The thread that made the last step goes on, if it may: the fewest context switches come first.
+static choice go_on(uint32_t step, rl_thread_set enabled) {
+    rl_thread_set useful = enabled & ~lab.sleeping;
+    if (!useful) {
+        // Every continuation has been explored in another order. End the run.
+        lab.redundant = true;
+        if (step < lab.branch_limit) lab.branch_limit = step;
+        lab.sleeping = 0;
+        useful = enabled;
+    }
+    return choice_of(has(useful, lab.last) ? lab.last : lowest(useful));
+}
+
+static choice chosen_by_search(uint32_t step, rl_thread_set enabled) {
+    const choice wished = choice_of(rl_reduces() ? rl_wished_choice() : NO_THREAD);
+    if (wished.thread == NO_THREAD) return go_on(step, enabled);
+    if (wished.how) lab.sleeping = 0;
+    return wished;
+}
+
+// MARK: - Recording it
+
+static void make_room_for_step(void) {
+    if (lab.step_count < lab.step_capacity) return;
+    uint32_t wanted = lab.step_capacity ? 2 * lab.step_capacity : 256;
+    lab.steps = rl_grown(lab.steps, lab.step_count, wanted, sizeof *lab.steps);
+    lab.fingerprints = rl_grown(lab.fingerprints, lab.step_count, wanted, sizeof *lab.fingerprints);
+    lab.step_capacity = wanted;
+}
+
+/// An attempt that comes early does so before another thread's release, or before the thread has come
+/// to the queue for which it waits.
+static void come_early(thread *t, rl_step *record) {
+    t->early = can_be_early(t, &record->before);
+    if (t->early) {
+        t->missed = t->waits_for;
+        return;
+    }
+    t->early = rl_could_come_later(t, &record->before);
+    rl_everything_is_released();
+}
+
+static void record(uint32_t step, choice c, const situation *now) {
+    const alternatives *could = &now->could;
+    const bool is_early = c.how == RL_EARLY;
+    lab.steps[step] = (rl_step){.thread = (uint8_t)c.thread, .enabled = could->enabled,
+                                .sleeping = lab.sleeping, .could_be_early = could->early,
+                                .early = is_early, .before = NO_THREAD, .resumes = NO_THREAD,
+                                .unprompted = is_early ? 0 : c.how,
+                                .could_time_out = could->time_out,
+                                .could_be_spurious = could->spurious,
+                                .preemptions = lab.preemptions};
+    thread *t = &lab.threads[c.thread];
+    t->timed_out = now->time_is_up || c.how == RL_TIME_OUT;
+    t->is_spurious = c.how == RL_SPURIOUS;
+    t->early = false;
+    if (is_early) come_early(t, &lab.steps[step]);
+    if (c.thread != lab.last && has(could->enabled, lab.last)) lab.preemptions++;
+    lab.last = c.thread;
+    rl_follow_orders(c.thread);
+    rl_record_steps(++lab.step_count);
+}
+
+// MARK: - The decision
+
+/// No thread is left but workers without work. They end, one by one: no steps.
+static bool only_idle_workers_are_left(const situation *now) {
+    return !now->could.enabled && now->unfinished && now->unfinished == those_who(waits_for_work);
+}
+
+static int end_idle_worker(rl_thread_set workers) {
+    const int worker = lowest(workers);
+    lab.threads[worker].idle = true;
+    return worker;
+}
+
+static int end_run(uint32_t step, choice c, const situation *now) {
+    lab.misfit_step = step;
+    lab.misfit_thread = c.thread;
+    lab.misfit_early = is_too_late(c, &now->could);
+    return NO_THREAD;
+}
+
+/// Whether the steps so far are those of an interleaving after which there was no process left.
+static bool is_known_to_crash(void) {
+    for (size_t i = 0; i < lab.scenario->crash_count; i++) {
+        const rl_crash *crash = &lab.scenario->crashes[i];
+        if (crash->length != lab.step_count) continue;
+        uint32_t same = 0;
+        while (same < crash->length && rl_choice(&lab.steps[same]) == crash->schedule[same]) same++;
+        if (same == crash->length) return true;
+    }
+    return false;
+}
+
+int rl_decide(void) {
+    const situation now = look_at_threads();
+    const uint32_t step = lab.step_count;
+    make_room_for_step();
+    lab.fingerprints[step] = fingerprint(step, now.could.enabled);
+    come_to_step(step, &now);
+
+    choice next = prescribed(step);
+    const bool is_prescribed = next.thread != NO_THREAD;
+    if (!is_prescribed && only_idle_workers_are_left(&now)) return end_idle_worker(now.unfinished);
+    lab.status = status_before(step, next, &now);
+    if (lab.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
+    if (!is_prescribed) next = chosen_by_search(step, now.could.enabled);
+
+    record(step, next, &now);
+    if (!is_known_to_crash()) return next.thread;
+    lab.status = RL_CRASHES;
+    lab.redundant = false;
+    return NO_THREAD;
+}
+
+#endif

@@ -1,0 +1,64 @@
+// What goes on outside of the scenario, where the lab cannot see it: there is no verdict then.
+
+#include "Scheduler/outside.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
+#include "Scheduler/tasks.h"
+#include "Symbols/call_sites.h"
+
+void rl_meet_outside(const char *what, rl_place place) {
+    if (!lab.outside) {
+        lab.outside = what;
+        lab.outside_pc = place.pc;
+    }
+    // Otherwise the runtime may be in the middle of something that must come to its end.
+    if (me->thread >= 0 && rl_active) rl_end_run_with(RL_OUTSIDE);
+}
+
+void rl_made(const void *object) {
+    // A global outlives the run, although it may be made in it.
+    if (!me || rl_is_ignoring()) return;
+    MAKE_ROOM(lab.made, lab.made_count, lab.made_capacity, 64);
+    lab.made[lab.made_count++] = object;
+}
+
+static bool was_made_in_run(uintptr_t address) {
+    for (size_t i = 0; i < lab.made_count; i++)
+        if (lab.made[i] == (const void *)address) return true;
+    return false;
+}
+
+/// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
+static const char *outside_help(const thread *t) {
+    if (t->is_task && rl_was_resumed_from_outside())
+        return "waits for something that is done outside of the scenario";
+    if (t->finished || !t->started || t->is_away) return NULL;
+    if (t->spinning && rl_is_global(t->address))
+        return "waits for a change of a global, which code outside of the scenario may make";
+    if (t->asleep)
+        return was_made_in_run(t->asleep_on) ? NULL
+                                             : "waits for a condition that was made outside of the "
+                                               "scenario, where it may be signalled";
+    if (t->kind == RL_ACQUIRE && !was_made_in_run(t->address))
+        return "waits for a semaphore that was made outside of the scenario, where it may be "
+               "signalled";
+    if (t->kind == RL_AWAIT && !was_made_in_run(t->address))
+        return "waits for a group that was made outside of the scenario, where it may be left";
+    return NULL;
+}
+
+/// Where all wait, but one of them for something that may come from outside, there is no deadlock.
+rl_status rl_deadlock_or_outside(void) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const char *help = outside_help(&lab.threads[i]);
+        if (!help) continue;
+        lab.outside = help;
+        lab.outside_pc = lab.threads[i].pc;
+        return RL_OUTSIDE;
+    }
+    return RL_DEADLOCK;
+}
+
+#endif

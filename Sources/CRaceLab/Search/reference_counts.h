@@ -1,0 +1,41 @@
+// Steps that depend on one another through reference counts.
+
+#pragma once
+
+#include "Search/dependence.h"
+#include "State/state.h"
+
+void rl_begin_release(rl_release_in_progress *this, const void *object);
+void rl_end_release(const rl_release_in_progress *this);
+
+/// This thread changes the reference count of an object.
+void rl_counts(const void *object, int change);
+void rl_has_counted(const void *object, int change);
+/// The code can tell when an object ends.
+void rl_is_observed(const void *object);
+/// A weak reference is given its object, or that of another one.
+void rl_refers_weakly(const void *reference, const void *object);
+void rl_copies_weak_reference(const void *to, const void *from);
+/// This thread asks whether the object of a weak reference is still there.
+void rl_looks_for(const void *reference);
+/// What this thread does now depends on whether an object is still there, or has one reference only.
+void rl_looks_at_object(const void *object);
+void rl_asks_for_uniqueness(const void *object);
+
+// MARK: - For the search
+
+/// Whether steps at this place may depend on reference counts.
+bool rl_counts_at(uintptr_t pc);
+/// Whether a step at this place may depend on one that changes, or looks at, the count of an object.
+bool rl_depends_on_count(uintptr_t pc, uint8_t kind, uintptr_t object);
+
+void rl_begin_counts_of_run(void);
+/// Nothing is known of the code under test yet.
+void rl_forget_counts(void);
+/// Steps from this one on have never been made.
+void rl_forget_counts_from(uint32_t step);
+/// Looks through the run that is over. Returns whether there is something that was not known before.
+bool rl_learn_counts(void);
+/// The next effect that the steps of that run had on counts, in the order of the steps. `*next` is 0 at
+/// first. Returns false if there are no more.
+bool rl_next_count_effect(size_t *next, uint32_t *step, uint8_t *kind, uintptr_t *object);

@@ -1,0 +1,96 @@
+// What is known of each address in this run. A table keeps what earlier runs knew, to be used again.
+
+#include "State/shadow.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
+
+/// What is known stays where it is when the table grows.
+typedef struct {
+    uintptr_t address;
+    uint64_t run;               // of another run: empty
+    void *known;                // NULL: not allocated yet
+} slot;
+
+typedef struct {
+    slot *slots;
+    size_t count, capacity;     // the latter is a power of 2
+} table;
+
+static table cells, locks;
+
+static slot *slot_of(const table *t, uintptr_t address) {
+    const uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
+    size_t at = (size_t)(hash >> 20) & (t->capacity - 1);
+    while (t->slots[at].run == lab.run && t->slots[at].address != address)
+        at = (at + 1) & (t->capacity - 1);
+    return &t->slots[at];
+}
+
+static void make_room(table *t, void (*discard_known)(void *known)) {
+    const table old = *t;
+    t->capacity = old.capacity ? 2 * old.capacity : 256;
+    t->slots = rl_grown(NULL, 0, t->capacity, sizeof *t->slots);
+    for (size_t i = 0; i < old.capacity; i++) {
+        if (old.slots[i].run == lab.run)
+            *slot_of(t, old.slots[i].address) = old.slots[i];
+        else if (old.slots[i].known)
+            discard_known(old.slots[i].known);
+    }
+    if (old.slots) discard(old.slots);
+}
+
+/// Sets `*is_new` if nothing is known of the address. Then what an earlier run knew of another one may
+/// be there.
+static void *known_at(table *t, uintptr_t address, size_t size,
+                      void (*discard_known)(void *known), bool *is_new) {
+    if (2 * t->count >= t->capacity) make_room(t, discard_known);
+    slot *s = slot_of(t, address);
+    *is_new = s->run != lab.run;
+    if (!*is_new) return s->known;
+    if (!s->known) s->known = rl_grown(NULL, 0, 1, size);
+    s->run = lab.run;
+    s->address = address;
+    t->count++;
+    return s->known;
+}
+
+void rl_forget_addresses(void) { cells.count = locks.count = 0; }
+
+static void discard_cell(void *c) { discard(c); }
+
+cell *rl_cell_at(uintptr_t address) {
+    bool is_new;
+    cell *c = known_at(&cells, address, sizeof *c, discard_cell, &is_new);
+    if (is_new) *c = (cell){.writer = NO_THREAD};
+    return c;
+}
+
+static void discard_lock(void *known) {
+    lock *l = known;
+    if (l->line) discard(l->line);
+    discard(l);
+}
+
+lock *rl_lock_at(uintptr_t address) {
+    bool is_new;
+    lock *l = known_at(&locks, address, sizeof *l, discard_lock, &is_new);
+    if (is_new)
+        *l = (lock){.address = address, .owner = NO_THREAD,
+                    .line = l->line, .line_capacity = l->line_capacity};
+    return l;
+}
+
+lock *rl_known_lock(uintptr_t address) {
+    if (locks.capacity == 0) return NULL;
+    const slot *s = slot_of(&locks, address);
+    return s->run == lab.run ? s->known : NULL;
+}
+
+void rl_for_all_locks(void (*visit)(const lock *l)) {
+    for (size_t i = 0; i < locks.capacity; i++)
+        if (locks.slots[i].run == lab.run) visit(locks.slots[i].known);
+}
+
+#endif

@@ -1,0 +1,94 @@
+// What each thread says of itself, and how it leaves a body that will never end.
+
+#include "State/state.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+struct laboratory lab;
+
+_Thread_local worker *me;
+static _Thread_local int listening, ignoring;
+_Thread_local int rl_active;
+
+static void update_active(void) { rl_active = listening > 0 && ignoring == 0; }
+
+void rl_listen(void) {
+    if (me) me->body = RL_CALLER.stack;
+    listening++;
+    update_active();
+}
+void rl_deafen(void) { listening--; update_active(); }
+void rl_ignore(void) { ignoring++; update_active(); }
+void rl_attend(void) { ignoring--; update_active(); }
+void rl_hear_no_more(void) { rl_active = listening = ignoring = 0; }
+bool rl_is_ignoring(void) { return ignoring > 0; }
+
+void rl_begin_own_work(void) {
+    if (me) atomic_fetch_add(&lab.own_work, 1);
+}
+
+void rl_end_own_work(void) {
+    if (me) atomic_fetch_sub(&lab.own_work, 1);
+}
+
+bool rl_on_lab_thread(void) { return me != NULL && me->thread >= 0; }
+bool rl_is_of_lab(void) { return me != NULL; }
+bool rl_is_between_runs_here(void) { return me && me->thread == NO_THREAD; }
+uint32_t rl_thread_number(void) { return me->number; }
+bool rl_stands_for_main_thread(void) { return me && me->is_main; }
+
+bool rl_stand_for_main_thread(bool is_main) {
+    const bool before = me->is_main;
+    me->is_main = is_main;
+    return before;
+}
+
+uint64_t rl_run_number(void) { return lab.run; }
+bool rl_has_fault(unsigned fault) { return lab.scenario->faults & fault; }
+
+bool rl_gives(unsigned liberty) {
+    const rl_scenario *s = lab.scenario;
+    if (s->liberties & liberty) return true;
+    // A schedule that is run as it is says itself when time is up.
+    return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;
+}
+
+// MARK: - Giving up
+
+static void release_real_locks(thread *t) {
+    while (t->held_count > 0) {
+        held_lock held = t->held[--t->held_count];
+        held.release(held.lock);
+    }
+}
+
+/// The stack of the body is given up with the worker; what the body held on the heap is lost, which is
+/// the price of getting out of a deadlock.
+_Noreturn void rl_give_up(void) {
+    rl_hear_no_more();
+    // A thread that was lost may come back in the middle of another exploration, where its
+    // number stands for another thread.
+    if (me->thread >= 0 && me->fate != IS_LOST) release_real_locks(my_thread());
+    longjmp(me->landing->at, 1);
+}
+
+_Noreturn void rl_end_run_with(rl_status status) {
+    lab.status = status;
+    me->fate = ENDS_RUN;
+    rl_give_up();
+}
+
+_Noreturn void rl_end_run_with_too_many_threads(void) { rl_end_run_with(RL_TOO_MANY); }
+
+void rl_set_landing(rl_landing *landing) {
+    landing->outer = me->landing;
+    me->landing = landing;
+}
+
+void rl_remove_landing(rl_landing *landing) { me->landing = landing->outer; }
+
+void rl_continue_giving_up(void) {
+    if (me->fate != STAYS) rl_give_up();
+}
+
+#endif

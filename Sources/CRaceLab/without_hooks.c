@@ -1,0 +1,48 @@
+// What the Swift half calls in a build without hooks.
+
+#include "Platform/build.h"
+
+#ifdef RL_WITHOUT_HOOKS
+
+#include <stddef.h>
+
+rl_summary rl_explore(const rl_scenario *scenario) {
+    (void)scenario;
+    return (rl_summary){0};
+}
+
+void rl_listen(void) {}
+void rl_deafen(void) {}
+void rl_ignore(void) {}
+void rl_attend(void) {}
+uint32_t rl_note(const void *place) { (void)place; return UINT32_MAX; }
+void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
+bool rl_await(const void *queue) { (void)queue; return false; }
+void rl_received(const void *item) { (void)item; }
+bool rl_on_lab_thread(void) { return false; }
+bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) { return (void)choices, (void)forced, false; }
+void rl_begin_own_work(void) {}
+void rl_end_own_work(void) {}
+void rl_wait_for_looks(int count) { (void)count; }
+bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
+bool rl_observe(void (*read)(void *), void *context) { return read(context), true; }
+const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
+                                    void (*use_stream)(void)) {
+    return (void)begin_task, (void)hop, (void)use_stream, "this build runs under ThreadSanitizer";
+}
+void rl_becomes_task(void) {}
+size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
+const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
+uint64_t rl_heard(void) { return 0; }
+bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
+
+const char *rl_unavailable(void) {
+#if defined(RL_UNDER_THREAD_SANITIZER)
+    return "this build runs under ThreadSanitizer, which defines the functions that the lab would "
+           "define: build without --sanitize=thread";
+#else
+    return "the lab needs a debug build";
+#endif
+}
+
+#endif

@@ -1,0 +1,138 @@
+import Foundation
+import SharedSuite
+import Testing
+
+/// The folders of the engine, and what their files include and call.
+private struct Architecture {
+    /// From the top to the bottom, as `State/state.h` writes it down.
+    let order: [String]
+    /// The text of each file, by its path.
+    let files: [String: String]
+    /// The functions that a lower folder asks of a higher one.
+    let exceptions: Set<String>
+
+    init(files: [String: String]) {
+        self.files = files
+        let state = files["State/state.h"]?.replacing("\n//", with: "") ?? ""
+        let sentence = /from the first of these folders to the last: ([^.]*)\./
+        order = state.firstMatch(of: sentence)?.1.components(separatedBy: ", ") ?? []
+        exceptions = Set(Self.names(in: files["Scheduler/between_runs.h"] ?? ""))
+    }
+
+    static func ofEngine() throws -> Architecture {
+        let root = Commands.package.appending(path: "Sources/CRaceLab").standardizedFileURL
+        let all = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+        var files: [String: String] = [:]
+        for case let file as URL in all! where ["c", "h"].contains(file.pathExtension) {
+            let path = String(file.standardizedFileURL.path.dropFirst(root.path.count + 1))
+            // What Swift sees, and what it gets in a build without hooks, stands beside the order.
+            if path.hasPrefix("include/") || path == "without_hooks.c" { continue }
+            files[path] = try String(contentsOf: file, encoding: .utf8)
+        }
+        return Architecture(files: files)
+    }
+
+    private static func names(in text: String) -> [String] {
+        text.matches(of: /\brl_\w+(?=\()/).map { String($0.0) }
+    }
+
+    private static func folder(_ path: String) -> String {
+        path.components(separatedBy: "/")[0]
+    }
+
+    func includes(_ path: String) -> [String] {
+        files[path]!.matches(of: /(?m)^#include "([^"]+)"/).map { String($0.1) }
+            .filter { $0 != "CRaceLab.h" }
+    }
+
+    /// Whether an arrow from one folder to another points upward.
+    private func isUpward(_ from: String, _ to: String) -> Bool {
+        guard let start = order.firstIndex(of: Self.folder(from)),
+            let end = order.firstIndex(of: Self.folder(to))
+        else { return true }
+        return end < start
+    }
+
+    var upwardIncludes: [String] {
+        files.keys.sorted().flatMap { path in
+            includes(path).filter { isUpward(path, $0) }.map { "\(path) includes \($0)" }
+        }
+    }
+
+    /// Where each function is defined: at the beginning of a line that is no declaration.
+    private var definitions: [String: String] {
+        var found: [String: String] = [:]
+        for (path, text) in files {
+            for line in text.components(separatedBy: "\n") {
+                guard let first = line.first, first.isLetter || first == "_", !line.hasSuffix(";"),
+                    path.hasSuffix(".c") || line.hasPrefix("static inline"),
+                    let name = Self.names(in: line).first
+                else { continue }
+                found[name] = path
+            }
+        }
+        return found
+    }
+
+    var upwardCalls: [String] {
+        let definitions = definitions
+        return files.keys.sorted().filter { $0.hasSuffix(".c") }.flatMap { path in
+            Set(Self.names(in: files[path]!)).sorted().compactMap { name in
+                guard let other = definitions[name], isUpward(path, other) else { return nil }
+                return exceptions.contains(name) ? nil : "\(path) calls \(name) of \(other)"
+            }
+        }
+    }
+
+    /// The headers that include one another, in a circle.
+    var circles: [String] {
+        func canBeReached(_ goal: String, from start: String, _ seen: inout Set<String>) -> Bool {
+            guard files[start] != nil, seen.insert(start).inserted else { return false }
+            return includes(start).contains { $0 == goal || canBeReached(goal, from: $0, &seen) }
+        }
+        return files.keys.filter { $0.hasSuffix(".h") }.sorted().filter {
+            var seen: Set<String> = []
+            return canBeReached($0, from: $0, &seen)
+        }
+    }
+}
+
+/// What the engine includes and calls runs one way, so that it can be read from the bottom.
+@Suite("Architecture of the engine")
+struct ArchitectureTests {
+    private let engine: Architecture
+
+    init() throws { engine = try Architecture.ofEngine() }
+
+    @Test("every folder has its place in the order")
+    func folders() {
+        let folders = engine.files.keys.map { $0.components(separatedBy: "/")[0] }
+        #expect(Set(folders) == Set(engine.order))
+        #expect(engine.order.count == Set(engine.order).count)
+    }
+
+    @Test("includes run one way")
+    func includes() {
+        #expect(engine.upwardIncludes == [])
+        #expect(engine.circles == [])
+    }
+
+    @Test("calls run one way, with the exceptions that are named")
+    func calls() {
+        #expect(engine.upwardCalls == [])
+        #expect(engine.exceptions.count == 5)
+    }
+
+    @Test("an arrow against the order, and a circle, are noticed")
+    func faults() {
+        let broken = Architecture(
+            files: engine.files.merging([
+                "Model/fault.h": "#include \"Model/other.h\"\n#include \"Hooks/tasks.h\"\n",
+                "Model/other.h": "#include \"Model/fault.h\"\n",
+                "Model/fault.c": "void rl_fault(void) {\n    rl_decide();\n}\n",
+            ]) { $1 })
+        #expect(broken.upwardIncludes == ["Model/fault.h includes Hooks/tasks.h"])
+        #expect(broken.circles == ["Model/fault.h", "Model/other.h"])
+        #expect(broken.upwardCalls == ["Model/fault.c calls rl_decide of Scheduler/decide.c"])
+    }
+}
