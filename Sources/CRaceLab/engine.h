@@ -316,8 +316,9 @@ bool rl_is_other_task(const void *task);
 void rl_resumes_task(const void *task, rl_place place);
 /// This thread's task has come beyond its last continuation.
 void rl_has_been_resumed(void);
-/// The task is about to arrive at an actor.
+/// The task is about to arrive at an actor; or goes to one, or to none, without arriving.
 void rl_arrives(uintptr_t actor, uintptr_t pc);
+void rl_goes_to(uintptr_t actor);
 /// What the runtime tells ThreadSanitizer.
 void rl_runtime_acquires(const void *thing);
 /// `only_orders`: nothing else depends on it.
@@ -335,6 +336,10 @@ bool rl_has_fault(unsigned fault);
 
 /// The place in the code under test from which the runtime is called; 0 if that has left the stack.
 rl_place rl_place_of_await(rl_place place);
+/// The place in the code under test that awaits the function of a library which runs now; 0: not known.
+rl_place rl_place_that_awaits(rl_place place);
+/// The first function under test in a list of the contexts of functions that wait for one another; 0: none.
+uintptr_t rl_place_in_contexts(const uintptr_t *context);
 
 // MARK: - Reading the state (observe.c)
 

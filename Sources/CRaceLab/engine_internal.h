@@ -205,6 +205,7 @@ typedef struct {
     void *yield;                // such a job, as soon as it is away
     void (*work_of_yield)(void *job);
     worker *lane;               // that ran it last
+    uintptr_t actor;            // to which it has come, or for which it stands in line; 0: none
     uintptr_t left;             // the actor on which it was when it was suspended, or 0
     bool is_arriving;           // at an actor, and does not have it yet
     bool is_yielding;           // it stands in line again
@@ -232,6 +233,7 @@ struct worker {
     rl_landing *landing;        // where to go when the body is given up
     uintptr_t stack_base;
     uintptr_t body;             // the top of the stack where the lab calls it
+    uintptr_t job_frame;        // of the function of the runtime that has begun the job at hand
     worker *next_idle;
     void *(*start)(void *);     // of a thread that the code under test has started: what it runs
     void *argument;
@@ -241,7 +243,8 @@ struct worker {
     bool is_deaf;               // until such a job begins
     int base_thread;            // within whose body it runs jobs, or NO_THREAD
     bool becomes_task;          // the thread whose body it is in
-    bool is_creating;           // a task
+    bool is_creating;           // a task …
+    uintptr_t creates_on;       // … that begins on this actor, or on none
     vector_clock last_job;      // for a planted fault only
     void *job;                  // to be run
     void (*job_work)(void *job);
@@ -580,6 +583,10 @@ bool rl_is_next_to_wake(const thread *t);
 void rl_leave_thread(int index);
 /// Where a task that is suspended will go on; 0: not known.
 uintptr_t rl_place_of_suspension(const thread *t);
+/// The task that is on an actor, or NO_THREAD.
+int rl_task_on(uintptr_t actor);
+/// What a task that no thread runs waits for.
+rl_kind rl_suspension_of(const thread *t);
 /// A thread outside of the scenario has resumed a task.
 bool rl_was_resumed_from_outside(void);
 

@@ -396,7 +396,7 @@ int rl_decide(void) {
     }
     lab.steps[step] = (rl_step){.thread = (uint8_t)choice, .enabled = enabled,
                                 .sleeping = lab.sleeping, .could_be_early = could_be_early,
-                                .early = early, .before = NO_THREAD, .resumes = NO_THREAD,
+                                .early = early, .before = NO_THREAD, .resumes = NO_THREAD, .holder = NO_THREAD,
                                 .unprompted = how == RL_EARLY ? 0 : how,
                                 .could_time_out = could_stop, .could_be_spurious = could_wake,
                                 .preemptions = lab.preemptions};
@@ -525,6 +525,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_YIELD:
         case RL_ELAPSE:
         case RL_SUSPENDED:
+        case RL_NEXT:
             return true;
     }
     return true;
