@@ -183,6 +183,51 @@ struct TaskTests {
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
+    @Test("a task that waits for an actor says which, and which task holds it")
+    func waitingForActor() throws {
+        let report = explore(waitForActor)
+        #expect(
+            try report.counterexample()?.table() == """
+                    A                                                B
+                 1  await account.wait(for:… :25 arrives at Account  ← every continuation fails from here
+                 2                                                   await a… :27 waits for Account, which 'A' holds
+                 –  func wait() { semaphore.wait() }            :17  ← waits for a semaphore to be signalled
+                 –                                                   await account.deposit()                     :27
+                                                                                ← waits for Account, which 'A' holds
+                Line numbers refer to TaskTables.swift.
+                """)
+        let reason = try #require(report.findings.first).reason
+        let why = "'B' waits at TaskTables.swift:27 for Account, which 'A' holds"
+        #expect(reason.hasSuffix(why), "\(reason)")
+        #expect(try report.counterexample()?.waiting.last?.cause == .actor(holder: 0))
+    }
+
+    @Test("a stream's consumer says that it waits for an element, and that it receives one")
+    func receiving() throws {
+        #expect(
+            try Exploration.replay("ABBBBAA", receiveFromStream).table() == """
+                      A                                                        B
+                 1  ╶ for await _ in stream… :35 waits for the next element
+                 2                                                           ╶ continuation.yield(1)             :38
+                 3                                                             continuation.yield(1) :38 resumes 'A'
+                 4                                                           ╶ continuation.finish()             :39
+                 5                                                             (ends)
+                 6  ╶ for await _ in stream {}                 :35 receives
+                 7    (ends)
+                Line numbers refer to TaskTables.swift.
+                """)
+        #expect(
+            try Exploration.replay("BBAA", receiveFromThrowingStream).table() == """
+                      A                                                              B
+                 1                                                                 ╶ continuation.yield(1) :48
+                 2                                                                   (ends)
+                 3  ╶ for try await _ in stream {}                   :46 receives
+                 4  ╶ for try await _ in stream {} :46 waits for the next element
+                 –    for try await _ in stream {}                            :46  ← waits for the next element
+                Line numbers refer to TaskTables.swift.
+                """)
+    }
+
     @Test("who resumes whom")
     func resumption() throws {
         let example = try Self.example("a continuation orders")

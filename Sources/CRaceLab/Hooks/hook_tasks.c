@@ -220,16 +220,19 @@ typedef ASYNC_FUNCTION void (*switch_to)(ASYNC_CONTEXT void *context, void *resu
 REAL(switch_to, real_switch, "swift_task_switch")
 
 static __attribute__((noinline)) void before_switch(uintptr_t resume, executor to) {
-    if (!is_available || !rl_controls_tasks() || !rl_is_under_test(resume)) return;
-    const rl_place place = {resume + 1, 0};
-    arrival = resume + 1;
-    if (current_executor()().identity == to.identity || !is_actor(to, place)) return;
-    rl_arrives(to.identity, place.pc);
+    if (rl_is_under_test(resume)) {
+        const rl_place place = {resume + 1, 0};
+        arrival = resume + 1;
+        if (current_executor()().identity != to.identity && is_actor(to, place))
+            rl_arrives(to.identity, place.pc);
+    }
+    rl_goes_to(to.identity);
 }
 
 ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, uintptr_t identity,
                                       uintptr_t implementation) {
-    if (rl_active) before_switch((uintptr_t)resume, (executor){identity, implementation});
+    if (rl_active && is_available && rl_controls_tasks())
+        before_switch((uintptr_t)resume, (executor){identity, implementation});
     __attribute__((musttail)) return real_switch()(context, resume, identity, implementation);
 }
 

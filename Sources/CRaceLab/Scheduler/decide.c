@@ -236,6 +236,7 @@ static void record(uint32_t step, choice c, const situation *now) {
     lab.steps[step] = (rl_step){.thread = (uint8_t)c.thread, .enabled = could->enabled,
                                 .sleeping = lab.sleeping, .could_be_early = could->early,
                                 .early = is_early, .before = NO_THREAD, .resumes = NO_THREAD,
+                                .holder = NO_THREAD,
                                 .unprompted = is_early ? 0 : c.how,
                                 .could_time_out = could->time_out,
                                 .could_be_spurious = could->spurious,

@@ -136,6 +136,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_YIELD:
         case RL_ELAPSE:
         case RL_SUSPENDED:
+        case RL_NEXT:
             return true;
     }
     return true;

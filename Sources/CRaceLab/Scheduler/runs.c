@@ -42,7 +42,7 @@ void rl_make_thread(int index) {
     t->on = t->starter = NULL;
     t->is_task = t->is_away = t->is_ending = t->is_of_runtime = t->was_resumed = false;
     t->is_enqueued = t->is_sent = t->is_arriving = t->is_yielding = false;
-    t->task = t->left = t->pc = 0;
+    t->task = t->actor = t->left = t->pc = 0;
     t->work = t->work_of_yield = NULL;
     t->lane = NULL;
     t->waits_for = NULL;
@@ -189,14 +189,14 @@ void rl_fill_in(rl_run *run) {
         rl_waiting *w = &run->waiting[i];
         *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning,
                           .busy = rl_is_busy(t), .holder = NO_THREAD,
-                          .kind = t->is_away && t->is_enqueued        ? RL_ARRIVE
-                                  : t->is_away                        ? RL_SUSPENDED
+                          .kind = t->is_away                         ? rl_suspension_of(t)
                                   : t->asleep && !rl_is_signalled(t) ? RL_WAIT
                                                                      : t->kind,
-                          .address = t->address,
+                          .address = t->is_away ? t->actor : t->address,
                           .pc = t->is_away ? rl_place_of_suspension(t) : t->pc,
                           .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
         if (!t->finished && w->kind != RL_WAIT && !t->is_away) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
+        if (w->kind == RL_ARRIVE && t->is_away) w->holder = (int8_t)rl_task_on(t->actor);
     }
 }
 

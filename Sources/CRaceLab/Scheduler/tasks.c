@@ -120,6 +120,7 @@ static int new_task(const void *task) {
     rl_explore_all_choices();
     lab.threads[index].is_task = true;
     lab.threads[index].task = (uintptr_t)task;
+    lab.threads[index].actor = me->is_creating ? me->creates_on : 0;
     return index;
 }
 
@@ -220,6 +221,14 @@ void rl_run_job(void) {
     me->runs_jobs = false;
 }
 
+static bool asks_for_element(const thread *t) {
+    return t->last_step >= 0 && lab.steps[t->last_step].element;
+}
+
+rl_kind rl_suspension_of(const thread *t) {
+    return t->is_enqueued ? RL_ARRIVE : asks_for_element(t) ? RL_NEXT : RL_SUSPENDED;
+}
+
 void rl_leave_thread(int index) {
     thread *t = &lab.threads[index];
     rl_notice_unlocks(t);
@@ -231,6 +240,7 @@ void rl_leave_thread(int index) {
     t->lane = me;
     t->finished = t->is_ending;
     t->is_away = !t->finished;
+    if (t->is_away && asks_for_element(t)) lab.steps[t->last_step].element = RL_WAITS;
     if (t->finished) t->started = true;
     if (!t->is_away || !t->work_of_yield) return;
     t->started = true;
@@ -277,6 +287,7 @@ static void enter_thread(int index) {
 
 void rl_job_begins(const void *job, rl_place place) {
     if (!me || me->fate != STAYS) return;
+    me->job_frame = ((const uintptr_t *)place.stack)[-2];
     if (kind_of(job) != TASK) return rl_runtime_acquires(job);
     if (!me->runs_jobs) {
         if (rl_controls_tasks())
@@ -297,12 +308,14 @@ void rl_job_begins(const void *job, rl_place place) {
 void rl_run_job_here(void *job, void (*work)(void *)) {
     const int outer = me->thread, base = me->base_thread;
     const bool runs_jobs = me->runs_jobs;
+    const uintptr_t job_frame = me->job_frame;
     me->base_thread = outer;
     me->runs_jobs = true;
     work(job);
     rl_continue_giving_up();
     me->base_thread = base;
     me->runs_jobs = runs_jobs;
+    me->job_frame = job_frame;
     if (me->thread == outer) return;
     const int inner = me->thread;
     if (inner != NO_THREAD) {
@@ -322,6 +335,7 @@ void rl_meet_task(const void *task) {
 
 void rl_creates_task(uintptr_t actor, rl_place place) {
     me->is_creating = true;
+    me->creates_on = actor;
     if (!me->becomes_task) my_thread()->accesses++;
     // One place for all starts: the order of arrival gives the tasks their numbers.
     const bool is_first = !my_thread()->started && !my_thread()->is_task;
@@ -351,8 +365,19 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
 }
 
 void rl_arrives(uintptr_t actor, uintptr_t pc) {
-    rl_point(RL_ARRIVE, (const void *)actor, (rl_place){pc, me->body});
+    const uint32_t step = rl_point(RL_ARRIVE, (const void *)actor, (rl_place){pc, me->body});
+    lab.steps[step].holder = (int8_t)rl_task_on(actor);
     my_thread()->is_arriving = true;
+}
+
+void rl_goes_to(uintptr_t actor) { my_thread()->actor = actor; }
+
+int rl_task_on(uintptr_t actor) {
+    for (int i = 0; actor && i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        if (t->is_task && t->actor == actor && t->on && !t->is_away && !t->finished) return i;
+    }
+    return NO_THREAD;
 }
 
 void rl_task_is_suspended(uintptr_t actor) { my_thread()->left = actor; }
@@ -402,17 +427,12 @@ void rl_has_been_resumed(void) {
     if (!rl_has_fault(RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)) rl_join_clock(&t->clock, &t->resumed);
 }
 
-/// The contexts of the functions that wait for one another are a list, which tells where each goes on.
 uintptr_t rl_place_of_suspension(const thread *t) {
     if (t->task == 0 || t->finished) return t->pc;
     const uintptr_t *task = (const uintptr_t *)t->task;
     if (rl_is_under_test(task[7])) return task[7] + 1;
-    const uintptr_t *context = (const uintptr_t *)task[8];
-    for (int depth = 0; context && depth < 64; depth++) {
-        if (context[1] && rl_is_under_test(context[1])) return context[1] + 1;
-        context = (const uintptr_t *)context[0];
-    }
-    return t->pc;
+    const uintptr_t pc = rl_place_in_contexts((const uintptr_t *)task[8]);
+    return pc ? pc : t->pc;
 }
 
 void rl_foreign_thread_resumes(const void *task) {
@@ -490,7 +510,12 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
     thread *t = my_thread();
     const vector_clock before = t->clock;
     if (is_point || rl_is_held(mutex)) {
-        rl_point(RL_LOCK, mutex, rl_place_of_await(place));
+        rl_place from = rl_place_of_await(place);
+        bool is_next = is_point && !from.pc && t->is_task;
+        if (is_next) from = rl_place_that_awaits(place);
+        is_next &= from.pc != 0;
+        const uint32_t step = rl_point(RL_LOCK, mutex, from);
+        if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();
     } else {
         lock *l = rl_lock_at((uintptr_t)mutex);

@@ -29,8 +29,9 @@ bool rl_is_other_task(const void *task);
 void rl_resumes_task(const void *task, rl_place place);
 /// This thread's task has come beyond its last continuation.
 void rl_has_been_resumed(void);
-/// The task is about to arrive at an actor.
+/// The task is about to arrive at an actor; or goes to one, or to none, without arriving.
 void rl_arrives(uintptr_t actor, uintptr_t pc);
+void rl_goes_to(uintptr_t actor);
 /// What the runtime tells ThreadSanitizer.
 void rl_runtime_acquires(const void *thing);
 /// `only_orders`: nothing else depends on it.
@@ -60,5 +61,9 @@ bool rl_is_next_to_wake(const thread *t);
 void rl_leave_thread(int index);
 /// Where a task that is suspended will go on; 0: not known.
 uintptr_t rl_place_of_suspension(const thread *t);
+/// The task that is on an actor, or NO_THREAD.
+int rl_task_on(uintptr_t actor);
+/// What a task that no thread runs waits for.
+rl_kind rl_suspension_of(const thread *t);
 /// A thread outside of the scenario has resumed a task.
 bool rl_was_resumed_from_outside(void);

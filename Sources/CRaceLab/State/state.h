@@ -186,6 +186,7 @@ typedef struct {
     void *yield;                // such a job, as soon as it is away
     void (*work_of_yield)(void *job);
     worker *lane;               // that ran it last
+    uintptr_t actor;            // to which it has come, or for which it stands in line; 0: none
     uintptr_t left;             // the actor on which it was when it was suspended, or 0
     bool is_arriving;           // at an actor, and does not have it yet
     bool is_yielding;           // it stands in line again
@@ -213,6 +214,7 @@ struct worker {
     rl_landing *landing;        // where to go when the body is given up
     uintptr_t stack_base;
     uintptr_t body;             // the top of the stack where the lab calls it
+    uintptr_t job_frame;        // of the function of the runtime that has begun the job at hand
     worker *next_idle;
     void *(*start)(void *);     // of a thread that the code under test has started: what it runs
     void *argument;
@@ -222,7 +224,8 @@ struct worker {
     bool is_deaf;               // until such a job begins
     int base_thread;            // within whose body it runs jobs, or NO_THREAD
     bool becomes_task;          // the thread whose body it is in
-    bool is_creating;           // a task
+    bool is_creating;           // a task …
+    uintptr_t creates_on;       // … that begins on this actor, or on none
     vector_clock last_job;      // for a planted fault only
     void *job;                  // to be run
     void (*job_work)(void *job);

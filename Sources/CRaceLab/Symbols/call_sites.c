@@ -342,6 +342,22 @@ rl_place rl_place_of_await(rl_place place) {
     return (rl_place){0, place.stack};
 }
 
+/// An asynchronous function leaves the stack when it awaits another one. But the frame of that one, which the
+/// function that has begun the job has called, has its context, and that a pointer to the one of its caller.
+rl_place rl_place_that_awaits(rl_place place) {
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    while (frame && (frame[0] & ~((uintptr_t)1 << 60)) != me->job_frame) frame = next_frame(frame);
+    return (rl_place){frame ? rl_place_in_contexts((const uintptr_t *)frame[-1]) : 0, place.stack};
+}
+
+uintptr_t rl_place_in_contexts(const uintptr_t *context) {
+    for (int depth = 0; context && depth < 64; depth++) {
+        if (context[1] && rl_is_under_test(context[1])) return context[1] + 1;
+        context = (const uintptr_t *)context[0];
+    }
+    return 0;
+}
+
 /// Whether the code only allocates an object and calls its initializer.
 static bool is_allocating(uintptr_t pc) {
 #if defined(__linux__)

@@ -43,3 +43,7 @@ bool rl_is_compilers_own(uintptr_t pc);
 
 /// The place in the code under test from which the runtime is called; 0 if that has left the stack.
 rl_place rl_place_of_await(rl_place place);
+/// The place in the code under test that awaits the function of a library which runs now; 0: not known.
+rl_place rl_place_that_awaits(rl_place place);
+/// The first function under test in a list of the contexts of functions that wait for one another; 0: none.
+uintptr_t rl_place_in_contexts(const uintptr_t *context);

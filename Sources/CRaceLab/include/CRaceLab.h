@@ -50,7 +50,8 @@ typedef enum {
     RL_ASK,           // asks whether a task has been cancelled
     RL_YIELD,         // a task that has let others go first stands in line again
     RL_ELAPSE,        // the time for which a task sleeps is over
-    RL_SUSPENDED,     // no step: a task waits to be resumed
+    RL_SUSPENDED,     // no step: a task waits to be resumed …
+    RL_NEXT,          // … with the next element of a stream
 } rl_kind;
 
 /// How a run ended.
@@ -80,6 +81,8 @@ typedef struct {
     rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
     int8_t before;          // … before this thread releases the lock
     int8_t resumes;         // of a step that resumes a task: that task; -1
+    int8_t holder;          // of an arrival at an actor: the task that is there; -1
+    uint8_t element;        // of a step that asks a stream for one: RL_RECEIVES, RL_WAITS; or 0
     uint32_t preemptions;   // before this step
     uintptr_t address;
     uintptr_t pc;
@@ -94,6 +97,9 @@ typedef struct {
 /// a condition wakes it without a signal.
 #define RL_TIME_OUT 0x40
 #define RL_SPURIOUS 0xC0
+
+/// What a task does that asks a stream for its next element: it receives it, or the end of the stream; or waits.
+enum { RL_RECEIVES = 1, RL_WAITS };
 
 /// The choice that led to a step.
 static inline uint8_t rl_choice(const rl_step *step) {

@@ -108,7 +108,11 @@ private func whyItWaits(
     if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
     if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
     if kind == RL_SUSPENDED { return "\(waits) to be resumed" }
-    if kind == RL_ARRIVE { return "\(waits) for its turn on an actor" }
+    if kind == RL_NEXT { return "\(waits) for the next element" }
+    if kind == RL_ARRIVE {
+        let which = waiting.holder < 0 ? "" : ", which '\(names[Int(waiting.holder)])' holds"
+        return "\(waits) for \(waiting.actor ?? "an actor")\(which)"
+    }
     if kind == RL_AWAIT { return "\(waits) for work to finish" }
     guard waiting.holder >= 0 else {
         return waiting.in_line ? "\(waits) for work that was sent to the queue before" : waits

@@ -75,6 +75,22 @@ extension Exploration {
                 }
             }
 
+            /// What becomes of a task that asks a stream for its next element.
+            public enum Element: String, Codable, Sendable {
+                /// It receives the element, or the end of the stream.
+                case received
+                /// It waits until there is one, or the stream ends.
+                case awaited
+
+                init?(_ step: rl_step) {
+                    switch Int(step.element) {
+                    case RL_RECEIVES: self = .received
+                    case RL_WAITS: self = .awaited
+                    default: return nil
+                    }
+                }
+            }
+
             /// The index of the thread.
             public let thread: Int
             /// What is done.
@@ -99,6 +115,10 @@ extension Exploration {
             public let resumes: Int?
             /// The class of the actor at which a task arrives.
             public internal(set) var actor: String?
+            /// The task that is on that actor, and for which this one has to wait.
+            public let holder: Int?
+            /// What becomes of a task that asks a stream for its next element; `nil` if it does not.
+            public let element: Element?
             /// Whether the time of a wait is up, although other threads could go on.
             public let timedOut: Bool
             /// Whether a condition wakes the thread without a signal.
@@ -174,6 +194,8 @@ extension Exploration.Trace.Step {
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 failed: step.failed, before: step.before < 0 ? nil : Int(step.before),
                 resumes: step.resumes < 0 ? nil : Int(step.resumes),
+                holder: step.holder < 0 ? nil : Int(step.holder),
+                element: Element(step),
                 timedOut: Int32(step.unprompted) == RL_TIME_OUT,
                 spurious: Int32(step.unprompted) == RL_SPURIOUS,
                 locksHeld: Int(step.locks_held), states: states(index))

@@ -24,8 +24,10 @@ extension Exploration.Trace {
             case work
             /// That another thread or task resumes it: it is a task, and suspended.
             case resumption
-            /// Its turn on an actor.
-            case actor
+            /// The next element of an `AsyncStream`.
+            case element
+            /// An actor that another task holds: the index of that task. `nil` if the lab does not know.
+            case actor(holder: Int?)
             /// Something else.
             case other
         }
@@ -37,6 +39,8 @@ extension Exploration.Trace {
         /// The name of the instance that has what it waits for, see
         /// ``Exploration/Trace/Step/owner``.
         public internal(set) var owner: String?
+        /// The class of the actor for which it waits.
+        public internal(set) var actor: String?
         /// Where it waits.
         public let site: Exploration.Site?
         /// The line of source that it would go on with.
@@ -55,7 +59,7 @@ extension Exploration.Trace.Waiting {
         return waiting.enumerated().filter { !$1.finished }.map { thread, waiting in
             let site = sites[UInt(waiting.pc)]
             return Exploration.Trace.Waiting(
-                thread: thread, cause: cause(waiting, run), site: site,
+                thread: thread, cause: cause(waiting, run), actor: waiting.actor, site: site,
                 text: site.flatMap { SourceText.line($0.line, of: $0.path) } ?? "",
                 taken: waiting.holder < 0 ? nil : sites[UInt(waiting.holder_pc)])
         }
@@ -72,7 +76,8 @@ extension Exploration.Trace.Waiting {
         case RL_JOIN where waiting.holder >= 0: return .end(of: Int(waiting.holder))
         case RL_RECEIVE: return .work
         case RL_SUSPENDED: return .resumption
-        case RL_ARRIVE: return .actor
+        case RL_NEXT: return .element
+        case RL_ARRIVE: return .actor(holder: waiting.holder < 0 ? nil : Int(waiting.holder))
         default: return .other
         }
     }
@@ -104,8 +109,24 @@ extension Exploration.Trace.Waiting {
         case .completion: return "waits for work to finish"
         case .work: return "waits for work"
         case .resumption: return "waits to be resumed"
-        case .actor: return "waits for its turn on an actor"
+        case .element: return "waits for the next element"
+        case .actor(let holder):
+            let which = holder.map { ", which '\(threads[$0])' holds" } ?? ""
+            return "waits for \(actor ?? "an actor")\(which)"
         case .other: return "waits"
         }
+    }
+}
+
+extension rl_waiting {
+    /// The class of the actor for which a task waits. While it does, the actor is there.
+    var actor: String? {
+        guard rl_kind(UInt32(kind)) == RL_ARRIVE, address != 0 else { return nil }
+        let main = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UInt, UInt).self).0
+        if UInt(address) == main { return "MainActor" }
+        let actor = UnsafeRawPointer(bitPattern: UInt(address)).map {
+            Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue()
+        }
+        return actor.map { String("\(type(of: $0))".prefix { $0 != "<" }) }
     }
 }

@@ -70,6 +70,7 @@ private struct TraceJSON: JSONDocument {
                 holder = thread.map { threads[$0] }
                 takenInStep = step.map { $0 + 1 }
             case .end(let thread): holder = threads[thread]
+            case .actor(let thread): holder = thread.map { threads[$0] }
             default: break
             }
         }
@@ -114,6 +115,7 @@ extension Exploration.Trace.Waiting.Cause {
         case .completion: "completion"
         case .work: "work"
         case .resumption: "resumption"
+        case .element: "element"
         case .actor: "actor"
         case .other: "other"
         }

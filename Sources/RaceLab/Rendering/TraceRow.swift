@@ -55,7 +55,7 @@ extension Exploration.Trace {
             held[step.thread] = locksHeld[index]
             var bars = held.map(Exploration.Trace.bar)
             bars[step.thread] = Exploration.Trace.bar(before: before, after: locksHeld[index], step)
-            if let holder = step.holder, isLastAttempt(index, before: holder) {
+            if let holder = step.holderOfLock, isLastAttempt(index, before: holder) {
                 let after = lastStep(of: holder, before: index).map { steps[$0].locksHeld } ?? 0
                 bars[holder] = after == 0 ? "└" : Exploration.Trace.bar(after)
                 held[holder] = after
@@ -86,7 +86,7 @@ extension Exploration.Trace {
     private var locksHeldInSight: [Int] {
         var locks = steps.map(\.locksHeld)
         for (index, step) in steps.enumerated() {
-            guard let holder = step.holder, isLastAttempt(index, before: holder),
+            guard let holder = step.holderOfLock, isLastAttempt(index, before: holder),
                 let last = lastStep(of: holder, before: index)
             else { continue }
             locks[last] += 1
@@ -100,8 +100,8 @@ extension Exploration.Trace {
 
     /// Whether a release that attempts came before happens after this one.
     private func isLastAttempt(_ index: Int, before holder: Int) -> Bool {
-        let next = steps[(index + 1)...].first { $0.thread == holder || $0.holder == holder }
-        return next?.holder != holder
+        let next = steps[(index + 1)...].first { $0.thread == holder || $0.holderOfLock == holder }
+        return next?.holderOfLock != holder
     }
 
     /// The file in which most steps happen. It goes without saying in the table.
@@ -158,11 +158,19 @@ extension Exploration.Trace.Step {
     private var isAttempt: Bool { kind == .tryLock || kind == .trySharedLock }
 
     /// The thread that releases the lock only after this attempt to take it.
-    fileprivate var holder: Int? { isAttempt ? before : nil }
+    fileprivate var holderOfLock: Int? { isAttempt ? before : nil }
 
     fileprivate func comment(threads: [String]) -> String {
+        switch element {
+        case .received: return "receives"
+        case .awaited: return "waits for the next element"
+        case nil: break
+        }
         switch kind {
-        case .arrive: return "arrives at \(actor ?? "an actor")"
+        case .arrive:
+            let actor = actor ?? "an actor"
+            return holder.map { "waits for \(actor), which '\(threads[$0])' holds" }
+                ?? "arrives at \(actor)"
         case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.word
         case .cancel: return "cancels"
         default: break

@@ -1,0 +1,51 @@
+import Dispatch
+import RaceLab
+
+// Scenarios whose tables are compared as they stand: line numbers count.
+
+private actor Account {
+    private var balance = 0
+
+    func wait(for payment: Payment) { payment.wait() }
+    func deposit() { balance += 1 }
+}
+
+/// A semaphore that asynchronous code may wait for.
+private final class Payment: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func wait() { semaphore.wait() }
+    func arrives() { semaphore.signal() }
+}
+
+/// A task that waits on an actor for one that waits for the actor.
+@Sendable func waitForActor(_ scenario: Scenario) {
+    let account = Account()
+    let payment = Payment()
+    scenario.task("A") { await account.wait(for: payment) }
+    scenario.task("B") {
+        await account.deposit()
+        payment.arrives()
+    }
+}
+
+@Sendable func receiveFromStream(_ scenario: Scenario) {
+    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+    scenario.task("A") {
+        for await _ in stream {}
+    }
+    scenario.task("B") {
+        continuation.yield(1)
+        continuation.finish()
+    }
+}
+
+@Sendable func receiveFromThrowingStream(_ scenario: Scenario) {
+    let (stream, continuation) = AsyncThrowingStream<Int, any Error>.makeStream()
+    scenario.task("A") {
+        for try await _ in stream {}
+    }
+    scenario.task("B") { continuation.yield(1) }
+    let kept = Shelf<AsyncThrowingStream<Int, any Error>.Continuation>()
+    kept.put(continuation)
+}
