@@ -89,6 +89,31 @@ public protocol CancellationPair: AnyObject, Sendable {
     func onCancel(_ observer: @escaping @Sendable () -> Void) -> () -> Void
 }
 
+/// Exercise 13.
+public protocol OfficeAnswer: AnyObject, Sendable {
+    func office(seats: Int) -> Office
+    /// The original.
+    func original(seats: Int) -> Office
+    /// The interleaving in which the original fails.
+    var schedule: String { get }
+}
+
+/// A box office, as functions.
+public struct Office: Sendable {
+    public typealias Payment = @Sendable () async throws -> Void
+
+    let sell: @Sendable (@escaping Payment) async throws -> Bool
+    let freeSeats: @Sendable () async -> Int
+
+    public init(
+        sell: @escaping @Sendable (@escaping Payment) async throws -> Bool,
+        freeSeats: @escaping @Sendable () async -> Int
+    ) {
+        self.sell = sell
+        self.freeSeats = freeSeats
+    }
+}
+
 extension PromiseAnswer {
     /// For exercises with the adapter `FlatteningPromise.swift`.
     var flatteningPromise: any FlatteningPromise.Type { promise as! any FlatteningPromise.Type }

@@ -35,7 +35,7 @@ public struct Exercise: Sendable {
     /// All of them, in the order of the course.
     public static let all: [Exercise] = [
         beTheScheduler, keepBothHandlers, settleOnce, flatten, lockIt, doNotCallOut, keepTheOrder,
-        allOfThem, firstOfThem, again, toldToStop, findTheBug,
+        allOfThem, firstOfThem, again, toldToStop, findTheBug, sellEachSeatOnce,
     ]
 
     public init?(number: Int) {
@@ -48,6 +48,9 @@ public struct Exercise: Sendable {
 
     /// Whether its answers use the promise of Stage 3, and may import it.
     var usesStage3: Bool { (8...11).contains(number) }
+
+    /// Whether its requirements run tasks, which the lab explores on Linux only.
+    var usesTasks: Bool { number == 13 }
 
     public func requirement(_ id: String) -> Requirement? {
         requirements.first { $0.id.lowercased() == id.lowercased() }

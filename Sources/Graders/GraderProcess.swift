@@ -105,8 +105,8 @@ public struct GraderProcess {
 
     /// The object that the adapter creates.
     private func load() -> AnyObject? {
-        if let unavailable = Exploration.unavailable {
-            write(.unavailable(unavailable))
+        if let obstacle = exercise.obstacle() {
+            write(.unavailable(obstacle))
             return nil
         }
         guard let handle = dlopen(library.path, RTLD_NOW | RTLD_LOCAL) else {
@@ -161,6 +161,15 @@ public struct GraderProcess {
         #else
             setrlimit(resource, &limit)
         #endif
+    }
+}
+
+extension Exercise {
+    /// Why its answers cannot be explored here, if so.
+    func obstacle(
+        lab: String? = Exploration.unavailable, tasks: String? = unavailableTasks
+    ) -> String? {
+        lab ?? (usesTasks ? tasks.map { "tasks cannot be explored here: \($0)" } : nil)
     }
 }
 

@@ -6,6 +6,9 @@ import RaceLab
 struct Independence {
     /// Has two threads. The first continues while the second stands still.
     let describe: (Scenario) -> Void
+    /// Runs the same functions one after the other, with a note between them. This is judged if they
+    /// start threads or tasks, which run for the first thread or for the second.
+    let inTurn: ((Scenario) -> Void)?
     private let goingOn = 0
     private let standingStill = 1
     /// The longest table that fits on a page. For a longer interleaving only the schedule is
@@ -20,7 +23,10 @@ struct Independence {
         return options
     }
 
-    init(_ describe: @escaping (Scenario) -> Void) {
+    init(
+        inTurn: ((Scenario) -> Void)? = nil, _ describe: @escaping (Scenario) -> Void
+    ) {
+        self.inTurn = inTurn
         self.describe = { scenario in
             Patience.renew()
             describe(scenario)
@@ -33,19 +39,17 @@ struct Independence {
         let report = explore(options: options, describe)
         if let inconclusive = report.inconclusive { return .fails(Failure(inconclusive)) }
         if let finding = report.findings.first { return .fails(failure(finding, in: report)) }
+        if report.threads.count > 2, let inTurn { return verdict(inTurn) }
         let steps = report.passingSchedule?.choices ?? []
         do throws(Exploration.ReplayError) {
             for stop in 1..<max(1, steps.count { $0 == standingStill }) {
                 if let failure = try failure(after: stop, steps) { return .fails(failure) }
             }
-            if let site = try lockInCommon(steps) {
-                return .fails(
-                    Failure(
-                        reason: "over-synchronized",
-                        detail: "at \(site.file):\(site.line) 'second' takes a lock that 'first' "
-                            + "takes, too, although the two share nothing"))
-            }
-            return .holds(explored: nil)
+            let trace = try Exploration.replay(
+                Exploration.Schedule(steps), options: Independence.options, describe)
+            return verdict(
+                of: trace.steps.filter { $0.thread == goingOn },
+                and: trace.steps.filter { $0.thread == standingStill })
         } catch {
             if case .inconclusive(let reason) = error { return .fails(Failure(reason)) }
             return .fails(Failure(reason: "not explored", detail: "\(error)"))
@@ -99,16 +103,34 @@ struct Independence {
         return []
     }
 
-    /// A line at which the second thread takes a lock that the first one has taken before. It may
-    /// hold the lock so briefly that the lab cannot stop it there, but the other thread would still
-    /// have to wait.
-    private func lockInCommon(_ steps: [Int]) throws(Exploration.ReplayError) -> Exploration.Site? {
-        let locks = try Exploration.replay(
-            Exploration.Schedule(steps), options: Independence.options, describe
-        ).steps
-            .filter { [.lock, .tryLock, .sharedLock, .trySharedLock].contains($0.kind) }
-        let taken = Set(locks.filter { $0.thread == goingOn }.map(\.object))
-        return locks.first { $0.thread == standingStill && taken.contains($0.object) }?.site
+    /// Fails if the second thread takes a lock or arrives at an actor that the first one uses, too. It
+    /// may hold the lock so briefly that the lab cannot stop it there, but the other thread would
+    /// still have to wait.
+    private func verdict(
+        of first: [Exploration.Trace.Step], and second: [Exploration.Trace.Step]
+    ) -> Requirement.Verdict {
+        let taken = Set(first.filter(\.isEntrance).map(\.object))
+        let common = second.first { $0.isEntrance && taken.contains($0.object) }
+        guard let common else { return .holds(explored: nil) }
+        let place = common.site.map { "at \($0.file):\($0.line) " } ?? ""
+        let what = common.kind == .arrive ? "comes to an actor" : "takes a lock"
+        return .fails(
+            Failure(
+                reason: "over-synchronized",
+                detail: "\(place)'second' \(what) that 'first' uses, too, although the two share "
+                    + "nothing"))
+    }
+
+    private func verdict(_ inTurn: @escaping (Scenario) -> Void) -> Requirement.Verdict {
+        var options = Independence.options
+        options.maximumInterleavings = 1
+        let report = explore(options: options, inTurn)
+        if let inconclusive = report.inconclusive { return .fails(Failure(inconclusive)) }
+        guard report.findings.isEmpty, let schedule = report.passingSchedule,
+            let trace = try? Exploration.replay(schedule, options: options, inTurn),
+            let middle = trace.steps.firstIndex(where: { $0.kind == .note })
+        else { return .fails(Failure(reason: "not explored", detail: "it fails alone")) }
+        return verdict(of: Array(trace.steps[..<middle]), and: Array(trace.steps[middle...]))
     }
 
     private func interleaving(after beginning: [Int]) throws(Exploration.ReplayError)
@@ -152,5 +174,12 @@ struct Independence {
             failure.schedule = trace.scheduleText
         }
         return failure
+    }
+}
+
+extension Exploration.Trace.Step {
+    /// Whether another thread may have to wait until this one leaves.
+    fileprivate var isEntrance: Bool {
+        [.lock, .tryLock, .sharedLock, .trySharedLock, .arrive].contains(kind)
     }
 }

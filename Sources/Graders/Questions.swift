@@ -6,7 +6,7 @@ extension Requirement {
         if Requirement.questions.keys.contains(failure.reason) {
             return Requirement.questions[failure.reason] ?? nil
         }
-        let other = Requirement.questionsOfHandlers[failure.reason]
+        let other = Requirement.otherQuestions[failure.reason]
         let isMarked = failure.table?.contains("← every continuation fails from here") ?? false
         if question.contains("the marked step"), !isMarked { return other }
         let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
@@ -37,7 +37,7 @@ extension Requirement {
         "not explored": nil, "not tried": nil,
     ]
 
-    private static let questionsOfHandlers = [
+    private static let otherQuestions = [
         "lost":
             "Follow the handler that is not called: which thread is responsible for it "
             + "after each step, and at which step is it none?",
@@ -46,5 +46,11 @@ extension Requirement {
             + "from the list?",
         "wrong value":
             "Where does the wrong value come from, and which step wrote it there last?",
+        "oversold":
+            "After which step do other tasks see that a seat is taken, and which of them can look "
+            + "before it?",
+        "paid for nothing":
+            "What does the buyer rely on when the payment begins, and what can change that before "
+            + "it ends?",
     ]
 }

@@ -15,6 +15,8 @@ public struct Requirement: Sendable {
     /// meet this one again. The optimizer releases an object after its last use, which may be earlier
     /// than in a debug build: under a lock, for instance.
     var isAlsoRunOptimized = false
+    /// How the failure is named if a thread or task waits in vain, where that has one meaning only.
+    var whenStuck: Fault?
     /// What is run with the object that the adapter of the answer returns.
     let body: @Sendable (AnyObject) -> Body
 
@@ -28,7 +30,7 @@ public struct Requirement: Sendable {
         /// Every interleaving of a scenario.
         case scenario(Exploration.Options, (Scenario) -> Void)
         /// Two threads that share nothing: neither may wait for the other or race with it.
-        case independence((Scenario) -> Void)
+        case independence(Independence)
         /// One interleaving, which has to fail.
         case scheduled(Scheduled)
     }
@@ -60,6 +62,12 @@ extension Requirement {
     var alsoRunOptimized: Requirement {
         var copy = self
         copy.isAlsoRunOptimized = true
+        return copy
+    }
+
+    func whenStuck(_ reason: String, _ detail: String) -> Requirement {
+        var copy = self
+        copy.whenStuck = Fault(reason, detail)
         return copy
     }
 
@@ -159,10 +167,11 @@ extension Requirement {
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .independence { scenario in
-                scenario.thread("first") { first(answer) }
-                scenario.thread("second") { second(answer) }
-            }
+            return .independence(
+                Independence { scenario in
+                    scenario.thread("first") { first(answer) }
+                    scenario.thread("second") { second(answer) }
+                })
         }
     }
 }

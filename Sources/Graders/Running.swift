@@ -37,6 +37,16 @@ extension Requirement {
     func run(
         on answer: AnyObject, isolated: Bool = false, isOptimized: Bool = false
     ) -> Verdict {
+        let verdict = verdict(on: answer, isolated: isolated, isOptimized: isOptimized)
+        guard let whenStuck, case .fails(var failure) = verdict,
+            ["deadlock", "waits forever", "no end"].contains(failure.reason)
+        else { return verdict }
+        failure.reason = whenStuck.reason
+        failure.detail = "\(whenStuck.detail) (\(failure.detail))"
+        return .fails(failure)
+    }
+
+    private func verdict(on answer: AnyObject, isolated: Bool, isOptimized: Bool) -> Verdict {
         switch body(answer) {
         case .oneThread(let run): return verdictOfOneThread(run)
         case .unwatched(let run): return verdictUnwatched(run)
@@ -48,7 +58,7 @@ extension Requirement {
             // not hold for the source.
             if isOptimized { options.failingKinds.subtract([.dataRace, .overlap]) }
             return explored(&options, isolated: isolated, describe)
-        case .independence(let describe): return Independence(describe).verdict()
+        case .independence(let independence): return independence.verdict()
         case .scheduled(let scheduled): return scheduled.verdict()
         }
     }
@@ -69,9 +79,10 @@ extension Requirement {
             let trace = try Exploration.replay(schedule, options: options, describe)
             let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))
-        case .independence(let describe):
-            let trace = try Exploration.replay(schedule, options: Independence.options, describe)
-            return (trace, verdict(Independence(describe).complaints(of: trace)))
+        case .independence(let independence):
+            let trace = try Exploration.replay(
+                schedule, options: Independence.options, independence.describe)
+            return (trace, verdict(independence.complaints(of: trace)))
         case .scheduled(let scheduled):
             let completed = try scheduled.completed(schedule)
             if let mismatch = completed.mismatch {

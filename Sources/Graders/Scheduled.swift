@@ -4,12 +4,23 @@ import SharedSuite
 /// An interleaving that the reader has written down, and the failure that it must show.
 struct Scheduled {
     let schedule: String
-    let race: any Race
-    let scenario: (Scenario) -> Void
-    /// The failure that is required; `nil`: any finding that the hazard judges.
+    let options: Exploration.Options
+    /// The failure that is required; `nil`: any finding of the failing kinds.
     let wanted: Reason?
-    /// Whether a data race alone is enough.
-    var countsDataRaces = false
+    /// In which interleaving that happens, for a sentence.
+    let wish: String
+    let scenario: (Scenario) -> Void
+
+    init(
+        schedule: String, options: Exploration.Options, wanted: Reason?, wish: String? = nil,
+        _ scenario: @escaping (Scenario) -> Void
+    ) {
+        self.schedule = schedule
+        self.options = options
+        self.wanted = wanted
+        self.wish = wish ?? wanted.map { "in which \($0.sentence)" } ?? "in which a check fails"
+        self.scenario = scenario
+    }
 
     func verdict() -> Requirement.Verdict {
         guard schedule.contains(where: { !$0.isWhitespace }) else {
@@ -31,7 +42,7 @@ struct Scheduled {
 
     /// After the last letter of the row, the threads run to their ends.
     func completed(_ schedule: String) throws -> Exploration.CompletedReplay {
-        var options = race.options
+        var options = options
         options.reduction = false
         options.marksPointOfNoReturn = false
         return try Exploration.replay(prefix: schedule, options: options, scenario)
@@ -52,8 +63,7 @@ struct Scheduled {
     }
 
     private func judged(_ trace: Exploration.Trace) -> [Exploration.Finding] {
-        let kinds = countsDataRaces ? race.failingKinds.union([.dataRace]) : race.failingKinds
-        return trace.findings.filter { kinds.contains($0.kind) }
+        trace.findings.filter { options.failingKinds.contains($0.kind) }
     }
 
     /// The grader's verdict on an interleaving, as lines.
@@ -65,7 +75,6 @@ struct Scheduled {
 
     private func sentence(_ trace: Exploration.Trace) -> String {
         let others = judged(trace).filter { $0.kind == .failedCheck }.map(\.reason)
-        let wish = wanted.map { "in which \($0.sentence)" } ?? "in which a check fails"
         if let other = others.first {
             return "this interleaving fails differently: \(other). Look for one \(wish)"
         }

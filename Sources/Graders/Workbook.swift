@@ -89,13 +89,16 @@ extension Exercise {
 
     private var stubs: [String] { (1...variants).map(stub(variant:)) }
 
-    /// The original promise with its adapter, under other names; `nil` if the exercise has no
-    /// variants.
-    func suspect(of variant: Int?) -> String? {
-        guard let variant else { return nil }
-        let adapter = Workbook.graders.appending(path: "Adapters/Promise.swift")
+    /// Whether an answer reports an interleaving in which the original class fails.
+    var reports: Bool { number >= 12 }
+
+    /// The original class with its adapter, under other names.
+    func suspect(of variant: Int?) -> String {
+        let adapter = adapterFiles[0]
         let ties = (try? String(contentsOf: adapter, encoding: .utf8)) ?? ""
-        return (stub(variant: variant) + "\n" + ties)
+        return (stub(variant: variant ?? 1) + "\n" + ties)
             .replacing("AWPromise", with: "Suspect").replacing("BugReport", with: "AsItCame")
+            .replacing("BoxOffice", with: "OriginalOffice")
+            .replacing("enum Report", with: "enum AsItCame")
     }
 }

@@ -22,8 +22,9 @@ struct Workshop {
             return .unavailable(
                 "there is no folder Modules next to the program, where `swift build` puts it")
         }
-        if let suspect = exercise.suspect(of: variant) {
-            try? suspect.write(to: suspectFile, atomically: true, encoding: .utf8)
+        if exercise.reports {
+            try? exercise.suspect(of: variant)
+                .write(to: suspectFile, atomically: true, encoding: .utf8)
         }
         let arguments = arguments(for: answer, products)
         if buildsWithScript(answer, arguments) { return .library(library) }
@@ -52,7 +53,7 @@ struct Workshop {
         #endif
         // Makes clocks and `.rejected` available to an answer that imports Stage 3 only.
         let operators = ["-Xfrontend", "-import-module", "-Xfrontend", "PromiseOperators"]
-        let suspect = exercise.variants > 1 ? [suspectFile.path] : []
+        let suspect = exercise.reports ? [suspectFile.path] : []
         return compiling + linking + (exercise.usesStage3 ? operators : [])
             + ["-o", library.path, answer.path] + exercise.adapterFiles.map(\.path) + suspect
     }

@@ -99,3 +99,9 @@ struct Exercise12 {
     @Test("your answer", .attempted(12))
     func yourAnswer() throws { try grade(12) }
 }
+
+@Suite("Exercise 13 · Sell each seat once", .needsTheLab)
+struct Exercise13 {
+    @Test("your answer", .attempted(13))
+    func yourAnswer() throws { try grade(13) }
+}

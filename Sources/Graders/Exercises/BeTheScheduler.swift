@@ -55,8 +55,8 @@ extension Requirement {
         ) { answer in
             .scheduled(
                 Scheduled(
-                    schedule: schedule(answer as! any SchedulesAnswer), race: race,
-                    scenario: race.scenario(on: .handlers), wanted: reason))
+                    schedule: schedule(answer as! any SchedulesAnswer), options: race.options,
+                    wanted: reason, race.scenario(on: .handlers)))
         }
     }
 }

@@ -74,10 +74,11 @@ extension Exercise {
                 )
             }
         }
+        var options = race.options
+        options.failingKinds.insert(.dataRace)
         return .scheduled(
             Scheduled(
-                schedule: answer.schedule, race: race,
-                scenario: race.scenario(onType: answer.suspect), wanted: nil,
-                countsDataRaces: true))
+                schedule: answer.schedule, options: options, wanted: nil,
+                race.scenario(onType: answer.suspect)))
     }
 }

@@ -1,0 +1,12 @@
+import Graders
+
+// Compiled together with an answer to exercise 13; and again, under another name, with the original.
+
+extension BoxOffice {
+    nonisolated static func asFunctions(seats: Int) -> Office {
+        let office = BoxOffice(seats: seats)
+        return Office(
+            sell: { pay in try await office.sell(pay) },
+            freeSeats: { await office.freeSeats })
+    }
+}

@@ -1,0 +1,478 @@
+import RaceLab
+import SharedSuite
+import Synchronization
+
+extension Exercise {
+    static let sellEachSeatOnce = Exercise(
+        13, "Sell each seat once", chapter: 8, adapter: "BoxOffice", "TheBoxOffice",
+        hints: [
+            "`sell` checks, waits, and acts. An actor runs one of its functions at a time, but at "
+                + "an `await` it may run another one. What may have changed when `sell` continues?",
+            "A seat that is being paid for is not free any more. In which line does your office "
+                + "know that a seat is being paid for?",
+            "Check and act belong together, with no `await` between them: either both before the "
+                + "payment, or both after it. Which of these would take money for nothing?",
+            "What has been taken before the payment must be given back if there is no payment, "
+                + "whatever the error. Give back one seat: a count that was stored before the "
+                + "`await` may be out of date.",
+        ],
+        afterword:
+            "The seat is taken before the `await`, and given back if the payment throws. Whether "
+            + "an actor, a lock or a queue protects the count does not matter, as long as none of "
+            + "them is held during a payment. Databases call this a reservation; a step that "
+            + "takes back an earlier one is a compensation.",
+        requirements: OfficeRequirements.all)
+}
+
+private enum OfficeRequirements {
+    typealias Answer = any OfficeAnswer
+
+    static let all: [Requirement] = [
+        Requirement(
+            id: "E13.1", name: "the report",
+            story:
+                "Anna and Ben buy the last seat of the original box office. In the interleaving "
+                + "that you give, both must pay and have it.",
+            question:
+                "After which step of Anna's does she rely on the number of free seats, and after "
+                + "which step is it a different one?"
+        ) { answer in
+            let answer = answer as! Answer
+            var options = Exploration.Options()
+            options.failingKinds = [.failedCheck]
+            return .scheduled(
+                Scheduled(
+                    schedule: answer.schedule, options: options, wanted: nil,
+                    wish: "in which the seat is sold twice"
+                ) { lastSeat($0, answer.original(seats: 1)) })
+        },
+        alone(
+            "E13.2", "one after the other",
+            "Buyers come one after the other, to offices with 0, 1 and 12 seats. They pay once, and "
+                + "have a seat, until all seats are sold; then they are refused, and do not pay.",
+            asking: "What does `sell` check before it asks for money, and what does it count?"
+        ) { try await oneByOne($0) },
+        alone(
+            "E13.3", "a payment that fails",
+            "Payments throw, with different errors. `sell` throws the same error, and the seat is "
+                + "free for the next buyer.",
+            asking:
+                "Which lines run when `pay` throws, and what has been changed before that?"
+        ) { try await failures($0) },
+        .scenario(
+            "E13.4", "a buyer whose task is cancelled",
+            "Tasks are cancelled. The payment of one then throws, and the seat is free again; the "
+                + "payment of the other one goes on to its end, and that buyer has the seat.",
+            asking:
+                "In which task does `pay` run, and is that the task which is cancelled? What do "
+                + "you do with the money when a cancelled buyer has paid?",
+            with: Answer.self
+        ) { cancelled($0, $1.office(seats: 2)) }
+        .whenStuck("not cancelled", "`pay` waits for the cancellation, and does not see it"),
+        .scenario(
+            "E13.5", "two pay at the same time",
+            "Anna and Ben buy one of two seats each. Each payment ends when the other one has "
+                + "begun.",
+            asking: "What does Ben wait for, although a seat is free? Which decision needs that?",
+            with: Answer.self
+        ) { payTogether($0, $1.office(seats: 2)) }
+        .whenStuck(
+            "over-synchronized",
+            "one of the buyers cannot pay before the other one has paid, although two seats are "
+                + "free"),
+        .scenario(
+            "E13.6", "sell ∥ sell, one seat",
+            "Anna and Ben buy the last seat. One of them has it, and only that one pays.",
+            asking:
+                "At the marked step, what does the one buyer assume that the other one has made "
+                + "untrue?",
+            with: Answer.self
+        ) { scenario, answer in
+            let buyers = lastSeat(scenario, answer.office(seats: 1))
+            scenario.outcome { buyers.first(where: \.hasSeat)?.name ?? "no buyer" }
+            scenario.expect("Anna", .acceptable, "Anna was first")
+            scenario.expect("Ben", .acceptable, "Ben was first")
+        },
+        .scenario(
+            "E13.7", "refused at once",
+            "Anna and Ben buy the last seat. If Anna has it, her payment ends only when Ben has "
+                + "been refused.",
+            asking: "What does Ben wait for, and could `false` be the answer already?",
+            with: Answer.self
+        ) { refusedAtOnce($0, $1.office(seats: 1)) }
+        .whenStuck(
+            "over-synchronized",
+            "Ben waits for the payment of the last seat, instead of being refused"),
+        .scenario(
+            "E13.8", "one payment fails, one does not",
+            "Anna and Ben buy one of two seats each, and Anna's payment fails. Afterwards Cleo "
+                + "buys the seat that is left, and `freeSeats` is 0.",
+            asking:
+                "What is given back when a payment fails: one seat, or the number of seats at "
+                + "some earlier time?",
+            with: Answer.self
+        ) { oneFails($0, $1.office(seats: 2)) },
+        alone(
+            "E13.9", "many pay at the same time",
+            "In the payment for each of 12 seats, the next one is sold, and `freeSeats` counts "
+                + "those for which no payment has begun.",
+            asking: "In which lines does `freeSeats` change, and for what may it wait?"
+        ) { try await nested($0) }
+        .whenStuck(
+            "over-synchronized",
+            "something waits for a payment that is not its own"),
+        .scenario(
+            "E13.10", "sell ∥ freeSeats",
+            "Anna buys one of two seats while Ben reads `freeSeats`: it is 2 or 1.",
+            asking: "This task only reads. What keeps the writer out meanwhile?",
+            with: Answer.self
+        ) { scenario, answer in
+            let (office, anna) = (answer.office(seats: 2), Buyer("Anna"))
+            let read = Scenario.Log<Int>()
+            scenario.task("Anna") { await anna.buy(at: office) }
+            scenario.task("Ben") {
+                let count = await office.freeSeats()
+                read.append(count, "reads \(count)")
+            }
+            scenario.check { try Buyer.expectFair(anna, seats: 2) }
+            scenario.outcome { "\(read.entries.first ?? 0)" }
+            scenario.expect("2", .acceptable, "Ben was first")
+            scenario.expect("1", .acceptable, "Anna was first")
+        },
+        Requirement(
+            id: "E13.11", name: "two box offices",
+            story:
+                "Two tasks each use a box office of their own. Neither may wait for the other.",
+            question: "What do a thousand box offices have in common?"
+        ) { answer in
+            let answer = answer as! Answer
+            return .independence(
+                Independence(
+                    inTurn: { scenario in
+                        let offices = [answer.office(seats: 2), answer.office(seats: 2)]
+                        let log = Scenario.Log<String>()
+                        scenario.task("both") {
+                            await use(offices[0])
+                            log.append("the second box office")
+                            await use(offices[1])
+                        }
+                    },
+                    { scenario in
+                        for name in ["first", "second"] {
+                            let office = answer.office(seats: 2)
+                            scenario.task(name) { await use(office) }
+                        }
+                    }))
+        },
+    ]
+
+    /// One task, and a function that throws a ``Fault``.
+    private static func alone(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        _ run: @escaping @Sendable (Answer) async throws -> Void
+    ) -> Requirement {
+        .scenario(id, name, story, asking: question, with: Answer.self) { scenario, answer in
+            let faults = Scenario.Log<Fault>()
+            scenario.task("buyers") {
+                do {
+                    try await run(answer)
+                } catch let fault as Fault {
+                    faults.append(fault, fault.reason)
+                }
+            }
+            scenario.check { if let fault = faults.entries.first { throw fault } }
+        }
+    }
+
+    // MARK: One task
+
+    private static func oneByOne(_ answer: Answer) async throws {
+        for seats in [0, 1, 12] {
+            let office = answer.office(seats: seats)
+            for sold in 0..<(seats + 2) {
+                let buyer = Buyer("buyer \(sold + 1)")
+                await buyer.buy(at: office)
+                try Buyer.expectFair(buyer, seats: 1)
+                if buyer.hasSeat != (sold < seats) {
+                    throw Fault(
+                        sold < seats ? "refused" : "oversold",
+                        "after \(min(sold, seats)) sales of \(seats) seats, the next buyer "
+                            + "\(sold < seats ? "is refused" : "has a seat")")
+                }
+                try await expect(max(0, seats - sold - 1), at: office)
+            }
+        }
+    }
+
+    private static func failures(_ answer: Answer) async throws {
+        let office = answer.office(seats: 2)
+        for sold in 0..<2 {
+            for error in [Declined(1), CancellationError(), Declined(2)] as [any Error] {
+                let buyer = Buyer("buyer")
+                await buyer.buy(at: office) { throw error }
+                guard let thrown = buyer.error else {
+                    throw Fault("no error", "the payment throws \(error), and `sell` returns")
+                }
+                if "\(thrown)" != "\(error)" {
+                    throw Fault(
+                        "wrong error", "the payment throws \(error), and `sell` throws \(thrown)")
+                }
+                try Buyer.expectFair(buyer, seats: 1)
+                try await expect(2 - sold, at: office, "after a payment has failed")
+            }
+            let buyer = Buyer("buyer")
+            await buyer.buy(at: office)
+            try Buyer.expectFair(buyer, seats: 1)
+            if !buyer.hasSeat {
+                throw Fault("refused", "after a payment has failed, the next buyer is refused")
+            }
+        }
+    }
+
+    /// The payment for each seat sells the next one.
+    private static func nested(_ answer: Answer) async throws {
+        let office = answer.office(seats: 12)
+        try await sell(upTo: 12, at: office)
+        try await expect(0, at: office)
+    }
+
+    private static func sell(upTo free: Int, at office: Office) async throws {
+        try await expect(free, at: office, "with \(12 - free) of 12 payments begun")
+        let buyer = Buyer("buyer \(13 - free)")
+        let faults = Scenario.Log<Fault>()
+        await buyer.buy(at: office) {
+            do {
+                if free > 0 { try await sell(upTo: free - 1, at: office) }
+            } catch let fault as Fault {
+                faults.append(fault)
+            }
+        }
+        if let fault = faults.entries.first { throw fault }
+        try Buyer.expectFair(buyer, seats: 1)
+        if buyer.hasSeat != (free > 0) {
+            throw Fault(
+                free > 0 ? "refused" : "oversold",
+                "with \(12 - free) of 12 payments begun, the next buyer "
+                    + "\(free > 0 ? "is refused" : "has a seat")")
+        }
+    }
+
+    private static func expect(
+        _ free: Int, at office: Office, _ when: String = "after that"
+    ) async throws {
+        let count = await office.freeSeats()
+        if count != free {
+            throw Fault("wrong count", "\(when), `freeSeats` is \(count); it should be \(free)")
+        }
+    }
+
+    private static func use(_ office: Office) async {
+        _ = try? await office.sell {}
+        _ = try? await office.sell { throw Declined(1) }
+        _ = await office.freeSeats()
+    }
+
+    // MARK: Several tasks
+
+    @discardableResult
+    private static func lastSeat(_ scenario: Scenario, _ office: Office) -> [Buyer] {
+        let buyers = [Buyer("Anna"), Buyer("Ben")]
+        for buyer in buyers {
+            scenario.task(buyer.name) { await buyer.buy(at: office) }
+        }
+        scenario.check {
+            try Buyer.expectFair(buyers[0], buyers[1], seats: 1)
+            try Buyer.expectSold(1, to: buyers)
+        }
+        return buyers
+    }
+
+    private static func cancelled(_ scenario: Scenario, _ office: Office) {
+        let (leaves, stays, never) = (Buyer("Anna"), Buyer("Ben"), Gate())
+        let count = Scenario.Log<Int>()
+        scenario.task("cancels") {
+            for buyer in [leaves, stays] {
+                let task = Task {
+                    await buyer.buy(at: office) {
+                        // Waits until the task is cancelled.
+                        await never.pass()
+                        if buyer === leaves { throw CancellationError() }
+                    }
+                }
+                task.cancel()
+                await task.value
+            }
+            count.append(await office.freeSeats())
+        }
+        scenario.check {
+            try Buyer.expectFair(leaves, stays, seats: 2)
+            for buyer in [leaves, stays] where !buyer.hasSeat && buyer.error == nil {
+                throw Fault("refused", "\(buyer.name) is refused, although two seats are free")
+            }
+            let free = [leaves, stays].count { !$0.hasSeat }
+            if count.entries != [free] {
+                throw Fault(
+                    "wrong count",
+                    "in the end `freeSeats` is \(count.entries[0]); it should be \(free)")
+            }
+        }
+    }
+
+    private static func payTogether(_ scenario: Scenario, _ office: Office) {
+        let (anna, ben) = (Buyer("Anna"), Buyer("Ben"))
+        let (annaPays, benPays) = (Gate(), Gate())
+        scenario.task("Anna") {
+            await anna.buy(at: office) {
+                annaPays.open()
+                await benPays.pass()
+            }
+        }
+        scenario.task("Ben") {
+            await ben.buy(at: office) {
+                benPays.open()
+                await annaPays.pass()
+            }
+        }
+        scenario.check {
+            try Buyer.expectFair(anna, ben, seats: 2)
+            try Buyer.expectSold(2, to: [anna, ben])
+        }
+    }
+
+    private static func refusedAtOnce(_ scenario: Scenario, _ office: Office) {
+        let (anna, ben, benLeaves) = (Buyer("Anna"), Buyer("Ben"), Gate())
+        scenario.task("Anna") {
+            await anna.buy(at: office) { await benLeaves.pass() }
+        }
+        scenario.task("Ben") {
+            await ben.buy(at: office)
+            benLeaves.open()
+        }
+        scenario.check {
+            try Buyer.expectFair(anna, ben, seats: 1)
+            try Buyer.expectSold(1, to: [anna, ben])
+        }
+    }
+
+    private static func oneFails(_ scenario: Scenario, _ office: Office) {
+        let (anna, ben, cleo) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"))
+        let (annaLeaves, benLeaves, count) = (Gate(), Gate(), Scenario.Log<Int>())
+        scenario.task("Anna") {
+            await anna.buy(at: office) { throw Declined(1) }
+            annaLeaves.open()
+        }
+        scenario.task("Ben") {
+            await ben.buy(at: office)
+            benLeaves.open()
+        }
+        scenario.task("Cleo") {
+            await annaLeaves.pass()
+            await benLeaves.pass()
+            await cleo.buy(at: office)
+            let free = await office.freeSeats()
+            count.append(free, "freeSeats is \(free)")
+        }
+        scenario.check {
+            try Buyer.expectFair(anna, ben, cleo, seats: 2)
+            try Buyer.expectSold(2, to: [ben, cleo])
+            if count.entries != [0] {
+                throw Fault(
+                    "wrong count", "both seats are sold, and `freeSeats` is \(count.entries[0])")
+            }
+        }
+    }
+}
+
+/// The error of a payment.
+private struct Declined: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ number: Int) {
+        description = "Declined(\(number))"
+    }
+}
+
+/// Lets tasks pass when it is open, or when they are cancelled.
+private struct Gate: Sendable {
+    private let stream: AsyncStream<Never>
+    private let continuation: AsyncStream<Never>.Continuation
+
+    init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func open() { continuation.finish() }
+
+    func pass() async {
+        for await _ in stream {}
+    }
+}
+
+/// A buyer of one seat, and what has happened to it. Recording that is no step of the scenario.
+private final class Buyer: Sendable {
+    private struct Record {
+        var (payments, paid) = (0, 0)
+        var hasSeat = false
+        var error: (any Error)?
+    }
+
+    let name: String
+    private let record = Mutex(Record())
+    private let log = Scenario.Log<String>()
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    var hasSeat: Bool { record.withLock { $0.hasSeat } }
+    var error: (any Error)? { record.withLock { $0.error } }
+
+    func buy(at office: Office, paying payment: @escaping Office.Payment = {}) async {
+        do {
+            let hasSeat = try await office.sell {
+                self.record.withLock { $0.payments += 1 }
+                self.log.append("pays", "\(self.name) pays")
+                try await payment()
+                self.record.withLock { $0.paid += 1 }
+            }
+            record.withLock { $0.hasSeat = hasSeat }
+            log.append("leaves", hasSeat ? "\(name) has a seat" : "\(name) is refused")
+        } catch {
+            record.withLock { $0.error = error }
+            log.append("fails", "\(name): \(error)")
+        }
+    }
+
+    /// Checks that each of them has paid once for a seat, or not at all, and that there are enough
+    /// seats for those who have paid.
+    static func expectFair(_ buyers: Buyer..., seats: Int) throws {
+        for buyer in buyers {
+            let (name, record) = (buyer.name, buyer.record.withLock { $0 })
+            if record.payments > 1 {
+                throw Fault("pays twice", "\(name) is asked twice to pay for one seat")
+            }
+            if record.hasSeat, record.paid == 0 {
+                throw Fault("not paid", "\(name) has a seat, and has not paid")
+            }
+            if !record.hasSeat, record.paid > 0 {
+                throw Fault("paid for nothing", "\(name) has paid, and has no seat")
+            }
+            if !record.hasSeat, record.error == nil, record.payments > 0 {
+                throw Fault("no error", "the payment of \(name) fails, and `sell` returns `false`")
+            }
+        }
+        let sold = buyers.count(where: \.hasSeat)
+        if sold > seats {
+            throw Fault("oversold", "\(sold) buyers have paid, and the number of seats is \(seats)")
+        }
+    }
+
+    /// Checks that all seats are sold that could be.
+    static func expectSold(_ seats: Int, to buyers: [Buyer]) throws {
+        let sold = buyers.count(where: \.hasSeat)
+        if sold < seats {
+            throw Fault(
+                "refused", "a buyer is refused, although a seat is free and none is being paid for")
+        }
+    }
+}
