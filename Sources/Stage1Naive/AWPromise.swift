@@ -25,7 +25,7 @@ public final class AWPromise<Value> {
 
     /// Runs `block` at once, on the calling thread, and passes it two
     /// functions: `resolve` for success and `reject` for failure. Handlers run
-    /// inside the call of either function, on its thread.
+    /// inside the call of either function, on the thread that calls it.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,

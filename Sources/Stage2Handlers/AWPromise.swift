@@ -39,10 +39,10 @@ public final class AWPromise<Value> {
         }
     }
 
-    /// Runs `block` at once and passes it two functions: `resolve` for success
-    /// and `reject` for failure. The first call of either function settles the
-    /// promise; all later calls are ignored. Handlers run inside that first
-    /// call.
+    /// Runs `block` at once, on the calling thread, and passes it two
+    /// functions: `resolve` for success and `reject` for failure. The first
+    /// call of either function settles the promise; all later calls are
+    /// ignored. Handlers run inside that first call.
     public init(
         block: (
             _ resolve: @escaping ResolveFunction,

@@ -62,9 +62,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
     /// Runs `block` at once, on the calling thread, and passes it two
     /// functions: `resolve` for success and `reject` for failure. Both may be
-    /// called on any thread. The first call of either settles the promise; all
-    /// later calls are ignored. If both functions are released without a call,
-    /// the promise is rejected with ``PromiseError/abandoned``.
+    /// called on any thread. The first call of either function settles the
+    /// promise; all later calls are ignored. If both functions are released
+    /// without a call, the promise is rejected with ``PromiseError/abandoned``.
     public convenience init(
         block: (
             _ resolve: @escaping ResolveFunction,
@@ -113,7 +113,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     }
 
     /// Registers `handler`, which is called exactly once with the outcome,
-    /// unless `observer` is withdrawn before.
+    /// unless `observer` is withdrawn first.
     func observe(
         on dispatcher: any Dispatcher, _ callbacks: CallbackQueue? = nil,
         as observer: Observer? = nil, _ handler: @escaping Handler
@@ -208,8 +208,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
 /// Settles one promise.
 ///
 /// The first call settles the promise, and runs its immediate handlers. Later
-/// calls, on any thread, are ignored. If the resolver is freed before, nothing
-/// could settle the promise: it is rejected with ``PromiseError/abandoned``.
+/// calls, on any thread, are ignored. If the resolver is freed first, nothing
+/// else can settle the promise: it is rejected with ``PromiseError/abandoned``.
 public final class Resolver<Value: Sendable>: Sendable {
     private let promise: AWPromise<Value>
 
@@ -250,8 +250,8 @@ extension DispatchQueue: Dispatcher {
     }
 }
 
-/// Runs handlers on the thread that settles the promise, after those that it is
-/// running already, or inside `then` if the promise is settled.
+/// Runs handlers on the thread that settles the promise, after those that this
+/// thread is already running, or inside `then` if the promise is settled.
 public struct ImmediateDispatcher: Dispatcher {
     public var runsImmediately: Bool { true }
     public init() {}
@@ -285,7 +285,7 @@ final class CallbackQueue {
 
 /// The errors of the promise itself.
 public enum PromiseError: Error {
-    /// A function passed to `then` returned the promise of that very `then`.
+    /// A function returned the very promise that was made for its result.
     case returnedItself
     /// The resolver was freed before it had settled the promise.
     case abandoned

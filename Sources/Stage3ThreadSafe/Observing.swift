@@ -7,7 +7,7 @@ extension AWPromise {
     ///
     /// If `function` returns the very promise that this call has returned, that
     /// promise is rejected with ``PromiseError/returnedItself``.
-    /// (A circle of several promises is not noticed: it stays pending.)
+    /// (A cycle of several promises is not detected: it stays pending.)
     @discardableResult
     public func continueWith<Next>(
         on dispatcher: any Dispatcher = DispatchQueue.main,
@@ -28,7 +28,7 @@ extension AWPromise {
         return next
     }
 
-    /// Calls `function` with the outcome, unless it is withdrawn before. An
+    /// Calls `function` with the outcome, unless it is withdrawn first. An
     /// observer is not part of the chain: nothing waits for it.
     ///
     /// `function` runs at most once, where `dispatcher` decides.
@@ -48,11 +48,11 @@ extension AWPromise {
 /// Identifies a handler that can be withdrawn.
 final class Observer: Sendable {}
 
-/// What ``AWPromise/observe(on:_:)`` returns. Releasing it withdraws nothing.
+/// The registration of an observer. Releasing it withdraws nothing.
 public struct Observation: Sendable {
     fileprivate let withdrawal: @Sendable () -> Void
 
     /// Makes the promise release the function and everything it captured,
-    /// unless the promise calls its handlers already. On any thread; linear.
+    /// unless it is already calling its handlers. On any thread; linear time.
     public func withdraw() { withdrawal() }
 }

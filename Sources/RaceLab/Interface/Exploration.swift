@@ -1,16 +1,15 @@
-/// What running a scenario under one interleaving after another has shown.
+/// The result of running a scenario under one interleaving after another.
 ///
-/// ``explore(options:_:)`` makes it. It keeps the scenario and the options, so everything else that
-/// can be known about the scenario comes from here: counterexamples, replays, and every form in
-/// which they are written.
+/// ``explore(options:_:)`` returns it. It keeps the scenario and the options, so it can also make
+/// counterexamples and replays, and write them as text, Markdown or JSON.
 public struct Exploration: Sendable {
     /// How much was explored.
     public enum Coverage: Hashable, Codable, Sendable, CustomStringConvertible {
         /// Every interleaving.
         case all
-        /// Every interleaving with so many preemptions: see ``Options/preemptionBound``.
+        /// Every interleaving with at most this many preemptions: see ``Options/preemptionBound``.
         case atMost(preemptions: Int)
-        /// The first interleavings: see ``Exploration/limit``.
+        /// The first interleavings only; ``Exploration/limit`` has the reason.
         case first(Int)
 
         public var description: String {
@@ -31,7 +30,7 @@ public struct Exploration: Sendable {
         case interleavings
         /// ``Options/maximumRuns`` was reached.
         case runs
-        /// ``Options/maximumTime`` was over.
+        /// ``Options/maximumTime`` has passed.
         case time
         /// An interleaving failed: see ``Options/stopsAtFirstFailure``.
         case firstFailure = "first failure"
@@ -49,11 +48,11 @@ public struct Exploration: Sendable {
     let program: Program
     private let result: ExplorationResult
 
-    /// In how many of the interleavings something was found that counts as a failure.
+    /// The number of interleavings with a finding that counts as a failure.
     public let failing: Int
-    /// What was found and counts as a failure, the most telling first.
+    /// The findings that count as failures, the most informative first.
     public let findings: [Finding]
-    /// What else was found: of the kinds that ``Options/failingKinds`` leaves out.
+    /// The findings of the kinds that ``Options/failingKinds`` leaves out.
     public let otherFindings: [Finding]
 
     init(of program: Program, _ result: ExplorationResult) {
@@ -68,28 +67,28 @@ public struct Exploration: Sendable {
 
     /// The options of the exploration. Every replay uses them, too.
     public var options: Options { program.options }
-    /// The names of the threads, in the order in which they were added. Those that were started
-    /// by others follow, as many as there were at most.
+    /// The names of the threads, in the order in which they were added, followed by those of the
+    /// threads that other threads have started, as many as in the interleaving with the most.
     public var threads: [String] { result.threads }
     /// How many interleavings were explored.
     public var explored: Int { result.explored }
-    /// How many were begun and found to be equivalent to one explored before.
+    /// The number of runs that proved equivalent to an interleaving explored before.
     public var redundant: Int { result.redundant }
     /// How much was explored.
     public var coverage: Coverage { result.coverage }
     /// What ended the exploration early; `nil` if nothing did.
     public var limit: Limit? { result.limit }
-    /// How many of the interleavings in which all checks held ended in each outcome.
+    /// For each outcome, the number of interleavings that ended in it with all checks passed.
     public var outcomes: [String: Int] { result.outcomes }
-    /// The outcomes that the scenario declares, in the order in which it does.
+    /// The outcomes that the scenario declares, in the order of declaration.
     public var expectations: [Scenario.ExpectedOutcome] { result.expectations }
     /// The first interleaving in which nothing was found, if there is one.
     public var passingSchedule: Schedule? { result.passingSchedule }
-    /// Why the exploration says nothing about the scenario, if so.
+    /// Why the exploration has no verdict; `nil` if it has one.
     public var inconclusive: Inconclusive? { result.inconclusive }
     /// Whether there were atomic operations that are not sequentially consistent. Their memory
-    /// orderings count where data races are concerned, but their values are sequentially consistent
-    /// all the same: an outcome that needs a reordered load or store is never reached.
+    /// orderings decide what is a data race, but the values they read are sequentially consistent
+    /// nevertheless: an outcome that needs a reordered load or store is never reached.
     public var hasWeakOrderings: Bool { result.hasWeakOrderings }
 
     /// Returns the same exploration with other kinds of finding counted as failures. Nothing is
@@ -98,15 +97,14 @@ public struct Exploration: Sendable {
         Exploration(of: program.with(failingKinds: kinds), result)
     }
 
-    /// Whether every interleaving was explored, and nothing was found that counts as a failure. An
-    /// exploration that a bound has cut off does not survive, whatever it has found so far.
+    /// Whether every interleaving was explored, and no finding counts as a failure. The value is
+    /// `false` if a bound has cut off the exploration, even if nothing was found.
     public var survives: Bool { inconclusive == nil && failing == 0 && coverage == .all }
 
-    /// Counts the interleavings in which something of this kind was found, whether it counts as a
-    /// failure or not.
+    /// Counts the interleavings with a finding of this kind, whether it counts as a failure or not.
     public func count(of kind: Finding.Kind) -> Int { result.found.count(ofAny: [kind]) }
 
-    /// The verdict, and the most telling finding, in one line.
+    /// The verdict, and the most informative finding, in one line.
     public var summary: String {
         if let inconclusive { return inconclusive.description }
         guard let finding = findings.first else {

@@ -11,27 +11,27 @@
 /// print(exploration.text())
 /// ```
 ///
-/// `scenario` is called once for each interleaving, on a thread of the lab, and says what to set
-/// up, which threads there are and what must hold at the end. See ``Scenario``.
+/// `scenario` is called once for each interleaving, on a thread of the lab. It sets up the objects,
+/// adds the threads, and adds the checks for the end. See ``Scenario``.
 ///
 /// The threads are real and run one at a time. A switch can happen before every access to a
-/// property of a class, a captured variable or a global; before a lock is taken, a condition or a
-/// semaphore is waited for or signalled, work is sent to a queue or waited for, a thread is started
-/// or joined; before an operation on an atomic; and before something is appended to a
-/// ``Scenario/Log``. ``Scenario`` lists what the lab sees and what it does not. There is no switch
-/// before a lock is released: what another thread does right before it could be done right after
-/// it, unless it is an attempt to take the same lock. Such an attempt is made both ways, see
-/// ``Exploration/Schedule``.
+/// property of a class, a captured variable or a global; before a lock is taken; before a wait for,
+/// or a signal of, a condition or a semaphore; before work is sent to a queue or waited for; before
+/// a thread is started or joined; before an operation on an atomic; and before an entry is appended
+/// to a ``Scenario/Log``. ``Scenario`` lists what the lab sees and what it does not. There is no
+/// switch before the release of a lock: a step of another thread right before the release has the
+/// same effect right after it, unless it attempts to take the same lock. Such an attempt is
+/// explored in both places: see ``Exploration/Schedule``.
 ///
 /// The call returns when everything has been explored or a bound is reached. It may be made from
 /// any thread; explorations wait for one another.
 ///
 /// - Parameters:
 ///   - options: how much is explored, and what counts as a failure.
-///   - scenario: must not be isolated to an actor, since it runs on threads of the lab. A closure
-///     written in a function of an actor, such as a `@MainActor` test, is isolated to it unless it
-///     begins with `{ @Sendable scenario in`. One that is isolated is never called, and the
-///     exploration is ``Exploration/Inconclusive/malformedScenario(_:)``.
+///   - scenario: must not be isolated to an actor, because it runs on threads of the lab. A closure
+///     in a function of an actor, such as a `@MainActor` test, is isolated to that actor unless it
+///     begins with `{ @Sendable scenario in`. An isolated closure is never called; the exploration
+///     is then ``Exploration/Inconclusive/malformedScenario(_:)``.
 public func explore(
     options: Exploration.Options = Exploration.Options(),
     _ scenario: @escaping @isolated(any) (Scenario) -> Void

@@ -1,36 +1,36 @@
 extension Exploration {
     /// Something that an exploration has found.
     public struct Finding: Codable, Sendable, CustomStringConvertible {
-        /// What is wrong. The kinds are in the order of how telling they are.
+        /// What is wrong. The kinds are ordered, the most informative first.
         public enum Kind: String, Codable, Sendable, CaseIterable, Comparable {
-            /// The process came to its end: by a trap, such as `nil` where there must be a value or
-            /// an index out of range, by a bad access, by a stack overflow, by `exit`. Found only
-            /// with ``Exploration/Options/Isolation/childProcess(timeLimit:memoryLimit:)``;
-            /// otherwise it is the process itself that ends.
+            /// The process ended: by a trap, such as an unexpected `nil` or an index out of range,
+            /// by a bad access, by a stack overflow, or by `exit`. Found only with
+            /// ``Exploration/Options/Isolation/childProcess(timeLimit:memoryLimit:)``; without it,
+            /// the process that explores ends.
             case crash
             /// A check did not hold.
             case failedCheck = "failed check"
             /// The body of a thread threw an error.
             case uncaughtError = "uncaught error"
-            /// An interleaving ended in an outcome that the scenario forbids, or does not know.
+            /// An interleaving ended in an outcome that the scenario forbids or does not declare.
             case forbiddenOutcome = "forbidden outcome"
-            /// Some threads did not come to their end, and none of them could go on: each waits, or
-            /// reads the same again and again.
+            /// Some threads did not end, and none of them could continue: each waits, or reads the
+            /// same value repeatedly.
             case deadlock
-            /// The same, but some of them go round in loops in which they take locks, or attempt
-            /// to, and nothing that they look at will ever change.
+            /// Some threads did not end, and some of those run in loops in which they take locks,
+            /// or attempt to, but nothing that they read will ever change.
             case livelock
             /// A lock or a semaphore was used in a way that its documentation forbids: a lock was
             /// released that no thread held, or a semaphore was freed with a count below the one
             /// with which it was made.
             case misuse
-            /// Two threads were in the middle of modifying the same thing: what one of them writes
-            /// may be lost, or what comes out may be neither. It is a data race, too: it counts as
-            /// a failure wherever one of these two kinds does.
+            /// Two threads were modifying the same memory at the same time: one of the writes may
+            /// be lost, or the result may be neither. This is also a data race: it counts as a
+            /// failure if either of these two kinds does.
             case overlap = "overlapping modification"
-            /// Two accesses to the same thing, at least one of them a modification, and nothing
-            /// that orders them: no lock, no atomic whose memory ordering does, no start or end of
-            /// a thread.
+            /// Two accesses to the same memory, at least one of them a modification, that nothing
+            /// orders: no lock, no atomic with a sufficient memory ordering, no start or end of a
+            /// thread.
             case dataRace = "data race"
 
             /// One bit for each, so that several of them fit into one number.
@@ -52,16 +52,16 @@ extension Exploration {
         }
 
         let key: FindingKey
-        /// What kind of thing is wrong.
+        /// The kind of the finding.
         public var kind: Kind { key.kind }
-        /// What is wrong, in a sentence: for a failed check the one that it threw. Places in the
-        /// source are looked up when this is asked for.
+        /// What is wrong, in a sentence; for a failed check, the sentence that it threw. Places in
+        /// the source are looked up when this property is read.
         public var reason: String { key.reason }
-        /// In how many of the interleavings explored.
+        /// The number of explored interleavings that show it.
         public let count: Int
-        /// The interleaving that shows it with the fewest preemptions, that is, switches away
-        /// from a thread that could have gone on; of those, the one with the fewest switches, and
-        /// the shortest.
+        /// The interleaving that shows it with the fewest preemptions, that is, switches away from
+        /// a thread that could have continued; among those, with the fewest switches; and among
+        /// those, the shortest.
         public let schedule: Schedule
 
         init(_ key: FindingKey, count: Int, schedule: Schedule) {
@@ -99,7 +99,7 @@ extension Exploration {
     }
 }
 
-/// Everything that was found, the most telling first.
+/// Everything that was found, the most informative first.
 struct Found: Codable, Sendable {
     var all: [Exploration.Finding] = []
     /// For each set of kinds, as bits, how many interleavings have shown just these.

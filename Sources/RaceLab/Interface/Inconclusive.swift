@@ -1,35 +1,36 @@
 import CRaceLab
 
 extension Exploration {
-    /// Why an exploration says nothing about its scenario, or not everything.
+    /// The reason why an exploration has no verdict.
     public enum Inconclusive: Error, Codable, Sendable, Hashable, CustomStringConvertible {
         /// The lab cannot work in this build.
         case unavailable(String)
         /// The scenario has no threads.
         case noThreads
-        /// The scenario is described in a way that makes no sense, such as with two threads of one
-        /// name; said in a sentence. None of its threads has run, unless it is one of them that
-        /// adds another thread.
+        /// The description of the scenario has a mistake, such as two threads with the same name;
+        /// the associated value is a sentence. No thread has run, unless the mistake is a thread
+        /// that adds another thread.
         case malformedScenario(String)
-        /// In no interleaving does this thread touch anything that the lab can see, so that there
-        /// is nothing to explore and a verdict would be worth nothing.
+        /// In no interleaving does this thread access anything that the lab sees, so there is
+        /// nothing to explore, and a verdict would mean nothing.
         case sawNothing(thread: String)
-        /// An interleaving went on for more steps than allowed.
+        /// An interleaving had more steps than ``Options/maximumSteps`` allows.
         case tooLong(steps: Int, schedule: String)
-        /// A thread sleeps in something that the lab does not control.
+        /// A thread blocks in a function that the lab does not control.
         case blocked(thread: String, place: String)
-        /// A thread runs on and on without touching anything that the lab can see.
+        /// A thread runs for a long time without accessing anything that the lab sees.
         case runsOn(thread: String, place: String)
         /// More threads were started than the lab has room for.
         case tooManyThreads(thread: String)
         /// The code under test does something that the lab does not control, such as starting a
-        /// task: what, and where.
+        /// timer: what it does, and where.
         case uncontrolled(what: String, place: String)
-        /// A child process did not come to its end in time, and was ended in this interleaving.
+        /// A child process exceeded its time limit in this interleaving, and was killed.
         case tookTooLong(limit: Duration, schedule: String)
-        /// The same choices led elsewhere than before.
+        /// Replaying a schedule produced a different execution.
         case notDeterministic
-        /// The same choices led elsewhere than before, likely because of this place in the source.
+        /// Replaying a schedule produced a different execution, probably because of this place in
+        /// the source.
         case notDeterministicBecauseOf(place: String, text: String, reason: String)
 
         public var description: String {

@@ -1,12 +1,12 @@
 extension Scenario {
-    /// What a scenario says of one of the outcomes that it can end in, in the manner of jcstress.
+    /// The declaration of an outcome that a scenario can end in, as in jcstress.
     public struct ExpectedOutcome: Hashable, Codable, Sendable {
         /// What it means if an interleaving ends in an outcome.
         public enum Verdict: String, Codable, Sendable, CaseIterable {
-            /// It is right. If no interleaving ends in it, the code keeps its threads apart more
-            /// than it would have to: see ``Exploration/unreached``.
+            /// It is correct. If no interleaving ends in it, the code may synchronize more than
+            /// necessary: see ``Exploration/unreached``.
             case acceptable
-            /// It is right, and worth a look when it appears. It need not appear.
+            /// It is correct, but worth knowing about. It need not occur.
             case interesting
             /// It is a failure.
             case forbidden
@@ -16,7 +16,7 @@ extension Scenario {
         public let outcome: String
         /// What it means if an interleaving ends in it.
         public let verdict: Verdict
-        /// How it comes about, or why it must not, in a sentence.
+        /// How it occurs, or why it must not, in a sentence.
         public let meaning: String
     }
 }
@@ -30,8 +30,8 @@ extension Scenario {
     /// scenario.expect("1", .forbidden, "one overwrote the other")
     /// ```
     ///
-    /// As soon as one outcome is declared, each that is not is a failure too, of the kind
-    /// ``Exploration/Finding/Kind/forbiddenOutcome``.
+    /// If a scenario declares an outcome, every outcome that it does not declare is a failure, of
+    /// the kind ``Exploration/Finding/Kind/forbiddenOutcome``.
     public func expect(
         _ outcome: String, _ verdict: Scenario.ExpectedOutcome.Verdict, _ meaning: String
     ) {
@@ -54,18 +54,18 @@ extension Scenario {
 }
 
 extension Exploration {
-    /// One outcome, and what is known of it.
+    /// An outcome, the number of interleavings that ended in it, and its declaration.
     public struct Outcome: Hashable, Sendable {
         /// The outcome, as the closure passed to ``Scenario/outcome(_:)`` names it.
         public let outcome: String
-        /// How many of the interleavings in which all checks held ended in it.
+        /// The number of interleavings that ended in it with all checks passed.
         public let count: Int
         /// `nil` if the scenario does not declare it.
         public let expected: Scenario.ExpectedOutcome?
     }
 
-    /// All outcomes: first those that are declared, in the order in which they are, whether they
-    /// were reached or not; then all others, in the order of their names.
+    /// All outcomes: first the declared ones, in the order of declaration, whether they were
+    /// reached or not; then all others, in the order of their names.
     public var allOutcomes: [Outcome] {
         let declared = expectations.map {
             Outcome(outcome: $0.outcome, count: outcomes[$0.outcome] ?? 0, expected: $0)
@@ -75,9 +75,9 @@ extension Exploration {
         return declared + others.map { Outcome(outcome: $0.key, count: $0.value, expected: nil) }
     }
 
-    /// Outcomes that would be acceptable and that no interleaving ends in: the code keeps its
-    /// threads apart more than it would have to, or the scenario expects too much. Empty if not
-    /// everything was explored, because then it is unknown.
+    /// The acceptable outcomes in which no interleaving ends: the code synchronizes more than
+    /// necessary, or the scenario expects too much. Empty if not everything was explored, because
+    /// then the answer is unknown.
     public var unreached: [Scenario.ExpectedOutcome] {
         guard inconclusive == nil, coverage == .all else { return [] }
         return expectations.filter { $0.verdict == .acceptable && outcomes[$0.outcome] == nil }

@@ -1,11 +1,11 @@
-// One interleaving, run again and written down step by step.
+// Runs one interleaving again and records it step by step.
 
 extension Exploration {
     /// Why an interleaving could not be run again.
     public enum ReplayError: Error, Hashable, Codable, Sendable, CustomStringConvertible {
         /// The schedule does not fit the scenario.
         case mismatch(ScheduleMismatch)
-        /// The text is no schedule.
+        /// The text is not a schedule.
         case malformed(Schedule.Malformed)
         /// The lab cannot work, cannot control what the scenario does, or there is nothing to run.
         case inconclusive(Inconclusive)
@@ -29,7 +29,7 @@ extension Exploration {
         public let description: String
     }
 
-    /// An interleaving of which a schedule has given the first steps only.
+    /// An interleaving that begins with the steps of a schedule.
     public struct CompletedReplay: Sendable {
         /// The whole interleaving.
         public let trace: Trace
@@ -39,7 +39,7 @@ extension Exploration {
 
     // MARK: Of this exploration
 
-    /// Runs the shortest interleaving that shows a finding, and marks the step after which every
+    /// Runs the shortest interleaving that shows a finding, and marks the step from which every
     /// continuation fails.
     ///
     /// - Parameter finding: one of ``findings`` or ``otherFindings``; `nil`: the most telling of
@@ -71,10 +71,10 @@ extension Exploration {
     /// Runs the scenario under an interleaving that begins as a schedule says, and records what
     /// happens.
     ///
-    /// Where the schedule ends, the threads go on to their ends, the one that was added first as
-    /// long as it can: a schedule written by hand need not count the steps that decide nothing.
-    /// Where it does not fit, it is followed as far as it does. The scenario is run once for each
-    /// step that had to be found out.
+    /// After the end of the schedule, the threads run to their ends, the one that was added first
+    /// as long as it can: a schedule written by hand may leave out the steps at the end. If the
+    /// schedule does not fit the scenario, it is followed as far as it fits. The scenario runs once
+    /// for each step that the schedule does not give.
     public func replay(prefix schedule: Schedule) throws(ReplayError) -> CompletedReplay {
         try program.replay(prefix: schedule)
     }

@@ -1,11 +1,11 @@
 import CRaceLab
 import Synchronization
 
-/// A small program to be run under every interleaving: what it sets up, its threads, and what has
-/// to hold at the end.
+/// A small program that the lab runs under every interleaving: its set-up, its threads, and the
+/// conditions that must hold at the end.
 ///
-/// The closure that describes it is called once for each interleaving, so everything it makes is
-/// made afresh:
+/// The lab calls the closure that describes a scenario once for each interleaving, so each
+/// interleaving gets new objects:
 ///
 /// ```swift
 /// let report = explore { scenario in
@@ -16,46 +16,45 @@ import Synchronization
 /// }
 /// ```
 ///
-/// None of the closures has to be `Sendable`. Code that the compiler would not let two threads
-/// share is what a lab is for.
+/// The closures need not be `Sendable`: the lab exists for code that the compiler would not let two
+/// threads share.
 ///
 /// ## What the lab sees
 ///
-/// While a thread of the scenario runs, in code of the program itself (not in the libraries of the
-/// toolchain):
+/// While a thread of the scenario runs code of the program itself (not code in the libraries of the
+/// toolchain), the lab sees:
 ///
-/// - every access to a property of a class, also through a key path, to a captured variable or to
-///   a global;
+/// - every access to a property of a class, also through a key path, to a captured variable or to a
+///   global;
 /// - `Mutex`, and operations on `Atomic`, in targets compiled with `-sanitize=thread` in debug;
 /// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
-///   `pthread_rwlock_t` and `pthread_cond_t`. A signal that finds no waiting thread is lost; of
-///   those that wait it wakes the one that has waited longest. That a condition may also wake a
-///   thread for no reason is not tried out. An attempt (`try()`, `withLockIfAvailable`) fails while
-///   another thread holds the lock, be it only until its release, which is no step of its own: see
-///   ``Exploration/Schedule``. Foundation for Linux traps, lab or no lab, where an
-///   `NSConditionLock` has to wait without a date;
-/// - `DispatchSemaphore`. During a run the lab keeps its count; signals that are left over are
-///   given to the real one when the threads have ended;
+///   `pthread_rwlock_t` and `pthread_cond_t`. A signal wakes the thread that has waited longest,
+///   and is lost if none waits. Spurious wakeups are explored only with
+///   ``Exploration/Options/spuriousWakeups``. An attempt (`try()`, `withLockIfAvailable`) fails
+///   while another thread holds the lock. A release is no step of its own, so an attempt is also
+///   explored right before the release: see ``Exploration/Schedule``. Foundation for Linux traps,
+///   with or without the lab, when an `NSConditionLock` has to wait without a date;
+/// - `DispatchSemaphore`. During a run the lab keeps its count. After the threads have ended, the
+///   lab passes the signals that are left over to the real semaphore;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
-///   concurrent queue is a lock for many readers, `.barrier` the one writer. Waiting for a queue
-///   from its own work is a deadlock;
-/// - `DispatchQueue.async`: the work is done by a thread that is started for the queue, one for a
-///   serial queue, as many as it takes for a concurrent one. It keeps out threads that wait for the
-///   queue meanwhile. Work is done in the order in which it was sent, and `sync` comes after what
-///   was sent before it, as far as a serial queue or a barrier asks for that. Where nothing orders
-///   them (locks, atomics and the like do), both orders are tried. What is sent while a scenario is
-///   set up, to whichever queue, is done before its threads begin, by the thread that sets up. What
-///   a check sends is done when the checks have ended, or when one waits for it;
-/// - the main queue: its work runs on one thread that stands for the main thread, also when another
-///   thread waits for it with `sync`. There `Thread.isMainThread`, `dispatchPrecondition`,
-///   `MainActor.assumeIsolated` and the checks that the compiler adds in the Swift 6 mode hold, and
-///   nowhere else in a scenario;
-/// - `DispatchQueue.asyncAfter`: time is no part of the model, so the work comes to its queue at
-///   any later time, also when it is sent while a scenario is set up, and never for
-///   `.distantFuture`;
+///   concurrent queue is a readers-writer lock, and `.barrier` marks the writer. Waiting for a
+///   queue from its own work is a deadlock;
+/// - `DispatchQueue.async`: the lab starts threads that do the work: one for a serial queue, as
+///   many as needed for a concurrent one. Meanwhile, other threads that want the queue wait. Work
+///   is done in the order in which it was sent, and `sync` comes after the work that was sent
+///   before it, as far as a serial queue or a barrier requires that. If nothing orders two pieces
+///   of work (a lock or an atomic, for example), both orders are explored. Work that is sent during
+///   the set-up is done before the threads begin, by the thread that sets up. Work that a check
+///   sends is done after the checks, or when a check waits for it;
+/// - the main queue: its work runs on one thread that represents the main thread, even if another
+///   thread waits for it with `sync`. On that thread alone, `Thread.isMainThread`,
+///   `dispatchPrecondition`, `MainActor.assumeIsolated` and the checks that the compiler adds in
+///   Swift 6 mode hold;
+/// - `DispatchQueue.asyncAfter`: time is not part of the model, so the work arrives at its queue at
+///   any later time, even if it is sent during the set-up; with `.distantFuture` it never arrives;
 /// - `DispatchGroup`, and `DispatchWorkItem` with its `wait`, `notify`, `cancel` and flag
-///   `.barrier`. What follows a group is sent to its queue by the thread that leaves the group
-///   last. An item that is performed on the spot and canceled by another thread leaves no verdict;
+///   `.barrier`. The thread that leaves a group last sends the work that `notify` registered to its
+///   queue. If one thread performs an item directly and another cancels it, there is no verdict;
 /// - `DispatchQueue.concurrentPerform`: each iteration runs on a thread of its own, so that any two
 ///   may run at the same time and nothing orders them;
 /// - `Thread` and `pthread_create`, `pthread_join`: a thread that is started becomes one more
@@ -65,71 +64,75 @@ import Synchronization
 ///
 /// ## Tasks and actors
 ///
-/// A task is one more thread of the interleaving, whichever thread of the operating system runs
-/// it. ``task(_:_:)`` adds one; one that is started while the threads run is called `task 3` if it
-/// is the third. The runtime itself does the work, for `Task`, `Task.detached`, `Task.immediate`,
-/// `async let`, task groups, actors, the main actor, `Task.yield`, continuations, streams,
-/// cancellation and task-locals. A switch can happen before a task arrives at an actor, is resumed,
-/// ends, is cancelled, or asks whether it is cancelled; before an element is sent to a stream or
-/// taken from it; and before a task continues that has yielded. A task that is never resumed is a
+/// A task is one more thread of the interleaving, whichever thread of the operating system runs it.
+/// ``task(_:_:)`` adds a task. A task that is started while the threads run is called `task 3` if
+/// it is the third. The Swift runtime itself runs `Task`, `Task.detached`, `Task.immediate`, `async
+/// let`, task groups, actors, the main actor, `Task.yield`, continuations, streams, cancellation
+/// and task-locals. A switch can happen before a task arrives at an actor, is resumed, ends, is
+/// cancelled, or checks whether it is cancelled; before an element is sent to a stream or taken
+/// from it; and before a task continues that has yielded. A task that is never resumed is a
 /// deadlock, even if code outside of the scenario would resume it later.
 ///
-/// Time is no part of the model. Tasks that sleep wake up in the order of their times, each at any
-/// moment. `ContinuousClock.now` stands still until one of them wakes up.
+/// Time is not part of the model. Tasks that sleep wake up in the order of their deadlines, each at
+/// any moment. `ContinuousClock.now` stands still until one of them wakes up.
 ///
 /// These make an exploration inconclusive, with their place: a task that is started while a
 /// scenario is set up or checked, an actor with an executor of its own, a preference for a task
 /// executor, a sleep with a tolerance, a task with a priority that begins on another actor, and a
-/// task that yields again and again until something changes, which exceeds
+/// task that yields repeatedly until something changes, which exceeds
 /// ``Exploration/Options/maximumSteps``. Tasks of different priorities arrive at an actor in any
-/// order, and the runtime orders them. It is not tried out that a job overtakes another one that
-/// the same task has sent before. A checked continuation that is resumed twice ends the process:
-/// see ``Exploration/Options/isolation``.
+/// order, and the runtime orders them. One order is not explored: a job that overtakes another job
+/// which the same task has sent before it. A checked continuation that is resumed twice ends the
+/// process: see ``Exploration/Options/isolation``.
 ///
-/// A `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock that is released while no thread, or
-/// another one, holds it, a condition that is waited for without its lock, and a
-/// `DispatchSemaphore` that is freed with a lower count than it was made with, are findings of the
-/// kind ``Exploration/Finding/Kind/misuse``.
+/// ## Misuse
 ///
-/// Memory orderings count where data races are concerned, as in C++20: a relaxed load acquires
-/// nothing, a relaxed store releases nothing, a read-modify-write continues a release sequence, a
+/// These are findings of the kind ``Exploration/Finding/Kind/misuse``: a thread that releases a
+/// `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock without holding it, a wait for a
+/// condition without its lock, and a `DispatchSemaphore` that is freed with a lower count than it
+/// was made with.
+///
+/// ## Memory orderings and time
+///
+/// Memory orderings decide what is a data race, as in C++20: a relaxed load acquires nothing, a
+/// relaxed store releases nothing, a read-modify-write continues a release sequence, a
 /// compare-and-exchange that fails has its failure ordering, and fences count. The *values* are
-/// sequentially consistent whatever the ordering: every load finds what was stored last, so an
+/// sequentially consistent whatever the ordering: every load reads the last value stored, so an
 /// outcome that needs a reordered load or store is never reached.
 ///
-/// A wait that ends at a given time (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) goes on
-/// without what it waited for when no other thread can go on, and only then: time is no part of
-/// the model, and runs stay the same. Work that was sent with a delay comes before. A timeout of
-/// `.now()` is an attempt, and does not wait.
+/// A wait with a time-out (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) times out only when
+/// no other thread can continue, so that every run is reproducible;
+/// ``Exploration/Options/timeOutsFireAtAnyTime`` explores the other cases. Work that was sent with
+/// a delay comes before a time-out. A time-out of `.now()` is an attempt, and does not wait.
 ///
 /// Sets and dictionaries have the same order in every run and in every process that links the lab,
-/// as with `SWIFT_DETERMINISTIC_HASHING`. What depends on addresses (such as a hash of an
-/// `ObjectIdentifier`), on time or on chance does not; then there is no verdict, and the likely
-/// cause is named.
+/// as with `SWIFT_DETERMINISTIC_HASHING`. Code that depends on addresses (such as a hash of an
+/// `ObjectIdentifier`), on time or on random numbers is not deterministic. Then there is no
+/// verdict, and the likely cause is named.
 ///
 /// ## What it does not see
 ///
-/// - accesses through unsafe pointers, and to the elements of arrays and dictionaries one by one:
-///   an array counts as a whole, as the property in which it is;
+/// - accesses through unsafe pointers, and accesses to single elements of arrays and dictionaries:
+///   an access to an element counts as an access to the property that holds the array;
 /// - structures and local variables that no closure captures: no other thread can reach them;
 /// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues with a target queue that is not global, and
-///   threads that are started while a scenario is set up or checked. Where the code under test uses
+///   threads that are started while a scenario is set up or checked. If the code under test uses
 ///   them, there is no verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
-/// - which thread comes first when several wait for a queue with `sync`, or that work comes after
-///   them which is sent while they wait;
-/// - that a lock has been taken while the scenario was set up, and not been released there. What is
-///   to keep a thread waiting from the beginning is a semaphore;
-/// - of an access through a key path what lies behind a computed property or a subscript in it, and
-///   all of it if the key path is an `AnyKeyPath`: that access is made by the standard library. As
-///   computed there count, too, properties that are `weak`, `unowned` or `lazy`, have a wrapper, or
-///   can be overridden: of `\.model.count`, when the class that has `model` is not `final` and the
-///   one that has `count` is, `count` is not seen;
+/// - the order in which several threads that wait for a queue with `sync` get it, and that work
+///   sent while they wait comes after them;
+/// - a lock that was taken during the set-up and not released there. To make a thread wait from the
+///   beginning, use a semaphore;
+/// - a part of some accesses through key paths, because the standard library makes them: everything
+///   behind a computed property or a subscript in the path, and the whole access with an
+///   `AnyKeyPath`. Properties that are `weak`, `unowned` or `lazy`, have a wrapper, or can be
+///   overridden count as computed. In `\.model.count`, `count` is not seen if the class that has
+///   `model` is not `final` and the class that has `count` is;
 /// - anything the other threads of the process do. A thread of the scenario that waits for them, or
-///   for anything else that is not listed above, is reported as blocked, with its place. If no
-///   thread can go on, and one waits for a semaphore, a condition or a group that was made outside
-///   of the scenario, or for a change of a global, there is no verdict either: code outside could
-///   signal it, or make that change.
+///   for anything else that is not listed above, is reported as blocked, with its place. There is
+///   also no verdict if no thread can continue, and one of them waits for a semaphore, a condition
+///   or a group that was made outside of the scenario, or for a change of a global: code outside
+///   could signal it, or make that change.
 public final class Scenario {
     struct NamedThread {
         let name: String
@@ -168,16 +171,16 @@ public final class Scenario {
         readOutcome = nil
     }
 
-    /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, side by side
-    /// with the other bodies. An error that it throws counts as a failure. There can be up to 32
-    /// threads, the workers of queues and those that are started later included; each needs a name
-    /// of its own. Whatever is not like this is an
-    /// ``Exploration/Inconclusive/malformedScenario(_:)``, as are threads that are added by a body
-    /// or a check: then there is no verdict.
+    /// Adds a thread. `body` runs once in each interleaving, on a thread of the lab, concurrently
+    /// with the other bodies. An error that it throws counts as a failure.
     ///
-    /// A closure that is written in a function of a global actor belongs to that actor, unless it
-    /// is `@Sendable`. The threads of a scenario run on none, so then the exploration is
-    /// inconclusive, too.
+    /// There can be up to 32 threads, including the workers of queues and threads that are started
+    /// later. Each needs a name of its own. A body or a check must not add threads. Otherwise there
+    /// is no verdict: ``Exploration/Inconclusive/malformedScenario(_:)``.
+    ///
+    /// A closure that is written in a function of a global actor is isolated to that actor, unless
+    /// it is `@Sendable`. The threads of a scenario run on no actor, so an isolated closure makes
+    /// the exploration inconclusive, too.
     public func thread(_ name: String, _ body: @escaping @isolated(any) () throws -> Void) {
         if let actor = body.isolation {
             isMistaken(
@@ -213,14 +216,14 @@ public final class Scenario {
                 + "workers of queues included"
     }
 
-    /// Adds a queue, to which the code under test can send work. The work is done by `workers`
-    /// threads of the scenario: by one, called `name`, in the order in which it was sent; or by
-    /// several, called `name 1`, `name 2` and so on, which begin with it in that order. They wait
-    /// until there is work, and end when all other threads have ended and there is no more. There
-    /// has to be at least one.
+    /// Adds a queue, to which the code under test can send work. Threads of the scenario do the
+    /// work: one worker, called `name`, in the order in which it was sent; or several, called
+    /// `name 1`, `name 2` and so on, which begin it in that order. The workers wait until there is
+    /// work, and end when all other threads have ended and no work is left. There must be at least
+    /// one worker.
     ///
-    /// This is how code is explored that hands its work to a dispatch queue: where it takes
-    /// something to dispatch with, it is given this.
+    /// Use it for code that receives a dispatcher or a queue of its own type: pass one that sends
+    /// its work to this queue.
     ///
     /// ```swift
     /// struct QueueDispatcher: Dispatcher {
@@ -239,16 +242,16 @@ public final class Scenario {
         return queue
     }
 
-    /// Adds a condition for the end of each interleaving. `check` runs when every thread has come
-    /// to its end, and throws if something is wrong; see ``require(_:_:)``. It runs on a thread
-    /// of the lab: `#expect` and `XCTAssert` would not find their test there.
+    /// Adds a condition for the end of each interleaving. `check` runs after all threads have
+    /// ended, and throws if something is wrong; see ``require(_:_:)``. It runs on a thread of the
+    /// lab, where `#expect` and `XCTAssert` would not find their test.
     public func check(_ check: @escaping () throws -> Void) {
         checks.append(check)
     }
 
     /// Adds a column to the tables in which interleavings are shown. `read` is called between
-    /// steps, only when a table is made, on a thread of the lab. Where it comes to a lock that a
-    /// thread of the scenario holds, it is given up, and the table shows `(locked)`.
+    /// steps, only when a table is made, on a thread of the lab. If it needs a lock that a thread
+    /// of the scenario holds, the lab abandons the call, and the table shows `(locked)`.
     public func state(_ title: String, _ read: @escaping () -> String) {
         columns.append(Column(title: title, read: read))
     }
@@ -261,8 +264,8 @@ public final class Scenario {
 }
 
 extension Scenario {
-    /// What a check throws: a sentence that says what is wrong, without details that differ from
-    /// one interleaving to the next, since failures with the same sentence are counted together.
+    /// The error that a check throws: a sentence that says what is wrong. Failures with the same
+    /// sentence are counted together, so leave out details that differ between interleavings.
     public struct CheckFailure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The sentence.
         public let description: String
@@ -280,12 +283,12 @@ extension Scenario {
 }
 
 extension Scenario {
-    /// A list to which the threads of a scenario append what they want to remember: who was called,
-    /// with what, in which order.
+    /// A list to which the threads of a scenario append events: which handler was called, with what
+    /// value, in which order.
     ///
-    /// Appending is a step of its own, which other threads may precede or follow. It is no shared
-    /// access of the code under test, so it is never part of a data race, and orders nothing. It
-    /// can be used outside of the lab too, from any thread.
+    /// Appending is a step of its own, which other threads may precede or follow. It is not an
+    /// access by the code under test, so it is never part of a data race, and orders nothing. A log
+    /// can also be used outside of the lab, from any thread.
     public final class Log<Entry>: @unchecked Sendable {
         private var storage: [Entry] = []
         private let lock = Mutex(())

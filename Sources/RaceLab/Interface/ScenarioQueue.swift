@@ -4,9 +4,9 @@ import Synchronization
 extension Scenario {
     /// A queue of a scenario, made by ``Scenario/queue(_:workers:)``.
     ///
-    /// What a thread did before it sent a piece of work happens before that work; nothing else is
-    /// ordered by the queue, except that a worker does one thing after the other. It can be used
-    /// from any thread of the scenario, its workers included, and while the scenario is set up.
+    /// Everything that a thread did before it sent a piece of work happens before that work, and a
+    /// worker does one piece of work after the other. The queue orders nothing else. It can be used
+    /// from any thread of the scenario, including its workers, and during the set-up.
     public final class Queue: @unchecked Sendable {
         private final class Item {
             let work: () -> Void

@@ -1,10 +1,12 @@
 import CRaceLab
 
-// Tasks of Swift concurrency: a column of its own for each, and whether they can be explored at all.
+// Tasks of Swift concurrency: a column of its own for each, and whether they can be explored at
+// all.
 
 extension Scenario {
-    /// Adds a task, which runs side by side with the threads and tasks of the scenario. An error that it
-    /// throws counts as a failure. It is detached: it belongs to no actor, and inherits nothing.
+    /// Adds a task, which runs concurrently with the threads and tasks of the scenario. An error
+    /// that it throws counts as a failure. It is detached: it belongs to no actor, and inherits
+    /// nothing.
     public func task(_ name: String, _ body: @escaping @isolated(any) () async throws -> Void) {
         if let actor = body.isolation {
             isMistaken(
@@ -19,8 +21,8 @@ extension Scenario {
     }
 }
 
-/// Why tasks cannot be explored here, if so. What the code under test starts is then reported as not
-/// controlled.
+/// Why tasks cannot be explored here, if so. What the code under test starts is then reported as
+/// not controlled.
 package let unavailableTasks: String? = {
     let obstacle = rl_find_out_about_tasks(
         { _ = Task.detached { await Task.yield() } },

@@ -1,30 +1,30 @@
 extension Exploration {
-    /// Which thread makes which step of an interleaving, in a form that can be printed, kept and
-    /// typed in.
+    /// The thread that makes each step of an interleaving, in a form that can be printed, stored
+    /// and typed.
     ///
-    /// One letter for each step: the first letter of the thread's name, or, if two threads begin
-    /// with the same letter, `A` for the thread that was added first, `B` for the next, and so on;
-    /// Greek capitals follow `Z`. A thread that was started by another one has a letter from the
-    /// end of the alphabet. A number after a letter repeats it: `SR3S` is `SRRRS`.
+    /// A schedule has one letter for each step: the first letter of the thread's name, or, if two
+    /// threads begin with the same letter, `A` for the thread that was added first, `B` for the
+    /// next, and so on; Greek capitals follow `Z`. A thread that was started by another one has a
+    /// letter from the end of the alphabet. A number after a letter repeats it: `SR3S` is `SRRRS`.
     ///
-    /// A minus behind a letter says that this step is an attempt to take a lock, and fails because
-    /// it comes right before the release of the lock: `HT-` is a step of H with which H is done
-    /// with the lock, then an attempt of T, which fails, then the release. In `HT` H releases it
-    /// first. Where a thread waits for a dispatch queue, a minus says that it comes later than work
-    /// that was sent there by another thread, and has to wait for it.
+    /// A minus after a letter marks an attempt to take a lock that fails because it comes right
+    /// before the release of the lock. In `HT-`, H makes its last step under the lock, T attempts
+    /// to take the lock and fails, and then H releases it. In `HT`, H releases it first. If a
+    /// thread waits for a dispatch queue, a minus means that it comes after work that another
+    /// thread sent there, and has to wait for that work.
     ///
-    /// An exclamation mark behind a letter says that the time of a wait is up in this step, an
-    /// asterisk that a condition wakes the thread without a signal: see
+    /// An exclamation mark after a letter means that a wait times out in this step; an asterisk
+    /// means that a condition wakes the thread without a signal (a spurious wakeup): see
     /// ``Exploration/Options/timeOutsFireAtAnyTime`` and ``Exploration/Options/spuriousWakeups``.
     public struct Schedule: Hashable, Codable, Sendable {
         /// The index of the thread that makes each step.
         public let choices: [Int]
-        /// Which of the steps, counted from 0, are attempts to take a lock that come right before
-        /// its release, or come to a queue later than they could.
+        /// The steps, counted from 0, that are attempts to take a lock right before its release, or
+        /// that come to a queue later than they could.
         public let early: Set<Int>
-        /// In which of the steps the time of a wait is up although other threads could go on.
+        /// The steps in which a wait times out although other threads could continue.
         public let timedOut: Set<Int>
-        /// In which of the steps a condition wakes the thread without a signal.
+        /// The steps in which a condition wakes the thread without a signal.
         public let spurious: Set<Int>
 
         /// Creates a schedule from the threads that make its steps. Steps are counted from 0.
@@ -53,7 +53,7 @@ extension Exploration {
             )
         }
 
-        /// Why a text is no schedule of a scenario.
+        /// Why a text is not a schedule of a scenario.
         public struct Malformed: Error, Hashable, Codable, Sendable, CustomStringConvertible {
             /// The reason, and what the letters are, in a sentence.
             public let description: String
@@ -115,8 +115,9 @@ extension Exploration {
             return text
         }
 
-        /// The letter of each thread. Those that other threads have started have letters from the
-        /// end of the alphabet, so that those of the scenario do not depend on them.
+        /// The letter of each thread. Threads that other threads have started have letters from the
+        /// end of the alphabet, so that the letters of the scenario's threads do not depend on
+        /// them.
         public static func letters(for threads: [String]) -> [Character] {
             let named = Array(StartedThreads.named(of: threads))
             let initials = named.map { capital($0.first ?? "?") }
@@ -137,7 +138,7 @@ extension Exploration {
             return capital.count == 1 ? Character(capital) : letter
         }
 
-        /// How often another thread goes on than the one before.
+        /// The number of context switches.
         public var switches: Int {
             zip(choices, choices.dropFirst()).count { $0 != $1 }
         }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Step A, one lock: any number of threads may use the promise.
 ///
-/// This is Stage 2 with its state behind one lock. Nothing reads or writes the
-/// state without the lock, so no thread sees a change that is half made.
+/// This is Stage 2 with its state behind one lock. No code reads or writes the
+/// state without the lock, so no thread sees a half-made change.
 ///
 /// What is still wrong: handlers are called while the lock is held. A handler
 /// that uses its own promise locks the same lock again, which is a deadlock
@@ -90,7 +90,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// is rejected with that error.
     ///
     /// `function` runs at most once: on the thread that settles the promise,
-    /// or on the calling thread before `then` returns, if it is settled.
+    /// or, if it is settled, on the calling thread before `then` returns.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> Next
@@ -130,7 +130,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// promise before it in the chain, is rejected. It can be called any
     /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the thread on which a `then` would.
+    /// `function` runs at most once, on the same thread as a handler of `then`.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// Step B, call outside: no handler runs while the lock is held.
 ///
-/// Under the lock the state changes, and nothing else happens. Each change
-/// returns the handlers to call, and they are called after the unlock. So a
-/// handler may register another one, settle a promise, or wait for a thread.
+/// Only the state changes under the lock. Each change returns the handlers to
+/// call, and they are called after the unlock. So a handler may register
+/// another one, settle a promise, or wait for a thread.
 ///
 /// What is still wrong: the order. A handler that is registered while others
 /// are being called finds the promise settled, and is called at once.
@@ -92,7 +92,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// is rejected with that error.
     ///
     /// `function` runs at most once: on the thread that settles the promise,
-    /// or on the calling thread before `then` returns, if it is settled.
+    /// or, if it is settled, on the calling thread before `then` returns.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> Next
@@ -132,7 +132,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// promise before it in the chain, is rejected. It can be called any
     /// number of times, at any time, and does not affect any `then`.
     ///
-    /// `function` runs at most once, on the thread on which a `then` would.
+    /// `function` runs at most once, on the same thread as a handler of `then`.
     public func error(_ function: @escaping RejectFunction) {
         observe { outcome in
             if case .failure(let error) = outcome { function(error) }

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Until now a handler that settled the next promise of a chain called that
 /// promise's handlers, and so on: a chain of a million links was a million
-/// calls deep. Now it adds one callback to a queue and returns. (So handlers
-/// of the next promise run later than they did: do not wait for them.)
+/// calls deep. Now it adds one callback to a queue and returns. (So the
+/// handlers of the next promise run later: a handler must not wait for them.)
 ///
 /// What is still wrong: a handler runs before `then` returns if the promise is
 /// already settled, and later if it is not.
