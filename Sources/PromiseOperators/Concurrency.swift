@@ -10,16 +10,21 @@ extension AWPromise {
         get async throws {
             // A settled promise may still be calling its handlers.
             if let result { return try result.get() }
+            let here = ImmediateDispatcher()
             let (answer, resolver) = Self.pending()
-            resolver.follow(self, until: answer)
-            return try await withTaskCancellationHandler {
-                try await withCheckedThrowingContinuation { continuation in
-                    answer.observe(on: ImmediateDispatcher()) { outcome in
-                        continuation.resume(with: outcome)
+            var observation: Observation?
+            do {
+                return try await withTaskCancellationHandler {
+                    try await withCheckedThrowingContinuation { continuation in
+                        answer.observe(on: here) { continuation.resume(with: $0) }
+                        observation = observe(on: here) { resolver.settle($0) }
                     }
+                } onCancel: {
+                    resolver.reject(CancellationError())
                 }
-            } onCancel: {
-                resolver.reject(CancellationError())
+            } catch {
+                observation?.withdraw()
+                throw error
             }
         }
     }

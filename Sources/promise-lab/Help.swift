@@ -67,8 +67,9 @@ enum Help {
         Each verdict is compared with the documented one: the exit status is 0 if all are as
         documented, those that fail included, and 1 if one is not. With --steps the columns are the
         steps from Stage 2 to Stage 3 (Sources/Steps), and each line ends with what a step changes.
-        With --designs they are the designs of Bolts, PromiseKit and Google Promises in miniature
-        (Sources/FieldGuide), and Stage 3. With --only the rows named alone: --only R01,R05.
+        With --designs they are the designs of Bolts, PromiseKit and Google Promises in miniature, a
+        promise as an actor and its repair (Sources/FieldGuide), and Stage 3; each line ends with the
+        reasons. With --only the rows named alone: --only R01,R05.
 
         """,
         "show": """

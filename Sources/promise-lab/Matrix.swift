@@ -18,6 +18,9 @@ struct Matrix {
     /// says what each column changes.
     private var showsChanges: Bool { subjects.contains { $0.kind == .step } }
 
+    /// Whether the columns are too many for reasons in the cells: the end of the line has them.
+    private var showsReasons: Bool { subjects.contains { $0.kind == .design } }
+
     struct Column {
         let subject: Subject
         let width: Int
@@ -30,9 +33,11 @@ struct Matrix {
     ]
 
     /// The designs, and Stage 3 for comparison.
-    static let designs =
-        Subject.all(.design).map { Column(subject: $0, width: 18) }
-        + [Column(subject: .threadSafe, width: 9)]
+    static let designs = [
+        Column(subject: .bolts, width: 6), Column(subject: .promiseKit, width: 11),
+        Column(subject: .google, width: 7), Column(subject: .actor, width: 7),
+        Column(subject: .repairedActor, width: 6), Column(subject: .threadSafe, width: 8),
+    ]
 
     /// The way from Stage 2 to Stage 3.
     static let steps =
@@ -113,13 +118,13 @@ struct Matrix {
     private func header(_ title: String) -> String {
         let titles =
             columns.map { $0.title.padded(to: $0.width) }.joined()
-            + (showsChanges ? "What each changes" : "")
+            + (showsChanges ? "What each changes" : showsReasons ? "Why" : "")
         return Terminal.painted(
             Matrix.trimmed("\(title)".padded(to: Matrix.nameWidth + 5) + titles), .bold)
     }
 
     private func line(_ row: Row) -> String {
-        showsChanges ? lineOfChanges(row) : lineOfCells(row)
+        showsChanges ? lineOfChanges(row) : showsReasons ? lineOfReasons(row) : lineOfCells(row)
     }
 
     private func lineOfChanges(_ row: Row) -> String {
@@ -138,6 +143,25 @@ struct Matrix {
             before = now
         }
         return Matrix.trimmed(text + changes.joined(separator: ", "))
+    }
+
+    private func lineOfReasons(_ row: Row) -> String {
+        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
+        var reasons: [String] = []
+        for column in columns {
+            let expectation = row.hazard.expectation(on: column.subject)
+            let verdict = row.verdicts[column.subject]!
+            let (cell, colour) = Matrix.cell(verdict, expectation)
+            let failing = if case .fails(_, .some, _, _) = verdict { 2 } else { 1 }
+            let mark = cell.split(separator: " ").prefix(failing).joined(separator: " ")
+            let gap = String(repeating: " ", count: max(1, column.width - mark.count))
+            text += Terminal.painted(mark, colour) + gap
+            if case .fails(let found, _, _, _) = verdict {
+                let word = Matrix.word(found, expectation)
+                if !reasons.contains(word) { reasons.append(word) }
+            }
+        }
+        return Matrix.trimmed(text + reasons.joined(separator: ", "))
     }
 
     /// A verdict without its counts.

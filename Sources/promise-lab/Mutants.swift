@@ -284,6 +284,41 @@ enum MutantsCommand {
             ],
             noticedBy: [("R19 on Stage 3", "never called")]),
         Mutant(
+            name: "`value` looks whether the promise is pending, and then registers",
+            file: "\(operators)/Concurrency.swift",
+            edits: [
+                (
+                    "observation = observe(on: here) { resolver.settle($0) }",
+                    "if result == nil { observation = observe(on: here) { resolver.settle($0) } }"
+                )
+            ],
+            noticedBy: [("R20 on Stage 3", "deadlock")]),
+        Mutant(
+            name: "a cancelled task waits for the promise",
+            file: "\(operators)/Concurrency.swift",
+            edits: [("resolver.reject(CancellationError())", "_ = resolver")],
+            noticedBy: [("R21 on Stage 3", "rejected CancellationError()")]),
+        Mutant(
+            name: "only one task at a time may wait", file: "\(operators)/Concurrency.swift",
+            edits: [
+                (
+                    "extension AWPromise {",
+                    "import Synchronization\nprivate let isTaken = Mutex(false)\nextension AWPromise {"
+                ),
+                (
+                    "let here = ImmediateDispatcher()\n            let (answer",
+                    """
+                    guard isTaken.withLock({ taken in defer { taken = true }; return !taken }) else {
+                        throw OperatorError.timedOut
+                    }
+                    defer { isTaken.withLock { $0 = false } }
+                    let here = ImmediateDispatcher()
+                    let (answer
+                    """
+                ),
+            ],
+            noticedBy: [("R22 on Stage 3", "never sent")]),
+        Mutant(
             name: "`wait` blocks on any queue", file: "\(operators)/Waiting.swift",
             edits: [("if SerialQueue.isCurrent { throw OperatorError.wouldWaitForItself }", "")],
             noticedBy: [("H18 on Stage 3", "waits on its own queue")]),

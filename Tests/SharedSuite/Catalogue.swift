@@ -9,7 +9,7 @@ public enum Catalogue {
     /// The hazards that need several threads, and run under every interleaving.
     public static let races: [any Race] = [
         R01(), R02(), R03(), R04(), R05(), R06(), R07(), R08(), R09(), R10(), R11(), R12(), R14(),
-        R15(), R16(), R17(), R18(), R19(),
+        R15(), R16(), R17(), R18(), R19(), R20(), R21(), R22(),
     ]
 
     /// Those that need no run: the compiler is asked.

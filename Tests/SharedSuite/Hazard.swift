@@ -123,6 +123,9 @@ public protocol Hazard: Sendable {
     /// What is done and what must hold, in a sentence or two.
     var story: String { get }
 
+    /// Why it cannot run on this platform, or in this build; `nil` if it can.
+    var unavailable: String? { get }
+
     /// What a subject lacks to express the hazard; `nil` if it lacks nothing.
     func whatIsMissing(from subject: Subject) -> String?
 
@@ -131,11 +134,20 @@ public protocol Hazard: Sendable {
 }
 
 extension Hazard {
+    public var unavailable: String? { nil }
+
     public func whatIsMissing(from subject: Subject) -> String? { nil }
+
+    /// Why the hazard cannot be expressed on a subject, whatever it does; `nil` if it can.
+    public func obstacle(on subject: Subject) -> String? {
+        subject.hasAsyncFunctions && !(self is any AsyncHazard)
+            ? "its functions are async, and the row calls it from threads"
+            : whatIsMissing(from: subject)
+    }
 
     /// What the catalogue says of the hazard on a subject.
     public func expectation(on subject: Subject) -> Expectation {
-        if let missing = whatIsMissing(from: subject) { return .cannotExpress(missing) }
+        if let obstacle = obstacle(on: subject) { return .cannotExpress(obstacle) }
         return subject.documented[id] ?? .survives
     }
 
@@ -146,6 +158,9 @@ extension Hazard {
         return runExpressible(on: subject)
     }
 }
+
+/// A hazard that promises with `async` functions can express, too.
+protocol AsyncHazard: Hazard {}
 
 /// Thrown by a scenario when the promise has failed.
 public struct Failed: Error {

@@ -1,4 +1,5 @@
 import Dispatch
+import FieldGuide
 
 /// A promise to run hazards on: a stage, a step on the way to Stage 3, or a library's design in
 /// miniature.
@@ -11,14 +12,20 @@ public struct Subject: Sendable {
     }
 
     public let kind: Kind
+    enum Promise: Sendable {
+        case calls(any (PromiseUnderTest & SendableMetatype).Type)
+        case awaits(any (AsyncPromise<Int> & SendableMetatype).Type)
+    }
+
     /// The word after the option: `3`, `B`, `BoltsStyle`.
     public let word: String
     /// The module that defines the class.
     public let module: String
     /// Heads a column of a matrix.
     public let title: String
-    /// The promise with handlers that run as early as it allows, which is when races show.
-    let type: any (PromiseUnderTest & SendableMetatype).Type
+    /// The promise with handlers that run as early as it allows, which is when races show; or one
+    /// with `async` functions.
+    let promise: Promise
     /// The promise on which the clauses of Promises/A+ are tried; `nil` if none are.
     let typeForAPlus: (any (PromiseUnderTest & SendableMetatype).Type)?
     /// Registers a handler with a fulfilled promise, to run on a queue; `nil` if no handler can be
@@ -41,12 +48,37 @@ public struct Subject: Sendable {
         self.word = word
         self.module = module
         self.title = title
-        self.type = type
+        promise = .calls(type)
         self.typeForAPlus = typeForAPlus
         self.registerOnQueue = registerOnQueue
         self.usesDesignQueue = usesDesignQueue
         self.documented = documented
     }
+
+    /// A design with `async` functions.
+    init(
+        _ word: String, title: String,
+        awaiting type: any (AsyncPromise<Int> & SendableMetatype).Type,
+        documented: [String: Expectation]
+    ) {
+        kind = .design
+        self.word = word
+        module = "FieldGuide"
+        self.title = title
+        promise = .awaits(type)
+        (typeForAPlus, registerOnQueue, usesDesignQueue) = (nil, nil, false)
+        self.documented = documented
+    }
+
+    /// The type of a promise whose functions can be called on any thread.
+    var type: any (PromiseUnderTest & SendableMetatype).Type {
+        guard case .calls(let type) = promise else {
+            preconditionFailure("\(self) has async functions: see Hazard.obstacle(on:)")
+        }
+        return type
+    }
+
+    var hasAsyncFunctions: Bool { if case .awaits = promise { true } else { false } }
 }
 
 extension Subject {

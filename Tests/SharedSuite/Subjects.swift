@@ -4,7 +4,7 @@ extension Subject {
     /// Every subject, in the order of the columns: the stages, the steps, the designs.
     public static let all: [Subject] = [
         naive, handlers, threadSafe, oneLock, callOutside, thirdPhase, callbackQueue, dispatchers,
-        bolts, promiseKit, google,
+        bolts, promiseKit, google, actor, repairedActor,
     ]
 
     public static let naive = Subject(

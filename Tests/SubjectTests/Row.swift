@@ -32,20 +32,10 @@ struct Row: Sendable, CustomTestStringConvertible {
         switch check {
         case .hazard(let hazard):
             if case .cannotExpress(let why) = hazard.expectation(on: subject) { return why }
-            return hazard.canRunHere ? nil : Exploration.unavailable
+            return hazard.unavailable
         case .clause(let clause):
             return clause.results(on: subject).isEmpty ? "\(subject) has no case for it" : nil
         }
-    }
-}
-
-extension Hazard {
-    /// A race needs the lab. A long chain may overflow its stack, after which a program under
-    /// ThreadSanitizer does not end.
-    fileprivate var canRunHere: Bool {
-        if self is any Race { return Exploration.unavailable == nil }
-        return !(self is any LongChainHazard)
-            || Exploration.unavailable?.contains("ThreadSanitizer") != true
     }
 }
 

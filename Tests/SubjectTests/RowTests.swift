@@ -43,7 +43,7 @@ struct RowTests {
                 guard case .cannotExpress(let why) = hazard.expectation(on: subject) else {
                     continue
                 }
-                switch hazard.whatIsMissing(from: subject) {
+                switch hazard.obstacle(on: subject) {
                 case let missing?: #expect(why == missing)
                 case nil:
                     // The type could run it, but with one slot it fails for another reason.

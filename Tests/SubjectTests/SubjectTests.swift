@@ -38,4 +38,10 @@ struct SubjectTests {
 
     @Test("Design · Google Promises", arguments: Row.all(on: .google))
     func GooglePromisesStyle(_ row: Row) async throws { try await row.test() }
+
+    @Test("Design · actor", arguments: Row.all(on: .actor))
+    func ActorStyle(_ row: Row) async throws { try await row.test() }
+
+    @Test("Design · repaired actor", arguments: Row.all(on: .repairedActor))
+    func RepairedActor(_ row: Row) async throws { try await row.test() }
 }

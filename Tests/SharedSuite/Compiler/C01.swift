@@ -1,25 +1,30 @@
 import Foundation
 
 /// A hazard that runs nothing but the compiler.
-struct C01: Hazard {
+struct C01: AsyncHazard {
     let id = "C01"
     let name = "sharing in Swift 6 mode"
     let story =
         "Two threads use one promise. The Swift 6 language mode accepts that only if the "
         + "compiler can verify that the class is safe to share."
 
-    private static func source(_ module: String, _ type: String) -> String {
-        """
-        import \(module)
+    private static func source(_ subject: Subject) -> String {
+        let (type, asynchronous, awaiting) =
+            switch subject.promise {
+            case .calls(let type): ("\(type)", "", "")
+            case .awaits(let type): ("\(type)", "async", "await")
+            }
+        return """
+            import \(subject.module)
 
-        func onAnotherThread(_ work: @escaping @Sendable () -> Void) {}
+            func onAnotherThread(_ work: @escaping @Sendable () \(asynchronous) -> Void) {}
 
-        func share(_ promise: \(type)) {
-            onAnotherThread { _ = promise.result }
-            _ = promise.result
-        }
+            func share(_ promise: \(type)) \(asynchronous) {
+                onAnotherThread { _ = \(awaiting) promise.result }
+                _ = \(awaiting) promise.result
+            }
 
-        """
+            """
     }
 
     func runExpressible(on subject: Subject) -> Verdict {
@@ -27,7 +32,7 @@ struct C01: Hazard {
             .appending(path: "C01-\(UUID().uuidString).swift")
         defer { try? FileManager.default.removeItem(at: file) }
         do {
-            try C01.source(subject.module, "\(subject.type)").write(
+            try C01.source(subject).write(
                 to: file, atomically: true, encoding: .utf8)
             return try verdict(file)
         } catch {

@@ -53,6 +53,23 @@ extension Subject {
         ])
 }
 
+extension Subject {
+    public static let actor = Subject(
+        "ActorStyle", title: "Actor", awaiting: ActorStyle<Int>.self,
+        documented: [
+            // While it awaits the handlers, another caller finds the promise pending.
+            "R02": .fails(.twice),
+            "R03": .fails(.bothKinds),
+            // A handler that is registered meanwhile is discarded with those that were called.
+            "R05": .fails(.lost),
+            "R06": .fails(.lost),
+            "R07": .fails(.lost),
+        ])
+
+    public static let repairedActor = Subject(
+        "RepairedActor", title: "Fixed", awaiting: RepairedActor<Int>.self, documented: [:])
+}
+
 extension DispatchQueue {
     fileprivate func send(_ work: @escaping () -> Void) {
         nonisolated(unsafe) let work = work

@@ -1,6 +1,7 @@
 // Stack and memory.
 
 import Foundation
+import RaceLab
 
 /// What can happen to a chain of a million links. A stack overflow ends the process, so each part
 /// runs in a process of its own.
@@ -22,6 +23,11 @@ public protocol LongChainHazard: Hazard {
 }
 
 extension LongChainHazard {
+    /// A chain may overflow its stack, after which a program under ThreadSanitizer does not end.
+    public var unavailable: String? {
+        Exploration.unavailable.flatMap { $0.contains("ThreadSanitizer") ? $0 : nil }
+    }
+
     public func runExpressible(on subject: Subject) -> Verdict { ChildRun.run(parts, on: subject) }
 }
 

@@ -39,20 +39,26 @@ func withoutOperators(_ subject: Subject) -> String? {
     }
 }
 
-/// The outcomes that the observer of a promise received.
+/// The outcomes that the observer of a promise, or a task that awaits it, received.
 final class Ends: Sendable {
     let log = Scenario.Log<Call>()
+    private let receiver: String
 
-    init() {}
+    init(receiver: String = "observer") {
+        self.receiver = receiver
+    }
 
-    init<Value>(of promise: AWPromise<Value>) {
+    convenience init<Value>(of promise: AWPromise<Value>) {
+        self.init()
         observe(promise)
     }
 
     func observe<Value>(_ promise: AWPromise<Value>) {
-        promise.observe(on: ImmediateDispatcher()) { outcome in
-            self.log.append(Call(who: "observer", what: Ends.words(outcome)))
-        }
+        promise.observe(on: ImmediateDispatcher()) { self.receive($0) }
+    }
+
+    func receive<Value>(_ outcome: Result<Value, any Error>) {
+        log.append(Call(who: receiver, what: Ends.words(outcome)))
     }
 
     /// The only outcome. Throws if there are none, or several.

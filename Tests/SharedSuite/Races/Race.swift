@@ -21,6 +21,8 @@ extension Race {
 
     public var reduces: Bool { true }
 
+    public var unavailable: String? { Exploration.unavailable }
+
     public var options: Exploration.Options {
         var options = Exploration.Options()
         options.failingKinds = failingKinds
@@ -31,6 +33,10 @@ extension Race {
     /// The scenario on a subject.
     public func scenario(on subject: Subject) -> (Scenario) -> Void {
         { scenario in
+            if case .awaits(let type) = subject.promise {
+                (self as? any AsyncRace)?.setUp(scenario, awaiting: type)
+                return
+            }
             if subject.usesDesignQueue {
                 // The queue is one more thread of the interleaving. It has ended when the checks
                 // begin.
