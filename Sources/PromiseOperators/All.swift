@@ -3,7 +3,7 @@ import Synchronization
 extension AWPromise {
     /// Waits for all promises. Fulfilled with their values, in the order of the
     /// promises, or rejected with the error of the first that is rejected. The
-    /// others go on, but their outcomes are ignored.
+    /// others are not cancelled, but their outcomes are ignored.
     ///
     /// An empty array fulfills it at once. A promise may occur twice. (The
     /// `whenAll` of Bolts waits for the other promises after a failure, too.)

@@ -5,12 +5,12 @@ extension AWPromise {
     /// Starts work for each input, and never lets more than `limit` promises be
     /// pending at a time. Fulfilled with their values in the order of the
     /// inputs, or rejected with the first error, after which no work is
-    /// started. Work in flight goes on, but its outcome is ignored.
+    /// started. Work in flight continues, but its outcome is ignored.
     ///
     /// `inputs` is iterated once, lazily, by one thread at a time, so it may be
     /// infinite. `start` runs at most once for each input, where `dispatcher`
-    /// decides. No inputs fulfill the promise at once. A `limit` below 1 is a
-    /// programming error.
+    /// decides. Without inputs, the promise is fulfilled at once. A `limit`
+    /// below 1 is a programming error.
     ///
     /// (PromiseKit's `when(fulfilled:concurrently:)` exceeded its limit in 135
     /// of 200 runs.)

@@ -10,13 +10,13 @@ public final class CancellationSource: Sendable {
 
     /// Makes a source that is cancelled by ``cancel()``, or when any of
     /// `tokens` is cancelled. Its token retains those tokens, and leaves
-    /// nothing on them when it is freed.
+    /// no observer on them when it is freed.
     public init(linkedTo tokens: CancellationToken...) {
         token = CancellationToken(linkedTo: tokens)
     }
 
-    /// Cancels. Immediate observers run inside this call. Later calls do
-    /// nothing; any thread may make them.
+    /// Cancels the token. Immediate observers run inside this call. Any thread
+    /// may call this; later calls do nothing.
     public func cancel() { token.cancel() }
 }
 
@@ -47,8 +47,8 @@ public final class CancellationToken: Sendable {
 
     deinit {
         resolver.reject(PromiseError.abandoned)
-        // Frees the links one by one: a link that frees the next one in its
-        // `deinit` would need stack for each of a long row.
+        // Frees the links one by one: if each link freed the next one in its
+        // `deinit`, a long chain would exhaust the stack.
         var unused = takeLinks()
         while var token = unused.popLast() {
             guard isKnownUniquelyReferenced(&token) else { continue }
@@ -77,7 +77,7 @@ public final class CancellationToken: Sendable {
     /// Calls `function` when the work is cancelled, or at once if it already
     /// is. `function` runs at most once, where `dispatcher` decides. It is
     /// released without a call when the token is freed. Withdraw the
-    /// observation when the work is done: the token may live for long.
+    /// observation when the work is done: the token may live long.
     @discardableResult
     public func observe(
         on dispatcher: any Dispatcher = DispatchQueue.main,
@@ -97,13 +97,13 @@ extension Result<Void, any Error> {
 }
 
 extension AWPromise {
-    /// Ends as this promise ends, or is rejected with a `CancellationError`
+    /// Settles as this promise does, or is rejected with a `CancellationError`
     /// when `token` is cancelled. If both have happened already, it is
     /// rejected.
     ///
     /// A cancellation is an error like any other, and passes down the chain. In
-    /// Bolts it is a third final state. The work behind the promise goes on:
-    /// pass it the token, too. When the promise ends, nothing remains on the
+    /// Bolts it is a third final state. The work itself is not cancelled: pass
+    /// it the token, too. When the promise settles, no observer remains on the
     /// token.
     public func cancelled(by token: CancellationToken) -> AWPromise<Value> {
         let (promise, resolver) = Self.pending()

@@ -5,7 +5,7 @@ extension AWPromise {
     /// throws its error: `try await promise.value`.
     ///
     /// If the task is cancelled while the promise is pending, this throws a
-    /// `CancellationError` and leaves nothing on the promise, which goes on.
+    /// `CancellationError` and leaves no observer on the promise.
     public var value: Value {
         get async throws {
             // A settled promise may still be calling its handlers.

@@ -11,7 +11,7 @@ import Dispatch
 
 extension AWPromise {
     /// Calls `function` with the error of a rejected promise, and returns a
-    /// promise that ends as the promise ends that `function` returns. A value
+    /// promise that settles as the promise returned by `function` does. A value
     /// is passed on.
     ///
     /// To recover from certain errors only, throw the others again.
@@ -41,7 +41,7 @@ extension AWPromise {
     /// error on: the chain stays rejected, as in Google Promises.
     ///
     /// ``AWPromise/error(on:_:)`` ends a chain instead, and `recover` fulfills
-    /// it, which JavaScript's `catch` does.
+    /// it, as JavaScript's `catch` does.
     @discardableResult
     public func `catch`(
         on dispatcher: any Dispatcher = DispatchQueue.main,
@@ -67,7 +67,7 @@ extension AWPromise {
 
     /// Calls `function` when the promise is settled, waits for the promise that
     /// it returns, and passes the outcome on. If that promise is rejected, its
-    /// error is passed on instead, as by JavaScript's `finally`.
+    /// error is passed on instead, as JavaScript's `finally` does.
     @discardableResult
     public func always<Ignored>(
         on dispatcher: any Dispatcher = DispatchQueue.main,

@@ -32,7 +32,7 @@ extension Resolver {
     }
 
     /// Observes `source`, and settles `promise`, the promise of this resolver,
-    /// as `source` is settled.
+    /// with the outcome of `source`.
     public func follow(
         _ source: AWPromise<Value>, until promise: AWPromise<Value>
     ) {

@@ -21,8 +21,8 @@ extension AWPromise {
         AWPromise<Void>.fulfilled(()).then(on: dispatcher, function)
     }
 
-    /// Calls `function`, and returns a promise that ends as the promise ends
-    /// that `function` returns. If it throws, the promise is rejected.
+    /// Calls `function`, and returns a promise that settles as the promise
+    /// returned by `function` does. If it throws, the promise is rejected.
     public static func attempt(
         on dispatcher: any Dispatcher = ImmediateDispatcher(),
         _ function: @escaping @Sendable () throws -> AWPromise<Value>

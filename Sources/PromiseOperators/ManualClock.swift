@@ -38,7 +38,7 @@ public final class ManualClock: PromiseClock {
 
     public init() {}
 
-    /// How far the clock has been advanced.
+    /// The sum of the durations by which the clock was advanced.
     public var now: Duration { state.withLock { $0.now } }
 
     /// The number of scheduled calls. A test can check that none is left.
@@ -70,7 +70,7 @@ public final class ManualClock: PromiseClock {
     }
 
     private func cancel(_ number: Int) {
-        // The function leaves the lock alive, and is freed here.
+        // The function is moved out of the lock, and freed after the unlock.
         _ = state.withLock { state in
             state.calls.firstIndex { $0.number == number }.map {
                 state.calls.remove(at: $0)

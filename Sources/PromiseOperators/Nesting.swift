@@ -3,8 +3,8 @@ import Foundation
 /// Calls functions that may call each other, without exhausting the stack.
 ///
 /// A promise that follows another is settled inside an observer of that other.
-/// In a chain of 100,000 of them each call would be inside the one before. So
-/// from a certain depth on a function is kept, and called when the outermost
+/// In a chain of 100,000 of them, each call would be inside the one before. So
+/// beyond a certain depth, a function is stored, and called when the outermost
 /// one on this thread has returned. (Bolts for Swift counts to 20, and moves to
 /// another thread.)
 final class Nesting {

@@ -8,7 +8,7 @@ import Synchronization
 /// been suspended.)
 public protocol PromiseClock: Sendable {
     /// Calls `function` once, after `delay`, on a thread of the clock's choice
-    /// and never inside this call. If the returned alarm is cancelled before,
+    /// and never inside this call. If the returned alarm is cancelled first,
     /// `function` is released without a call. May be called on any thread.
     func schedule(
         after delay: Duration, _ function: @escaping @Sendable () -> Void

@@ -1,6 +1,6 @@
 extension AWPromise {
-    /// Ends as the first of the promises ends, with a value or an error. If
-    /// several are settled already, the first in the array wins.
+    /// Settles with the outcome, value or error, of the first promise to settle.
+    /// If several are settled already, the first in the array wins.
     ///
     /// For an empty array it is rejected with ``OperatorError/noPromises``, as
     /// in PromiseKit. (JavaScript's `race` stays pending.) When the race is

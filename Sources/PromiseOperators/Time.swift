@@ -27,11 +27,11 @@ extension AWPromise {
         }
     }
 
-    /// Ends as this promise ends, or is rejected with
+    /// Settles as this promise does, or is rejected with
     /// ``OperatorError/timedOut`` if that takes longer than `limit`. The work
-    /// behind this promise goes on; to stop it, cancel it.
+    /// itself is not stopped; to stop it, cancel it.
     ///
-    /// The timer is cancelled when the promise ends, and retains no promise.
+    /// The timer is cancelled when the promise settles, and retains no promise.
     /// (From Google Promises, where the timer runs on.)
     public func timeout(
         after limit: Duration, clock: any PromiseClock = SystemClock()

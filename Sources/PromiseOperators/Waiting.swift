@@ -52,7 +52,7 @@ public struct SerialQueue: Dispatcher {
         self.init(DispatchQueue(label: label, qos: qos))
     }
 
-    /// Marks a serial queue for good, whatever sends work to it.
+    /// Marks a serial queue, permanently and for all work sent to it.
     public init(_ queue: DispatchQueue) {
         self.queue = queue
         queue.setSpecific(key: Self.mark, value: true)

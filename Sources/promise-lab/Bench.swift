@@ -24,9 +24,8 @@ enum BenchCommand {
         print(
             """
 
-            ↔: how often, in each, one thread hands over to another. These are threads of the
-            operating system, which puts the one to sleep and wakes the other; it took
-            \(usage.systemShare) % of the time.
+            ↔: context switches in each interleaving. The operating system puts one thread to sleep
+            and wakes the other, which took \(usage.systemShare) % of the time.
             """)
     }
 

@@ -1,6 +1,6 @@
 import HTTPExample
 
-/// Things to try.
+/// Runs a demonstration.
 enum DemoCommand {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -23,7 +23,7 @@ enum DemoCommand {
 
     private static func show(_ example: Episode.Case, on stage: Episode.Stage) throws {
         guard let episode = try Episode.run(example, on: stage, patience: 1) else {
-            throw Failure(description: "'\(example.rawValue)' has not come to an end in a minute")
+            throw Failure(description: "'\(example.rawValue)' did not finish within a minute")
         }
         print("\n    \(example.rawValue)")
         for (index, event) in episode.events.enumerated() {

@@ -54,13 +54,13 @@ enum ExerciseCommand {
         let file = workbook.file(exercise)
         let name = GradeCommand.shortened(file)
         if FileManager.default.fileExists(atPath: file.path) {
-            print("\(name) is there already: --reset makes it the stub again.")
+            print("\(name) exists already: --reset replaces it by the stub.")
             return
         }
         try FileManager.default.createDirectory(
             at: workbook.folder, withIntermediateDirectories: true)
         try exercise.stub(variant: 1).write(to: file, atomically: true, encoding: .utf8)
-        print("\(name) is written. The task stands at its head.")
+        print("\(name) is written. The task is at the top of the file.")
     }
 
     /// The next hint, after those that have been shown before.

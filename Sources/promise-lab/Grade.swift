@@ -120,14 +120,14 @@ enum GradeCommand {
         switch grade.result {
         case .notAttempted:
             lines += [
-                "This is the stub as it came. The task stands at its head: promise-lab exercise "
+                "This is the unchanged stub. To read the task: promise-lab exercise "
                     + "\(exercise.number)"
             ]
         case .doesNotCompile(let errors):
             lines += ["It does not compile:", ""]
             lines += errors.split(separator: "\n").map { Terminal.wrapped(String($0)) }
         case .refused(let why):
-            lines += [Terminal.wrapped(Terminal.painted("✗ ", .red) + "It is not tried: \(why).")]
+            lines += [Terminal.wrapped(Terminal.painted("✗ ", .red) + "It was not run: \(why).")]
         case .passed:
             lines += ["", Terminal.wrapped(exercise.afterword)]
         case .failed(let failure):
@@ -136,7 +136,7 @@ enum GradeCommand {
             lines += [Terminal.wrapped("It could not be tried: \(why)")]
         }
         if !grade.printed.isEmpty {
-            lines += ["", "It printed, to begin with:", ""]
+            lines += ["", "The first lines of its output:", ""]
             lines += grade.printed.split(separator: "\n").map { "  \($0.prefix(96))" }
         }
         return lines.joined(separator: "\n") + "\n"

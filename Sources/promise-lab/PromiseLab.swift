@@ -42,7 +42,7 @@ enum PromiseLab {
         var arguments = Arguments(Array(words.drop { $0 != name }.dropFirst()))
         guard words.first == name else {
             throw Mistake(
-                "options go behind the command: promise-lab "
+                "options follow the command: promise-lab "
                     + "\(Help.options(of: name) == nil ? "COMMAND" : name) … \(words[0])")
         }
         if let options = Help.options(of: name) { try arguments.check(against: options, of: name) }
@@ -116,7 +116,7 @@ enum PromiseLab {
             throw Mistake("there is no part '\(part)'; there are \(parts)")
         default:
             throw Mistake(
-                "there is no command '\(name)'; there are matrix, show, replay, compare, page, "
+                "unknown command '\(name)'; there are matrix, show, replay, compare, page, "
                     + "list, exercises, exercise, grade, watch, aplus, demo, tour, bench and mutants "
                     + "(see promise-lab --help)")
         }
@@ -137,7 +137,7 @@ enum PromiseLab {
         let option = try arguments.optional("--only", for: "ids of hazards, such as R01,R05")
         guard let ids = option else { return Catalogue.all }
         let wanted = try ids.split(separator: ",").map { try hazard(String($0)).id }
-        guard !wanted.isEmpty else { throw Mistake("--only wants ids of hazards, such as R01,R05") }
+        guard !wanted.isEmpty else { throw Mistake("--only takes ids of hazards, such as R01,R05") }
         return Catalogue.all.filter { wanted.contains($0.id) }
     }
 

@@ -190,7 +190,7 @@ enum ReplayCommand {
         if format == .html {
             throw Mistake(
                 "replay writes text, markdown or json; show writes html, and the schedule can be "
-                    + "put behind its address: page.html#\(schedule)")
+                    + "appended to its address: page.html#\(schedule)")
         }
         if let text = format.written(trace) { return print(text, terminator: "") }
         print(ShowCommand.title(race, subject))

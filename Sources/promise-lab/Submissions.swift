@@ -85,11 +85,11 @@ enum SubmissionsCommand {
         }
         print("")
         let isAll = fresh == sheet.rows.count * Exercise.all.count
-        let others = isAll ? "" : ", the others known from before"
+        let others = isAll ? "" : ", the others are unchanged"
         print(
             Terminal.wrapped(
                 "\(fresh) answers graded\(others); the sheet is in "
                     + "\(task.sheet.path)" + (task.reports.map { ", reports in \($0.path)" } ?? "")
-                    + ". What is known is kept in \(journal.path); --afresh grades all again."))
+                    + ". Results are kept in \(journal.path); --afresh grades all again."))
     }
 }

@@ -48,9 +48,9 @@ enum TourCommand {
             run: { try show("H02", .naive) },
             answer: "Only the second. It has replaced the first."),
         Stop(
-            text: "Now there are two threads: one calls `then`, the other one `resolve`. Each "
-                + "executes its own steps in order, but nothing determines how the steps of one "
-                + "lie between those of the other. The lab tries every order and shows one that "
+            text: "Now there are two threads: one calls `then`, the other `resolve`. Each "
+                + "executes its own steps in order, but nothing determines how the steps of the "
+                + "two interleave. The lab tries every order and shows one that "
                 + "fails: a column for each thread, a row for each step, and the state of the "
                 + "promise on the right.",
             question: "The subscriber finds the promise pending. Is its handler safe?",

@@ -16,8 +16,8 @@ struct FieldGuidePageTests {
             ("compare PromiseKitStyle Hydra R06", "there is no 'Hydra' to compare"),
             ("compare PromiseKitStyle Stage3ThreadSafe H02", "no interleavings to compare"),
             ("compare BoltsStyle Stage1Naive R06", "Stage 1 cannot express R06"),
-            ("compare BoltsStyle", "a word is missing: what to compare"),
-            ("list --designs", "there is no option '--designs' here"),
+            ("compare BoltsStyle", "missing argument: what to compare"),
+            ("list --designs", "unknown option '--designs'"),
         ])
     func mistakes(command: String, complaint: String) throws {
         let result = try Commands.promiseLab(command.split(separator: " ").map(String.init))

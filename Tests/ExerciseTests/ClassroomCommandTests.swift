@@ -233,7 +233,7 @@ struct ClassroomCommandTests {
             let words = ["exercise", "12"] + pair + ["--workbook", copy.folder.path]
             let result = try Commands.promiseLab(words)
             #expect(result.status == 2 && result.output == "")
-            #expect(result.errors.contains("exclude one another"))
+            #expect(result.errors.contains("cannot be used together"))
             #expect(try String(contentsOf: copy.file(12), encoding: .utf8) == answer)
         }
     }
@@ -299,7 +299,7 @@ struct ClassroomCommandTests {
         #expect(try text() == exercise.stub(variant: 1))
         try copy.put("05/NSLock.swift", 5)
         let answer = try text()
-        #expect(try copy.run("exercise", "5", "--start").output.contains("is there already"))
+        #expect(try copy.run("exercise", "5", "--start").output.contains("exists already"))
         #expect(try text() == answer)
     }
 }

@@ -9,8 +9,8 @@ extension Exercise {
         hints: [
             "Settling the aggregate twice is harmless: a promise settles once, and `settle` "
                 + "ignores a second call. So an error can be passed on without a check, and one "
-                + "question is left: which thread brings the last value?",
-            "Two threads bring the last two values. If each thread writes its value and "
+                + "question is left: which thread supplies the last value?",
+            "Two threads supply the last two values. If each thread writes its value and "
                 + "then checks whether all are there, which interleavings are possible, and what "
                 + "does each thread see? Writing and checking must be one step.",
             "You do not have to collect the values at all. When all promises are fulfilled, "
@@ -35,8 +35,8 @@ private enum AllRequirements {
         .oneThread(
             "E08.1", "values in the order of the list",
             "Some promises are fulfilled one after the other, in different orders. The "
-                + "aggregate must be fulfilled with the last of them and not before, with the "
-                + "values in the order of the list.",
+                + "aggregate must be fulfilled when the last of them is, and not before, with "
+                + "the values in the order of the list.",
             asking:
                 "A value arrives. How does your code know the place of its promise in the list?",
             with: Answer.self
@@ -89,8 +89,8 @@ private enum AllRequirements {
         .unwatched(
             "E08.14", "hundreds of promises",
             "The aggregate waits for three hundred promises, which are fulfilled one after "
-                + "the other, from the first or from the last. It must be fulfilled with the last "
-                + "one, with all values.",
+                + "the other, from the first or from the last. It must be fulfilled when the last "
+                + "one is, with all values.",
             asking: "How far can your code count?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try hundreds(answer) } },

@@ -17,11 +17,11 @@ extension Exercise {
         ],
         afterword:
             "The lock is held for a decision, and the decision leaves it as a value: copied "
-            + "out between `lock` and `unlock`, returned by `withLock`, by the `sync` of a "
-            + "queue, or by a method of the state that returns an action. Stage 3 does the "
-            + "last, which is why its Mutex does not have to be recursive. Less is possible, "
-            + "too: once the outcome is set, no thread adds to the list, so it belongs to the "
-            + "thread that has settled the promise.",
+            + "out between `lock` and `unlock`, or returned by `withLock`, by the `sync` of a "
+            + "queue, or by a method of the state. Stage 3 returns it from `withLock`; so its "
+            + "Mutex does not have to be recursive. Even less is enough: once the outcome is "
+            + "set, no thread adds to the list, so the list belongs to the thread that has "
+            + "settled the promise.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue(

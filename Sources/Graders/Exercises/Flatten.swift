@@ -20,7 +20,7 @@ extension Exercise {
             "The next promise can observe the inner one like any other handler, with the "
             + "complete outcome, as Stage 2 does; or it can use `then` and `error`, as code "
             + "outside the class would. Since a promise settles once, several paths to it do "
-            + "no harm. In Stage 3 this is `adopt`, and chapter 4 has its race: R12.",
+            + "no harm. Stage 3 has this in `continueWith`. Row R12 is its race.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [
             .catalogue(

@@ -17,7 +17,7 @@ extension Exercise {
                 + "end finds none. What else has to change in the same critical section?",
             "Check late handlers, too: the promise is settled, and no thread is calling "
                 + "handlers. A late handler is called at once; but what if another handler is "
-                + "registered meanwhile?",
+                + "registered in the meantime?",
         ],
         afterword:
             "One more fact must be known under the lock: which thread is responsible for "

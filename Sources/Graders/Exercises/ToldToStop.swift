@@ -74,7 +74,7 @@ private enum CancellationRequirements {
                 + "references which, before anything has happened?",
             with: Answer.self, { try nothingIsKept($0) }),
         .oneThread(
-            "E11.7", "who lives on",
+            "E11.7", "objects that live on",
             "The source is released, cancelled or not, and the token lives on; then the "
                 + "token is released, and a registration lives on. The state stays as it was, "
                 + "late observers are called, and withdrawing has no effect.",
