@@ -225,10 +225,9 @@ static void write_choices(uint32_t index, uint8_t *choices) {
 
 static void make_room(void) {
     if (!paths.states) {
-        paths.states = malloc(MOST_STATES * sizeof *paths.states);
-        paths.heap = malloc(MOST_STATES * sizeof *paths.heap);
-        paths.table = malloc(TABLE_SIZE * sizeof *paths.table);
-        if (!paths.states || !paths.heap || !paths.table) abort();
+        paths.states = rl_grown(NULL, 0, MOST_STATES, sizeof *paths.states);
+        paths.heap = rl_grown(NULL, 0, MOST_STATES, sizeof *paths.heap);
+        paths.table = rl_grown(NULL, 0, TABLE_SIZE, sizeof *paths.table);
     }
     for (size_t k = 0; k < TABLE_SIZE; k++) paths.table[k] = NO_THREAD;
     paths.state_count = paths.heap_count = 0;
