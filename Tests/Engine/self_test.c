@@ -4,8 +4,14 @@
 // This is how the engine is tried on a processor for which there is no Swift here: see .ci/engine.
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "CRaceLab.h"
 
@@ -201,7 +207,64 @@ static void starts_and_goes_on(int thread) {
     pthread_join(other, NULL);
 }
 
+// MARK: - Where the engine cannot go on
+
+void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
+bool rl_got_it(uint32_t step);
+
+static void needs_too_much_memory(void) { rl_grown(NULL, 0, SIZE_MAX / 4, 2); }
+static void asks_for_no_step(void) { rl_got_it(1u << 20); }
+
+enum { NO_LIMITS = 77 };
+
+/// The stack of a thread is larger than what is allowed in addition to what there is.
+static void needs_a_thread(void) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu", &pages) != 1) _exit(NO_LIMITS);
+    const rlim_t limit = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (1 << 19);
+    setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
+    void *room = mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room != MAP_FAILED) _exit(NO_LIMITS);  // an emulator, which knows no such limits
+    test t = {.threads = 1, .body = notes_one};
+    explore(&t, false, -1);
+}
+
+/// Does something in a process of its own, which ends with a sentence.
+static void check_end(const char *name, void (*act)(void), const char *sentence) {
+    int ends[2];
+    char text[1024] = "";
+    if (pipe(ends) != 0) return expect(name, "pipes", 0, 1);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        dup2(ends[1], STDERR_FILENO);
+        act();
+        _exit(0);
+    }
+    close(ends[1]);
+    size_t count = 0;
+    for (ssize_t got; (got = read(ends[0], text + count, sizeof text - 1 - count)) > 0;)
+        count += (size_t)got;
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    checks++;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NO_LIMITS) {
+        printf("%s: not tried, for lack of limits\n", name);
+        return;
+    }
+    expect(name, "ends by itself", WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, 1);
+    const bool says_so = strncmp(text, sentence, strlen(sentence)) == 0;
+    if (!says_so) printf("%s: %s\n", name, text);
+    expect(name, "says so", says_so, 1);
+}
+
 int main(void) {
+    check_end("no memory", needs_too_much_memory, "RaceLab is out of memory: it could not allocate ");
+    check_end("no threads", needs_a_thread, "RaceLab could not start a thread: ");
+    check_end("a fault", asks_for_no_step, "RaceLab has a fault: there is no such step");
     // n threads with k steps each have (nk)! / k!^n interleavings.
     check("one note each, 3 threads", 3, notes_one, false, -1, 6, 0, 0);
     check("two notes each, 2 threads", 2, notes_two, false, -1, 6, 0, 0);

@@ -3,10 +3,6 @@
 // that other threads held at that moment will never be released there. So the engine begins
 // anew, and the locks of the Swift half are held by the thread that forks.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Child/child.h"
 #include "Platform/clock.h"
 #include "Platform/memory.h"

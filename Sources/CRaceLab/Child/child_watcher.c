@@ -4,10 +4,6 @@
 // watches. But what another thread of the parent held when it was copied, a lock of the loader's
 // say, may stop that one too. So the parent looks from outside.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Child/child.h"
 #include "Platform/clock.h"
 

@@ -9,6 +9,12 @@
 typedef void *dispatch_object;
 typedef void (*function)(void *context);
 
+extern void dispatch_retain(dispatch_object object);
+extern void dispatch_release(dispatch_object object);
+
+typedef void (*call_on)(dispatch_object queue, void *context, function work);
+typedef void (*block_on)(dispatch_object queue, void *work);
+
 #define FOREVER (~0ull)
 
 typedef struct {
@@ -49,7 +55,9 @@ typedef struct item {
 /// lab can do. (If not, and the work would go on outside of the scenario, there is no verdict.)
 bool rl_is_sending(rl_place *place);
 
-item *rl_make_item(dispatch_object queue, call c, bool is_block, bool barrier, uintptr_t pc);
+item *rl_make_item(dispatch_object queue, call c, rl_place place);
+/// The same for a block, with the place from which the entry point was called.
+item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller);
 void rl_send_item(item *i, rl_place place);
 void rl_discard_item(item *i);
 

@@ -2,10 +2,6 @@
 // that the code under test finds these before those of the Swift runtime and of the C library.
 // Each does what the real one does, after having asked the engine for its turn.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/next_symbol.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"

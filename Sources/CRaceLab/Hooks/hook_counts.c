@@ -1,9 +1,5 @@
 // The functions of the Swift runtime that count references. See reference_counts.c for what it is good for.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/next_symbol.h"
 #include "Scheduler/between_runs.h"
 #include "Search/reference_counts.h"

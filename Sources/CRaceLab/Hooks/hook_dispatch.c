@@ -3,13 +3,10 @@
 //
 // Only where that is so, which is Linux; see hook_threads.c.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/dispatch.h"
 #include "Model/locks.h"
 #include "Model/misuse.h"
+#include "Platform/memory.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -177,8 +174,7 @@ static bool contains(object_set *set, dispatch_object object) {
 
 static void insert(object_set *set, dispatch_object object) {
     if (!object || contains(set, object)) return;
-    member *m = malloc(sizeof *m);
-    if (!m) abort();
+    member *m = rl_allocate(sizeof *m, "the kind of a queue");
     *m = (member){object, atomic_load(set)};
     while (!atomic_compare_exchange_weak(set, &m->next, m)) {}
 }
@@ -269,12 +265,10 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
 // Dispatch, and within a real call, so that `dispatchPrecondition` and `getSpecific` find what
 // they look for.
 
-typedef void (*sync_on)(dispatch_object queue, void *context, function work);
-typedef void (*sync_block_on)(dispatch_object queue, void *work);
-REAL(sync_on, real_sync_f, "dispatch_sync_f")
-REAL(sync_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
-REAL(sync_block_on, real_sync, "dispatch_sync")
-REAL(sync_block_on, real_barrier_sync, "dispatch_barrier_sync")
+REAL(call_on, real_sync_f, "dispatch_sync_f")
+REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
+REAL(block_on, real_sync, "dispatch_sync")
+REAL(block_on, real_barrier_sync, "dispatch_barrier_sync")
 
 /// Dispatch has to come to the end of its function even if the work does not.
 static void make_call(void *context) {
@@ -315,7 +309,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
 
 /// Work for the main queue is done on the main thread, whichever thread waits for it.
 static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
-    item *i = rl_make_item(queue, c, false, false, place.pc);
+    item *i = rl_make_item(queue, c, place);
     i->is_waited_for = true;
     i->is_known = rl_in_hand().is_known;
     rl_count_unfinished(i, 1);

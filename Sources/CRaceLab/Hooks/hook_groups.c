@@ -6,13 +6,10 @@
 //
 // Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/dispatch.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
+#include "Platform/memory.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
@@ -23,8 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-extern void dispatch_retain(dispatch_object object);
 
 typedef void (*on_group)(dispatch_object group);
 typedef intptr_t (*group_wait)(dispatch_object group, uint64_t timeout);
@@ -103,8 +98,7 @@ void rl_forget_notifications(void) {
 static void register_notification(dispatch_object group, item *i) {
     notification **end = &notifications;
     while (*end) end = &(*end)->next;
-    *end = malloc(sizeof **end);
-    if (!*end) abort();
+    *end = rl_allocate(sizeof **end, "a notification");
     **end = (notification){.group = group, .item = i, .run = rl_run_number()};
 }
 
@@ -374,9 +368,7 @@ void dispatch_group_notify(dispatch_object group, dispatch_object queue, void *w
     rl_place place = caller;
     if (!rl_is_sending(&place)) return real_notify()(group, queue, work);
     meet(group, false, place);
-    item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(i->call.context, caller);
-    notify(group, i, place);
+    notify(group, rl_make_block_item(queue, work, false, place, caller), place);
 }
 
 void dispatch_group_notify_f(dispatch_object group, dispatch_object queue, void *context,
@@ -384,7 +376,7 @@ void dispatch_group_notify_f(dispatch_object group, dispatch_object queue, void 
     rl_place place = RL_CALLER;
     if (!rl_is_sending(&place)) return real_notify_f()(group, queue, context, work);
     meet(group, false, place);
-    notify(group, rl_make_item(queue, (call){work, context}, false, false, place.pc), place);
+    notify(group, rl_make_item(queue, (call){work, context}, place), place);
 }
 
 void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
@@ -393,9 +385,7 @@ void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
     work_item *item_of_block = rl_is_of_lab() ? work_item_of(block) : NULL;
     if (!item_of_block || !rl_is_sending(&place)) return real_block_notify()(block, queue, work);
     meet(item_of_block->group, true, place);
-    item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(i->call.context, caller);
-    notify(item_of_block->group, i, place);
+    notify(item_of_block->group, rl_make_block_item(queue, work, false, place, caller), place);
 }
 
 // MARK: - Sending work as part of a group
@@ -411,16 +401,14 @@ void dispatch_group_async(dispatch_object group, dispatch_object queue, void *wo
     const rl_place caller = RL_CALLER;
     rl_place place = caller;
     if (!rl_is_sending(&place)) return real_group_async()(group, queue, work);
-    item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(i->call.context, caller);
-    send_in_group(group, i, place);
+    send_in_group(group, rl_make_block_item(queue, work, false, place, caller), place);
 }
 
 void dispatch_group_async_f(dispatch_object group, dispatch_object queue, void *context,
                             function work) {
     rl_place place = RL_CALLER;
     if (!rl_is_sending(&place)) return real_group_async_f()(group, queue, context, work);
-    send_in_group(group, rl_make_item(queue, (call){work, context}, false, false, place.pc), place);
+    send_in_group(group, rl_make_item(queue, (call){work, context}, place), place);
 }
 
 #endif

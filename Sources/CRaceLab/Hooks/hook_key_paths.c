@@ -6,10 +6,6 @@
 // (stdlib/public/core/KeyPath.swift); a test of the lab compares what is read off here with what
 // direct accesses to the same properties touch.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/next_symbol.h"
 #include "Scheduler/points.h"
 #include "State/state.h"

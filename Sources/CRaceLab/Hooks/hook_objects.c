@@ -1,9 +1,5 @@
 // The entry point that makes objects.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/next_symbol.h"
 #include "Scheduler/observe.h"
 

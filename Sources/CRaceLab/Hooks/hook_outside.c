@@ -4,10 +4,6 @@
 //
 // Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/dispatch.h"
 #include "Scheduler/outside.h"
 #include "State/state.h"

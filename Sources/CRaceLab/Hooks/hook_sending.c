@@ -6,14 +6,11 @@
 //
 // Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
+#include "Platform/memory.h"
 #include "Scheduler/between_runs.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -27,32 +24,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern void dispatch_retain(dispatch_object object);
-extern void dispatch_release(dispatch_object object);
-
-typedef void (*async_on)(dispatch_object queue, void *work);
-typedef void (*async_f_on)(dispatch_object queue, void *context, function work);
 typedef void *(*block_copy)(const void *block);
 typedef void (*block_release)(const void *block);
-typedef void (*sync_on)(dispatch_object queue, void *context, function work);
-REAL(async_on, real_async, "dispatch_async")
-REAL(async_on, real_barrier_async, "dispatch_barrier_async")
-REAL(async_f_on, real_async_f, "dispatch_async_f")
-REAL(async_f_on, real_barrier_async_f, "dispatch_barrier_async_f")
+REAL(block_on, real_async, "dispatch_async")
+REAL(block_on, real_barrier_async, "dispatch_barrier_async")
+REAL(call_on, real_async_f, "dispatch_async_f")
+REAL(call_on, real_barrier_async_f, "dispatch_barrier_async_f")
 REAL(block_copy, real_block_copy, "_Block_copy")
 REAL(block_release, real_block_release, "_Block_release")
-REAL(sync_on, real_sync_f, "dispatch_sync_f")
-REAL(sync_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
+REAL(call_on, real_sync_f, "dispatch_sync_f")
+REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
 
-item *rl_make_item(dispatch_object queue, call c, bool is_block, bool barrier, uintptr_t pc) {
-    item *i = malloc(sizeof *i);
-    if (!i) abort();
-    if (is_block) {
-        c.context = real_block_copy()(c.context);
-        barrier |= rl_is_barrier(c.context);
-    }
-    *i = (item){.queue = queue, .call = c, .is_block = is_block, .barrier = barrier, .pc = pc};
+item *rl_make_item(dispatch_object queue, call c, rl_place place) {
+    item *i = rl_allocate(sizeof *i, "work for a queue");
+    *i = (item){.queue = queue, .call = c, .pc = place.pc};
     dispatch_retain(queue);
+    return i;
+}
+
+item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller) {
+    item *i = rl_make_item(queue, (call){rl_call_block, real_block_copy()(block)}, place);
+    i->is_block = true;
+    i->barrier = barrier || rl_is_barrier(i->call.context);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
     return i;
 }
 
@@ -123,6 +117,7 @@ static item *take_waiting_item(void) {
 }
 
 bool rl_do_waiting_work(void) {
+    RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
     item *i = take_waiting_item();
     if (!i) return false;
     const busy_queue here = {i->queue, busy_queues};
@@ -149,6 +144,7 @@ void rl_forget_work_between_runs(void) {
 static void forget_lanes(void);
 
 void rl_finish_work_between_runs(void) {
+    RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
     forget_lanes();
     rl_forget_notifications();
     while (rl_do_waiting_work()) {}
@@ -218,12 +214,7 @@ static void *work_on_lane(void *argument) {
 
 static void start_worker(lane *l) {
     l->is_started = true;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    if (rl_start_thread(&thread, &attributes, work_on_lane, l) != 0) abort();
-    pthread_attr_destroy(&attributes);
+    rl_start_detached_thread(work_on_lane, l);
 }
 
 static void add_item(lane *l, item *i) {
@@ -277,12 +268,7 @@ static void send_later(uint64_t when, item *i, rl_place place) {
     }
     // One place for all starts: see pthread_create.
     rl_point(RL_START, (const void *)rl_start_thread, place);
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    if (rl_start_thread(&thread, &attributes, send_now, i) != 0) abort();
-    pthread_attr_destroy(&attributes);
+    rl_start_detached_thread(send_now, i);
 }
 
 void rl_begin_delayed_work(void) {
@@ -308,16 +294,14 @@ void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
     const rl_place caller = RL_CALLER;
     rl_place place = caller;
     if (!rl_is_sending(&place)) return real_after()(when, queue, work);
-    item *i = rl_make_item(queue, (call){rl_call_block, work}, true, false, place.pc);
-    i->is_known = rl_passes_work_item(i->call.context, caller);
-    send_later(when, i, place);
+    send_later(when, rl_make_block_item(queue, work, false, place, caller), place);
 }
 
 void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
     if (rl_is_of_runtime(work) && rl_delayed_job_passes(when, context, work)) return;
     rl_place place = RL_CALLER;
     if (!rl_is_sending(&place)) return real_after_f()(when, queue, context, work);
-    send_later(when, rl_make_item(queue, (call){work, context}, false, false, place.pc), place);
+    send_later(when, rl_make_item(queue, (call){work, context}, place), place);
 }
 
 bool rl_is_sending(rl_place *place) {
@@ -344,34 +328,40 @@ bool rl_is_sending(rl_place *place) {
     return false;
 }
 
-/// Returns false if this is no matter for the lab.
-static bool has_sent(dispatch_object queue, call c, bool is_block, bool barrier, rl_place caller) {
+// Both return false if this is no matter for the lab.
+
+static bool has_sent_block(dispatch_object queue, void *work, bool barrier, rl_place caller) {
     rl_place place = caller;
     if (!rl_is_sending(&place)) return false;
-    item *i = rl_make_item(queue, c, is_block, barrier, place.pc);
-    i->is_known = is_block && rl_passes_work_item(i->call.context, caller);
+    rl_send_item(rl_make_block_item(queue, work, barrier, place, caller), place);
+    return true;
+}
+
+static bool has_sent(dispatch_object queue, call c, bool barrier, rl_place caller) {
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return false;
+    item *i = rl_make_item(queue, c, place);
+    i->barrier = barrier;
     rl_send_item(i, place);
     return true;
 }
 
 void dispatch_async(dispatch_object queue, void *work) {
-    if (!has_sent(queue, (call){rl_call_block, work}, true, false, RL_CALLER))
-        real_async()(queue, work);
+    if (!has_sent_block(queue, work, false, RL_CALLER)) real_async()(queue, work);
 }
 
 void dispatch_barrier_async(dispatch_object queue, void *work) {
-    if (!has_sent(queue, (call){rl_call_block, work}, true, true, RL_CALLER))
-        real_barrier_async()(queue, work);
+    if (!has_sent_block(queue, work, true, RL_CALLER)) real_barrier_async()(queue, work);
 }
 
 void dispatch_async_f(dispatch_object queue, void *context, function work) {
     if (rl_is_of_runtime(work) && rl_job_passes(queue, context, work, RL_CALLER)) return;
-    if (!has_sent(queue, (call){work, context}, false, false, RL_CALLER))
+    if (!has_sent(queue, (call){work, context}, false, RL_CALLER))
         real_async_f()(queue, context, work);
 }
 
 void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
-    if (!has_sent(queue, (call){work, context}, false, true, RL_CALLER))
+    if (!has_sent(queue, (call){work, context}, true, RL_CALLER))
         real_barrier_async_f()(queue, context, work);
 }
 

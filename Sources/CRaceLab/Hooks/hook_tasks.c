@@ -10,12 +10,9 @@
 //
 // Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
+#include "Platform/memory.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/tasks.h"
 #include "State/state.h"
@@ -153,12 +150,11 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
         rl_send_job(job, work, place);
         return true;
     }
-    job_for_main *j = malloc(sizeof *j);
-    if (!j) abort();
+    job_for_main *j = rl_allocate(sizeof *j, "a job for the main thread");
     *j = (job_for_main){job, work};
     rl_place from = rl_place_of_await(place);
     if (!from.pc) from.pc = arrival;
-    rl_send_item(rl_make_item(queue, (call){run_on_main, j}, false, false, from.pc), from);
+    rl_send_item(rl_make_item(queue, (call){run_on_main, j}, from), from);
     return true;
 }
 

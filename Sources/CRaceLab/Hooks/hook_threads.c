@@ -4,10 +4,6 @@
 //
 // Only where that is so, which is Linux: elsewhere a library is bound to the one it was linked to.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Hooks/next_symbol.h"
 #include "Hooks/tasks.h"
 #include "Model/locks.h"

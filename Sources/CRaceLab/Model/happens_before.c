@@ -102,7 +102,15 @@ static void note_race(rl_race race) {
     lab.races[lab.race_count++] = race;
 }
 
+/// What happens before is known: see `vector_clock`.
+static bool is_consistent(const vector_clock *clock) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (clock->ordered[i] > clock->at[i]) return false;
+    return true;
+}
+
 void rl_check_access(int index, thread *t, uint32_t step) {
+    RL_REQUIRE(is_consistent(&t->clock), "something that is not known happens before");
     cell *c = rl_cell_at(t->address);
     rl_race race = {.address = t->address, .second_thread = (uint8_t)index,
                     .second_kind = t->kind, .second_step = step, .second_pc = t->pc};
@@ -157,6 +165,7 @@ void rl_pass_on(const void *thing, const void *group) {
 void rl_received(const void *thing) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();
+    RL_REQUIRE(t->last_step >= 0, "nothing was received in a step");
     cell *c = rl_cell_at((uintptr_t)thing);
     rl_join_clock(&t->clock, &c->released);
     // The step is shown as the line that handed it down.

@@ -101,6 +101,7 @@ static void take_a_share(int index, thread *t, lock *l) {
 
 bool rl_take(int index, thread *t) {
     lock *l = t->waits_for;
+    RL_REQUIRE(l || t->kind == RL_JOIN, "there is nothing to take");
     // A thread that has slept on a condition takes its lock back even if its time is up.
     if (t->timed_out && !t->asleep) return false;
     if (t->early || !rl_is_available(t)) return false;
@@ -155,6 +156,7 @@ static void forget_once(thread *t, void *lock) {
 }
 
 static void no_longer_holds(thread *t, uintptr_t address) {
+    RL_REQUIRE(t->locks_held > 0, "a thread releases more locks than it has taken");
     t->locks_held--;
     rl_holds_fewer(t);
     forget_held(t, (void *)address);
@@ -206,7 +208,10 @@ bool rl_owns(const void *address) {
     return l && l->owner == me->thread;
 }
 
-void rl_took_again(const void *address) { rl_lock_at((uintptr_t)address)->depth++; }
+void rl_took_again(const void *address) {
+    RL_REQUIRE(rl_owns(address), "another thread owns the lock");
+    rl_lock_at((uintptr_t)address)->depth++;
+}
 
 static void note_held(held_lock held) {
     thread *t = my_thread();
@@ -258,6 +263,7 @@ void rl_forget_signals(void) { signal_count = 0; }
 
 void rl_fell_asleep(const void *condition) {
     thread *t = my_thread();
+    RL_REQUIRE(t->kind == RL_WAIT, "a thread falls asleep without waiting");
     t->asleep = true;
     t->asleep_on = (uintptr_t)condition;
     t->asleep_since = lab.step_count;
@@ -441,6 +447,7 @@ void rl_come_for(const void *work) { my_thread()->comes_for = work; }
 
 bool rl_is_in_line(const thread *t) {
     const lock *l = t->waits_for;
+    RL_REQUIRE(l, "a thread waits for nothing");
     const bool exclusive = t->kind == RL_LOCK;
     for (uint32_t i = 0; i < l->line_count; i++) {
         const in_line *before = &l->line[i];

@@ -2,6 +2,11 @@
 
 #pragma once
 
+// Every file of the lab includes this first, before any header of the system.
+#if defined(__linux__) && !defined(_GNU_SOURCE)
+#define _GNU_SOURCE
+#endif
+
 #include "CRaceLab.h"
 
 // Release builds contain no hooks: the compiler leaves out the calls that they need there. Builds under

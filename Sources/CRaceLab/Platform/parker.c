@@ -1,9 +1,5 @@
 // Parkers: where a thread waits for its turn. They use nothing that the lab hooks.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Platform/parker.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -31,6 +27,8 @@ bool rl_park(parker *p, const struct timespec *at_most) {
 }
 
 #else
+
+#include <dispatch/dispatch.h>
 
 void rl_parker_make(parker *p) { p->semaphore = dispatch_semaphore_create(0); }
 void rl_unpark(parker *p) { dispatch_semaphore_signal(p->semaphore); }

@@ -7,13 +7,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#if defined(__APPLE__)
-#include <dispatch/dispatch.h>
-#endif
-
 typedef struct {
 #if defined(__APPLE__)
-    dispatch_semaphore_t semaphore;
+    struct dispatch_semaphore_s *semaphore;
 #else
     _Atomic uint32_t open;
 #endif

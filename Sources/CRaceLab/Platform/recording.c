@@ -1,14 +1,10 @@
 // In a child process that explores: where it was when it crashed.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Platform/recording.h"
 
+#include "Platform/memory.h"
 #include "Platform/stack_overflow.h"
 
-#include <stddef.h>
 
 rl_recorder *rl_recording;
 
@@ -17,7 +13,6 @@ rl_recorder *rl_recording;
 #include <execinfo.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 
 static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
 #define CRASH_COUNT (sizeof crashes / sizeof *crashes)
@@ -40,8 +35,7 @@ void rl_expect_crashes(void) {
     if (!rl_recording) return;
     // The handler needs a stack of its own: the other one may be full when it is called.
     const size_t size = 64 * 1024;
-    stack_t stack = {.ss_sp = malloc(size), .ss_size = size};
-    if (!stack.ss_sp) abort();
+    stack_t stack = {.ss_sp = rl_allocate(size, "a stack"), .ss_size = size};
     sigaltstack(&stack, NULL);
     sigset_t signals;
     sigemptyset(&signals);

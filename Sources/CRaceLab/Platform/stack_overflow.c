@@ -1,12 +1,6 @@
 // Tells a stack overflow from any other crash, for child processes that are about to cause one.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Platform/stack_overflow.h"
-
-#include "CRaceLab.h"
 
 #include <signal.h>
 #include <stdlib.h>

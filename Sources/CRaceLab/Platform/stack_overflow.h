@@ -2,9 +2,9 @@
 
 #pragma once
 
+#include "Platform/build.h"
+
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /// Whether a bad access, as a signal handler received it, is a stack overflow.
 bool rl_is_stack_overflow(const siginfo_t *info, const void *context);

@@ -22,7 +22,7 @@ void rl_forget_delayed_work(void);
 
 #else
 
-// There is no such work: see hook_dispatch.c.
+// Dispatch is not controlled there: see rl_unavailable.
 static inline void rl_finish_work_between_runs(void) {}
 static inline void rl_forget_work_between_runs(void) {}
 static inline void rl_begin_delayed_work(void) {}

@@ -285,6 +285,8 @@ static bool is_known_to_crash(void) {
 }
 
 int rl_decide(void) {
+    RL_REQUIRE(lab.running == me, "a thread decides although it is not its turn");
+    RL_REQUIRE(lab.status == RL_COMPLETE, "a run that has ended goes on");
     const situation now = look_at_threads();
     const uint32_t step = lab.step_count;
     make_room_for_step();

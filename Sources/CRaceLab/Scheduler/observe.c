@@ -1,10 +1,6 @@
 // What a table shows in addition to the steps: the state that the scenario reads between them, and which
 // objects there are.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Scheduler/observe.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -80,6 +76,7 @@ void rl_touch(const void *address) {
 }
 
 void rl_observer_locks(void *address, void (*release)(void *lock)) {
+    RL_REQUIRE(rl_is_observing, "this thread does not read the state");
     rl_touch(address);
     // It would wait for a thread that stands still. This thread comes to its end instead.
     if (rl_is_held(address) || observation.taken_count == MAX_TAKEN) {

@@ -5,10 +5,6 @@
 // that ended it judges it, picks the next one and begins it (runs.c); the caller of rl_explore only
 // watches, in case a thread does not hand over (watcher.c).
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Scheduler/points.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -153,9 +149,10 @@ static void look_for_spinning(thread *t, uintptr_t stack) {
 
 static uint32_t point(rl_kind kind, const void *address, rl_place place, bool timed) {
     if (me->fate != STAYS) rl_give_up();
+    RL_REQUIRE(lab.running == me, "a thread comes to a point although it is not its turn");
     atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
     int index = me->thread;
-    thread *t = &lab.threads[index];
+    thread *t = my_thread();
     if (t->locks_held) rl_notice_unlocks(t);
     rl_report_last_step(t);
     t->kind = (uint8_t)kind;
@@ -181,6 +178,7 @@ uint32_t rl_announced_step(int index) {
     rl_record_phase(RL_IN_THREAD, index);
     uint32_t step = lab.step_count - 1;
     rl_step *record = &lab.steps[step];
+    RL_REQUIRE(lab.step_count > 0 && record->thread == index, "the step was granted to another thread");
     t->released_count = 0;
     lab.free_before = rl_free_for(t->address);
     record->kind = t->kind;
@@ -215,9 +213,13 @@ uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int 
     return step;
 }
 
-bool rl_got_it(uint32_t step) { return !lab.steps[step].failed; }
+bool rl_got_it(uint32_t step) {
+    RL_REQUIRE(step < lab.step_count, "there is no such step");
+    return !lab.steps[step].failed;
+}
 
 void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure) {
+    RL_REQUIRE(my_thread()->kind == RL_EXCHANGE, "the last step was no exchange");
     lab.steps[step].failed = !done;
     if (done) return rl_swapped(true, order);
     thread *t = my_thread();

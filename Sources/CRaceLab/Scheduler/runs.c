@@ -1,9 +1,5 @@
 // From the beginning of a run to its end, and on to the next.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Scheduler/runs.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -28,6 +24,7 @@
 
 #include <execinfo.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void free_what_was_kept(void) {
@@ -112,6 +109,7 @@ static void begin_delayed_work(void) {
 }
 
 void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
+    RL_REQUIRE(rl_is_between_runs_here(), "the threads run already");
     if (lab.thread_count == 0) return;  // there will be no run
     if (lab.thread_count == RL_MAX_THREADS)
         return rl_meet_outside("has more work done later than there is room for", RL_CALLER);
@@ -305,6 +303,7 @@ void rl_hold_explorations(void) { pthread_mutex_lock(&one_at_a_time); }
 void rl_release_explorations(void) { pthread_mutex_unlock(&one_at_a_time); }
 
 void rl_begin_in_child(uint32_t room) {
+    RL_REQUIRE(rl_recording, "this process has no recorder");
     pthread_mutex_init(&one_at_a_time, NULL);
     made = false;
     lab.idle = lab.running = NULL;
@@ -362,11 +361,30 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     return summary;
 }
 
+#if defined(__APPLE__)
+
+/// Locks of Foundation, Dispatch, threads and tasks leave no trace there that the lab could notice: a
+/// lock that is free is taken without a word. So no verdict can be trusted, unless it is known from
+/// elsewhere that the code under test uses none of them.
+static const char *why_no_verdict_can_be_trusted(void) {
+    if (getenv("RACELAB_CLOSED")) return NULL;
+    return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, so it gives "
+           "no verdict there: use a Linux container, or set RACELAB_CLOSED=1 if the code under test uses "
+           "nothing but properties, Mutex and Atomic";
+}
+
+#else
+
+static const char *why_no_verdict_can_be_trusted(void) { return NULL; }
+
+#endif
+
 const char *rl_unavailable(void) {
     // It would wait for itself.
-    return me ? "one exploration within another is not possible: explore and replay are to be "
-                "called outside of a scenario"
-              : NULL;
+    if (me)
+        return "one exploration within another is not possible: explore and replay are to be "
+               "called outside of a scenario";
+    return why_no_verdict_can_be_trusted();
 }
 
 #endif

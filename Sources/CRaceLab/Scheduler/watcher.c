@@ -1,9 +1,5 @@
 // Looks from outside whether the running thread still gets on.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Scheduler/watcher.h"
 
 #ifndef RL_WITHOUT_HOOKS

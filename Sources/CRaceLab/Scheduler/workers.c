@@ -1,16 +1,13 @@
 // The threads of the operating system: those on which the lab runs the bodies of a scenario, one
 // after the other, and those that the code under test starts.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Scheduler/workers.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/happens_before.h"
 #include "Model/locks.h"
+#include "Platform/end.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
@@ -23,7 +20,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -36,8 +32,7 @@
 static void *work(void *argument);
 
 static worker *new_worker(void) {
-    worker *w = calloc(1, sizeof *w);
-    if (!w) abort();
+    worker *w = rl_allocate(sizeof *w, "a thread");
     rl_parker_make(&w->turn);
     w->processor = -1;
     w->thread = w->base_thread = NO_THREAD;
@@ -61,10 +56,7 @@ worker *rl_idle_worker(worker *wanted) {
     rl_ignore();  // no thread of the scenario
     int result = pthread_create(&w->pthread, &attributes, work, w);
     rl_attend();
-    if (result != 0) {
-        fputs("RaceLab: the operating system refuses to start another thread\n", stderr);
-        abort();
-    }
+    if (result != 0) rl_end_without_thread(result);
     pthread_attr_destroy(&attributes);
     return w;
 }
@@ -327,6 +319,16 @@ int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
     return 0;
 }
 
+void rl_start_detached_thread(void *(*start)(void *), void *argument) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t pthread;
+    const int result = rl_start_thread(&pthread, &attributes, start, argument);
+    if (result != 0) rl_end_without_thread(result);
+    pthread_attr_destroy(&attributes);
+}
+
 /// One thread of a team.
 typedef struct {
     const void *team;
@@ -342,18 +344,12 @@ static void *run_member(void *argument) {
 }
 
 void rl_start_team(const void *team, size_t count, void (*start)(const void *team, size_t number)) {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     for (size_t number = 0; number < count; number++) {
-        member *m = malloc(sizeof *m);
-        if (!m) abort();
+        member *m = rl_allocate(sizeof *m, "a block that is called repeatedly");
         *m = (member){team, number, start};
-        pthread_t pthread;
-        if (rl_start_thread(&pthread, &attributes, run_member, m) != 0) abort();
+        rl_start_detached_thread(run_member, m);
         lab.threads[lab.thread_count - 1].team = (uintptr_t)team;
     }
-    pthread_attr_destroy(&attributes);
     my_thread()->joins = NO_THREAD;
 }
 

@@ -9,6 +9,9 @@
 int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
                     void *(*start)(void *), void *argument);
 
+/// The same for a thread that the lab needs, and that no other one joins.
+void rl_start_detached_thread(void *(*start)(void *), void *argument);
+
 /// Runs `start` as `count` more threads of this run, with the numbers from 0 on. The next RL_JOIN on
 /// `team` waits for the end of them all.
 void rl_start_team(const void *team, size_t count, void (*start)(const void *team, size_t number));

@@ -225,10 +225,9 @@ static void write_choices(uint32_t index, uint8_t *choices) {
 
 static void make_room(void) {
     if (!paths.states) {
-        paths.states = malloc(MOST_STATES * sizeof *paths.states);
-        paths.heap = malloc(MOST_STATES * sizeof *paths.heap);
-        paths.table = malloc(TABLE_SIZE * sizeof *paths.table);
-        if (!paths.states || !paths.heap || !paths.table) abort();
+        paths.states = rl_grown(NULL, 0, MOST_STATES, sizeof *paths.states);
+        paths.heap = rl_grown(NULL, 0, MOST_STATES, sizeof *paths.heap);
+        paths.table = rl_grown(NULL, 0, TABLE_SIZE, sizeof *paths.table);
     }
     _Static_assert(NO_THREAD == -1, "all of its bits are set");
     memset(paths.table, 0xFF, TABLE_SIZE * sizeof *paths.table);

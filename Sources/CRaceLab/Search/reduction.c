@@ -106,8 +106,7 @@ bool rl_reduces(void) {
 // MARK: - Wishes
 
 static wish *new_wish(uint8_t choice) {
-    wish *w = calloc(1, sizeof *w);
-    if (!w) abort();
+    wish *w = rl_allocate(sizeof *w, "a wish");
     w->choice = choice;
     return w;
 }
@@ -680,8 +679,7 @@ bool rl_could_go_on(const step_clock *done, int thread, uint32_t next) {
 
 static branch *branch_for(uint32_t step, uint8_t choice) {
     const node *n = &search.nodes[step];
-    branch *b = malloc(sizeof *b + step + 1);
-    if (!b) abort();
+    branch *b = rl_allocate(sizeof *b + step + 1, "a schedule");
     b->fingerprint = lab.fingerprints[step];
     b->length = step + 1;
     b->sleeping = !is_plain(choice) ? 0 : n->sleeping | n->explored;

@@ -11,10 +11,6 @@
 // learned before: the classes of observed objects, and the places in the code whose steps change their
 // counts. When a run adds to that, the exploration begins anew.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Search/reference_counts.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -103,6 +99,9 @@ static bool is_listening(void) {
     return rl_active && lab.scenario->reduce && me->fate == STAYS && my_thread()->last_step >= 0;
 }
 
+/// A thread that was lost may come back in the middle of another exploration.
+static bool is_followed_here(void) { return me && me->fate != IS_LOST && lab.scenario->reduce; }
+
 static size_t number_of(uintptr_t object) {
     cell *c = rl_cell_at(object);
     if (c->counted > 0) return c->counted - 1;
@@ -172,7 +171,7 @@ void rl_has_counted(const void *object, int change) {
 }
 
 void rl_is_observed(const void *object) {
-    if (!me || (intptr_t)object <= 0 || !lab.scenario->reduce) return;
+    if (!is_followed_here() || (intptr_t)object <= 0) return;
     const size_t of = number_of((uintptr_t)object);
     objects[of].is_observed = true;
 }
@@ -183,7 +182,7 @@ static void look_at(size_t of) {
 }
 
 void rl_asks_for_uniqueness(const void *object) {
-    if (!me || !object || !lab.scenario->reduce) return;
+    if (!is_followed_here() || !object) return;
     const size_t of = number_of((uintptr_t)object);
     objects[of].asks_for_uniqueness = true;
     look_at(of);
@@ -191,7 +190,7 @@ void rl_asks_for_uniqueness(const void *object) {
 }
 
 void rl_looks_at_object(const void *object) {
-    if (!me || !object || !lab.scenario->reduce) return;
+    if (!is_followed_here() || !object) return;
     look_at(number_of((uintptr_t)object));
     rl_clean_stack();
 }
@@ -199,19 +198,19 @@ void rl_looks_at_object(const void *object) {
 // Where a weak reference leads is noted, because once the object is gone the reference does not tell.
 
 void rl_refers_weakly(const void *reference, const void *object) {
-    if (!me || !lab.scenario->reduce) return;
+    if (!is_followed_here()) return;
     const size_t referent = object ? number_of((uintptr_t)object) + 1 : 0;
     rl_cell_at((uintptr_t)reference)->referent = referent;
 }
 
 void rl_copies_weak_reference(const void *to, const void *from) {
-    if (!me || !lab.scenario->reduce) return;
+    if (!is_followed_here()) return;
     const size_t referent = rl_cell_at((uintptr_t)from)->referent;
     rl_cell_at((uintptr_t)to)->referent = referent;
 }
 
 void rl_looks_for(const void *reference) {
-    if (!me || !lab.scenario->reduce) return;
+    if (!is_followed_here()) return;
     const size_t referent = rl_cell_at((uintptr_t)reference)->referent;
     if (referent > 0) look_at(referent - 1);
     rl_clean_stack();

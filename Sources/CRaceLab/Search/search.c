@@ -66,8 +66,7 @@ static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
         lab.summary.preemption_bound_reached = true;
         return;
     }
-    branch *b = malloc(sizeof *b + k + 1);
-    if (!b) abort();
+    branch *b = rl_allocate(sizeof *b + k + 1, "a schedule");
     b->fingerprint = lab.fingerprints[k];
     b->length = k + 1;
     b->sleeping = lab.scenario->reduce ? sleeping : 0;
@@ -111,8 +110,7 @@ void rl_add_branches(void) {
 branch *rl_given_schedule(void) {
     const rl_scenario *s = lab.scenario;
     if (!s->schedule) return NULL;
-    branch *b = calloc(1, sizeof *b + s->schedule_length);
-    if (!b) abort();
+    branch *b = rl_allocate(sizeof *b + s->schedule_length, "a schedule");
     b->length = s->schedule_length;
     memcpy(b->choices, s->schedule, s->schedule_length);
     return b;

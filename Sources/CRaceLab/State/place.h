@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include <stdint.h>
+#include "Platform/build.h"
 
 /// The place in the code under test, and the top of its stack.
 typedef struct {

@@ -6,6 +6,8 @@
 
 #include "Platform/memory.h"
 
+#include <string.h>
+
 /// What is known stays where it is when the table grows.
 typedef struct {
     uintptr_t address;
@@ -49,7 +51,7 @@ static void *known_at(table *t, uintptr_t address, size_t size,
     slot *s = slot_of(t, address);
     *is_new = s->run != lab.run;
     if (!*is_new) return s->known;
-    if (!s->known) s->known = rl_grown(NULL, 0, 1, size);
+    if (!s->known) s->known = rl_allocate(size, "what is known of an address");
     s->run = lab.run;
     s->address = address;
     t->count++;
@@ -63,7 +65,10 @@ static void discard_cell(void *c) { discard(c); }
 cell *rl_cell_at(uintptr_t address) {
     bool is_new;
     cell *c = known_at(&cells, address, sizeof *c, discard_cell, &is_new);
-    if (is_new) *c = (cell){.writer = NO_THREAD};
+    if (is_new) {
+        memset(c, 0, sizeof *c);
+        c->writer = NO_THREAD;
+    }
     return c;
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "Platform/build.h"
+#include "Platform/end.h"
 #include "Platform/parker.h"
 #include "State/place.h"
 
@@ -310,7 +311,10 @@ static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index
 static inline bool has(rl_thread_set set, int index) {
     return index >= 0 && index < RL_MAX_THREADS && (set >> index & 1);
 }
-static inline thread *my_thread(void) { return &lab.threads[me->thread]; }
+static inline thread *my_thread(void) {
+    RL_REQUIRE(me && me->thread >= 0, "this is no thread of the scenario");
+    return &lab.threads[me->thread];
+}
 
 // MARK: - Who this thread is
 

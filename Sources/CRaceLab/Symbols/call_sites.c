@@ -1,9 +1,5 @@
 // Whose call it is: of the code under test, of the libraries it uses, or of the compiler.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -47,8 +43,7 @@ static call_site *call_site_of(uintptr_t pc) {
         call_site *old = call_sites;
         size_t old_capacity = call_site_capacity;
         call_site_capacity = old_capacity ? 2 * old_capacity : 256;
-        call_sites = calloc(call_site_capacity, sizeof *call_sites);
-        if (!call_sites) abort();
+        call_sites = rl_grown(NULL, 0, call_site_capacity, sizeof *call_sites);
         for (size_t i = 0; i < old_capacity; i++)
             if (old[i].pc) *slot_of(old[i].pc) = old[i];
         if (old) discard(old);

@@ -1,10 +1,6 @@
 // Where code stands in the source, read from the line tables of the program (DWARF 2 to 5, in ELF
 // files). A lookup takes microseconds, so that it can be made while exploring.
 
-#if defined(__linux__)
-#define _GNU_SOURCE
-#endif
-
 #include "Symbols/source_lines.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
@@ -312,8 +308,7 @@ static void read_file(image *i, const char *path) {
 }
 
 static image *read_image(const struct dl_phdr_info *info, uintptr_t start, uintptr_t end) {
-    image *i = calloc(1, sizeof *i);
-    if (!i) abort();
+    image *i = rl_allocate(sizeof *i, "the line table of a library");
     *i = (image){.bias = info->dlpi_addr, .start = start, .end = end, .next = images};
     images = i;
     bool is_program = !info->dlpi_name || !*info->dlpi_name;

@@ -149,7 +149,10 @@ struct Objects {
         let type = UInt(bitPattern: object.type)
         return known.withLock { known in
             if let isOfLibrary = known.ofLibrary[type] { return isOfLibrary }
-            let isOfLibrary = !rl_is_of_program(type)
+            // The metadata of a generic class is made by the standard library, in memory of its own.
+            // The function that destroys an instance, two words before it, is code of the class.
+            let metadata = UnsafePointer<UInt>(bitPattern: type)
+            let isOfLibrary = metadata.map { !rl_is_of_program($0[-2]) } ?? true
             known.ofLibrary[type] = isOfLibrary
             return isOfLibrary
         }

@@ -1,0 +1,31 @@
+// Where the lab cannot go on.
+
+#include "Platform/end.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+_Noreturn void rl_end_process(const char *sentence, ...) {
+    char text[512];
+    va_list values;
+    va_start(values, sentence);
+    const int length = vsnprintf(text, sizeof text - 1, sentence, values);
+    va_end(values);
+    size_t count = length < 0 ? 0 : (size_t)length;
+    if (count > sizeof text - 2) count = sizeof text - 2;
+    text[count++] = '\n';
+    const ssize_t written = write(STDERR_FILENO, text, count);
+    (void)written;
+    abort();
+}
+
+_Noreturn void rl_end_without_thread(int error) {
+    rl_end_process("RaceLab could not start a thread: %s", strerror(error));
+}
+
+#endif
