@@ -14,7 +14,7 @@ extension Exploration {
         /// In no interleaving does this thread access anything that the lab sees, so there is
         /// nothing to explore, and a verdict would mean nothing.
         case sawNothing(thread: String)
-        /// An interleaving had more steps than ``Options/maximumSteps`` allows.
+        /// An interleaving had more steps than ``Exploration/Options/maximumSteps`` allows.
         case tooLong(steps: Int, schedule: String)
         /// A thread blocks in a function that the lab does not control.
         case blocked(thread: String, place: String)
