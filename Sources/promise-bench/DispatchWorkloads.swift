@@ -1,7 +1,7 @@
 import Dispatch
 
-/// The same without any promise: what Grand Central Dispatch takes for it, and so the limit for
-/// everything that is built on it.
+/// The workloads without promises, on Grand Central Dispatch alone: the lower limit for everything
+/// that is built on it.
 enum DispatchWorkloads {
     static func thens(_ count: Int, times: Int) -> () -> Void {
         let queue = DispatchQueue(label: "thens", qos: .userInitiated)

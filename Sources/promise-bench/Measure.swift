@@ -5,7 +5,7 @@ struct Timing: Encodable {
     let workload: String
     let contender: String
     let unit: String
-    /// The middle one of all repetitions.
+    /// The median of all repetitions.
     let median: Double
     let fastest: Double
     let slowest: Double
@@ -22,14 +22,14 @@ struct Memory: Encodable {
 }
 
 enum Measure {
-    /// The contenders take turns, so that whatever else the machine does meanwhile hits all alike.
+    /// The contenders take turns, so that other programs on the machine affect all of them equally.
     static func times(_ workload: Workload, quick: Bool) -> [Timing] {
         var runs: [[Double]] = Contender.contenders.map { _ in [] }
         for repetition in 0...(quick ? 1 : workload.repetitions) {
             for (index, contender) in Contender.contenders.enumerated() {
                 guard let work = workload.prepare(contender) else { continue }
                 let time = nanoseconds(work) / workload.divisor
-                // The first round is for the caches, and for threads that are still to be started.
+                // The first round warms up the caches and starts the threads.
                 if repetition > 0 { runs[index].append(time) }
             }
         }
@@ -44,7 +44,7 @@ enum Measure {
         }
     }
 
-    /// What each of ten thousand takes from the heap, on average.
+    /// The heap blocks and bytes of one of ten thousand objects, on average.
     static func memory() -> [Memory] {
         guard promise_bench_counts_heap() else { return [] }
         let count = 10_000
@@ -66,7 +66,7 @@ enum Measure {
             + [1, 2, 3].flatMap { thens in Contender.contenders.map { allocated(thens, $0) } }
     }
 
-    /// What each iteration of W1 to W3 takes from the heap, whether it is given back or not.
+    /// The heap blocks and bytes that an iteration of W1 to W3 allocates, freed or not.
     private static func allocated(_ thens: Int, _ contender: Contender) -> Memory {
         let count = 10_000
         contender.thens(thens, 10)()

@@ -33,28 +33,27 @@ enum PromiseBench {
     }
 
     private static let help = """
-        promise-bench measures what a promise costs, against what Grand Central Dispatch takes for
-        the same without any promise.
+        promise-bench measures what a promise costs, compared with Grand Central Dispatch doing the
+        same work without promises.
 
         usage: swift run -c release promise-bench            a table; takes about a minute
-               swift run -c release promise-bench --json     the same, for programs
-               swift run -c release promise-bench --quick    one repetition: to see that it works
+               swift run -c release promise-bench --json     the same, for other tools
+               swift run -c release promise-bench --quick    one repetition, to check that it works
 
         W1, W2, W3   a fulfilled promise with one, two, three `then`s on a serial queue, until
                      the last of them has run; 10,000 times
         W4           10,000 pending promises with one `then` each on a concurrent queue: fulfill
                      all, and wait until all have run
-        W5           settle a chain of 1,000 whose handlers run where the promise is settled
+        W5           settle a chain of 1,000 whose handlers run on the settling thread
         chain        the same with a chain of 1,000,000
-        on a queue   settle a chain whose handlers run on a serial queue, each by itself
+        on a queue   settle a chain with each handler dispatched to a serial queue
         all          fulfill 10,000 promises, until `all` of them is fulfilled
 
         Each figure is the median of several repetitions, in which the contenders take turns, on
-        one processor where the system allows that (Linux); behind it, how many times as long as
-        GCD alone in the same run.
+        one processor if the system allows that (Linux). The factor after it compares the figure
+        with GCD alone in the same run.
 
-        Stage 1 and 2 know no queues: in W1 to W3 their whole chain is one block on the queue, so
-        they go there once. A `then` of Task/await is a task that awaits the one before, on Swift's
-        pool.
+        Stages 1 and 2 have no dispatchers: in W1 to W3, their whole chain is one block on the
+        queue. A `then` of Task/await is a task that awaits the one before, on Swift's thread pool.
         """
 }

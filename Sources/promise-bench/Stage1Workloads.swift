@@ -1,8 +1,8 @@
 import Dispatch
 import Stage1Naive
 
-/// What Stage 1 has to do. It knows no queues and is at home on one thread at a time, so its chains
-/// are built and settled on the queue as a whole: one trip, however many `then`s.
+/// The workloads of Stage 1. It has no dispatchers and is correct on one thread only, so a whole
+/// chain is built and settled in one block on the queue, however many `then`s it has.
 enum Stage1Workloads {
     static func thens(_ count: Int, times: Int) -> () -> Void {
         let queue = DispatchQueue(label: "thens", qos: .userInitiated)
@@ -34,7 +34,7 @@ enum Stage1Workloads {
         }
     }
 
-    /// `nil` where the stack would not suffice: every link needs some of it.
+    /// `nil` if the chain would overflow the stack: every link needs some of it.
     static func chain(_ links: Int, immediate: Bool) -> (() -> Void)? {
         guard immediate, links <= 1_000 else { return nil }
         var start: ((Int) -> Void)?

@@ -1,7 +1,7 @@
 import Dispatch
 import PromiseOperators
 
-/// What Stage 3 has to do.
+/// The workloads of Stage 3.
 enum Stage3Workloads {
     static func thens(_ count: Int, times: Int) -> () -> Void {
         let queue = DispatchQueue(label: "thens", qos: .userInitiated)

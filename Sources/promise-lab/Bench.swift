@@ -2,7 +2,7 @@ import Foundation
 import RaceLab
 import SharedSuite
 
-/// How fast the lab is: interleavings and runs a second, and what the reduction saves.
+/// Measures the speed of the lab: interleavings and runs in a second, and the effect of reduction.
 enum BenchCommand {
     private static let races = ["R01", "R05"]
     private static let enough = Duration.seconds(1)
@@ -84,7 +84,7 @@ enum BenchCommand {
         }
     }
 
-    /// What this process has used so far.
+    /// The resources that this process has used so far.
     private struct Usage {
         private let usage: rusage
 
@@ -98,7 +98,7 @@ enum BenchCommand {
             self.usage = usage
         }
 
-        /// How often a thread has gone to sleep.
+        /// The number of times that a thread went to sleep.
         var switches: Int { Int(usage.ru_nvcsw) }
 
         var systemShare: Int {

@@ -1,7 +1,7 @@
 import Foundation
 import Graders
 
-/// How the commands of the classroom are typed.
+/// The arguments of the commands for the classroom.
 extension PromiseLab {
     static func exerciseCommand(_ arguments: inout Arguments) throws {
         try arguments.atMostOne(of: "--start", "--hint", "--reset", "--variant")
@@ -10,7 +10,7 @@ extension PromiseLab {
         let isStart = arguments.flag("--start")
         let isReset = arguments.flag("--reset")
         let variant = arguments.has("--variant") ? try arguments.number("--variant", or: 1) : nil
-        // Now the number that is left is that of the exercise, wherever it stands.
+        // The number that is left is that of the exercise, at any position.
         let exercise = try exercise(&arguments)
         try arguments.end()
         if isStart {
@@ -70,7 +70,7 @@ extension PromiseLab {
         return limits
     }
 
-    /// The reader's own, if nothing else is said.
+    /// The workbook that `--workbook` names; without it, the reader's own.
     static func workbook(_ arguments: inout Arguments) throws -> Workbook {
         guard let path = try arguments.optional("--workbook", for: "a folder of answers") else {
             return Workbook.own

@@ -1,7 +1,7 @@
 import RaceLab
 import SharedSuite
 
-/// One race on two subjects: how the one fails, and what the other makes of it.
+/// Shows one race on two subjects side by side.
 enum CompareCommand {
     struct Side {
         let subject: Subject
@@ -52,8 +52,8 @@ enum CompareCommand {
         return Side(subject: subject, report: report, finding: nil, trace: trace)
     }
 
-    /// An interleaving in which the second thread comes while the first is at work: right after the
-    /// step that changed what can be seen. One after the other would be no match for a race.
+    /// An interleaving in which the second thread runs in the middle of the first: right after the
+    /// step that changed the visible state. Without a switch there, it would not show a race.
     private static func meeting(
         _ exploration: Exploration
     ) throws -> Exploration.Trace? {

@@ -1,7 +1,7 @@
 import Foundation
 import Graders
 
-/// Where the reader stands.
+/// Lists the exercises and the reader's progress.
 enum ExercisesCommand {
     static func run(_ workbook: Workbook) {
         let ledger = Ledger(workbook)
@@ -49,7 +49,7 @@ enum ExerciseCommand {
         print("Hints: promise-lab exercise \(exercise.number) --hint")
     }
 
-    /// Puts the stub into the workbook, unless there is something already.
+    /// Puts the stub into the workbook, unless the file exists.
     static func start(_ exercise: Exercise, _ workbook: Workbook) throws {
         let file = workbook.file(exercise)
         let name = GradeCommand.shortened(file)
@@ -63,7 +63,7 @@ enum ExerciseCommand {
         print("\(name) is written. The task is at the top of the file.")
     }
 
-    /// The next hint, after those that have been shown before.
+    /// Prints the next hint.
     static func hint(_ exercise: Exercise, _ workbook: Workbook) {
         var ledger = Ledger(workbook)
         let shown = min(ledger[exercise].hints + 1, exercise.hints.count)
@@ -77,7 +77,7 @@ enum ExerciseCommand {
         ledger.save()
     }
 
-    /// Puts the stub back, or another variant of it, into the workbook. What was there is kept beside it.
+    /// Replaces the file in the workbook by the stub, or by another variant. The old file is kept.
     static func reset(_ exercise: Exercise, _ workbook: Workbook, variant: Int) throws {
         guard (1...exercise.variants).contains(variant) else {
             throw Mistake(
@@ -97,7 +97,7 @@ enum ExerciseCommand {
         print("The task: promise-lab exercise \(exercise.number)")
     }
 
-    /// Where the compiler does not look for it.
+    /// The place where an old answer is kept: outside of the folders that the compiler reads.
     private static func keep(_ file: URL) throws -> URL {
         let folder = Workbook.package.appending(path: ".build/exercises")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -112,7 +112,7 @@ enum ExerciseCommand {
     }
 }
 
-/// Grades whatever is saved in the workbook, until it is interrupted.
+/// Grades each answer of the workbook when it is saved, until the command is interrupted.
 enum WatchCommand {
     static func run(_ workbook: Workbook) {
         Interruption.cleanUpWhenItComes()
@@ -127,7 +127,7 @@ enum WatchCommand {
             let now = dates(workbook)
             for exercise in Exercise.all where now[exercise.number] != seen[exercise.number] {
                 let file = workbook.file(exercise)
-                // A file that is gone for a moment is on its way: some editors save like that.
+                // A file may be missing for a moment: some editors delete it and write it again.
                 if now[exercise.number] == nil { continue }
                 if workbook.isUntouched(exercise) {
                     print("\n\(file.lastPathComponent) is the stub: there is nothing to grade.")

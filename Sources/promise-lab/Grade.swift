@@ -22,7 +22,7 @@ enum GradeCommand {
         if !grade.isPassed, grade.result != .notAttempted { exit(1) }
     }
 
-    /// Writes the page of the requirement that is not met.
+    /// Writes a page for the first requirement that is not met.
     static func page(_ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits)
         throws
     {
@@ -76,7 +76,7 @@ enum GradeCommand {
         }
     }
 
-    /// Everything in a workbook that is no stub any more.
+    /// Grades everything in a workbook that is no longer an unchanged stub.
     static func runAll(_ workbook: Workbook, _ limits: Limits) throws {
         Interruption.cleanUpWhenItComes()
         let attempted = Exercise.all.filter { !workbook.isUntouched($0) }
@@ -226,7 +226,7 @@ enum GradeCommand {
     }
 }
 
-/// What ``Grader`` starts: tries one answer, and leaves a record.
+/// The command that ``Grader`` starts: runs one answer, and writes a record.
 enum TryAnswerCommand {
     static func run(_ arguments: inout Arguments, _ exercise: Exercise) throws {
         let library = try arguments.option("--library", for: "the library of an answer")

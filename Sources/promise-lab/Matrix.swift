@@ -14,8 +14,8 @@ struct Matrix {
     private let columns: [Column]
     private let hazards: [any Hazard]
 
-    /// Whether the columns follow from one another. A cell is a mark only, and the end of the line
-    /// says what each column changes.
+    /// Whether each column builds on the one before. Then a cell is a mark only, and the end of the
+    /// line shows what each column changes.
     private var showsChanges: Bool { subjects.contains { $0.kind == .step } }
 
     /// Whether the columns are too many for reasons in the cells: the end of the line has them.
@@ -39,7 +39,7 @@ struct Matrix {
         Column(subject: .repairedActor, width: 6), Column(subject: .threadSafe, width: 8),
     ]
 
-    /// The way from Stage 2 to Stage 3.
+    /// The steps from Stage 2 to Stage 3.
     static let steps =
         [Column(subject: .handlers, width: 9)]
         + Subject.all(.step).map { Column(subject: $0, width: 3) }
@@ -195,7 +195,7 @@ struct Matrix {
         cell.count <= room ? cell : cell.prefix(max(1, room - 1)) + "…"
     }
 
-    /// Of several reasons the one that is documented first, if it was found; and a hint at the
+    /// Of several reasons, the one that is documented first, if it was found; and a hint at the
     /// others.
     static func word(_ found: [Reason], _ expectation: Expectation) -> String {
         let more = found.count > 1 ? " …" : ""

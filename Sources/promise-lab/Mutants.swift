@@ -1,15 +1,15 @@
 import Foundation
 import SharedSuite
 
-/// Plants faults in a copy of the sources and looks whether the matrix, or the cases of Promises/A+,
-/// notice: the check of the checks.
+/// Plants faults in a copy of the sources and checks that the matrix, or the cases of Promises/A+,
+/// notice them: a test of the tests.
 enum MutantsCommand {
     /// A fault: in one file of the package, one text in place of another.
     private struct Mutant {
         let name: String
         let file: String
         let edits: [(text: String, replacement: String)]
-        /// The rows or clauses that have to come out otherwise than documented, and the reason.
+        /// The rows or clauses whose verdict must differ from the documented one, and the reason.
         let noticedBy: [(row: String, reason: String)]
     }
 
@@ -29,7 +29,7 @@ enum MutantsCommand {
             try FileManager.default.copyItem(
                 at: package.appending(path: name), to: copy.appending(path: name))
         }
-        print("Each fault is planted in a copy of the package; the checks have to notice it.\n")
+        print("Each fault is planted in a copy of the package; the checks must notice it.\n")
         var unnoticed = 0
         for mutant in mutants where !(try isNoticed(mutant, in: copy)) { unnoticed += 1 }
         guard unnoticed == 0 else {
@@ -87,7 +87,8 @@ enum MutantsCommand {
             .map { $0.replacing("\n", with: " ") }
     }
 
-    /// The rows that have to notice, and, if there are clauses among them, all clauses.
+    /// The commands for the rows that must notice and, if there are clauses among them, for all
+    /// clauses.
     private static func commands(for mutant: Mutant) -> [[String]] {
         let ids = mutant.noticedBy.map { $0.row.prefix { $0 != " " } }.map(String.init)
         let hazards = ids.filter { Catalogue.hazard($0) != nil }
@@ -122,7 +123,7 @@ enum MutantsCommand {
         "Sources/Steps/\(module)/AWPromise.swift"
     }
 
-    /// Puts in the place of the lock something that looks like one.
+    /// Replaces the lock by a type that looks like one but locks nothing.
     private static let withoutLock = [
         ("private let state = Mutex(State())", "private let state = Unlocked(State())"),
         (

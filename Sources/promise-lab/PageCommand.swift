@@ -22,7 +22,7 @@ enum PageCommand {
         let description: String
     }
 
-    /// In the order in which they follow from one another; then the designs.
+    /// The stages and steps, each after the one that it builds on; then the designs.
     private static let subjects =
         [.naive, .handlers] + Subject.all(.step) + [.threadSafe] + Subject.all(.design)
 

@@ -1,10 +1,10 @@
 import RaceLab
 
 /// A table of an interleaving in the colors of a terminal: one for each thread, the same as on the
-/// page. What has changed in the state stands out, and what has not recedes; the mark at a step,
-/// and what threads wait for in the end, are red. Without color the text says the same.
+/// page. Changed parts of the state are bright, and unchanged parts are dim; the mark at a step and
+/// the reasons why threads wait at the end are red. Without color, the text is the same.
 ///
-/// It is made of the text of the table. So it also paints one that comes from another process.
+/// It colors the text of a table, so it also works on a table from another process.
 struct PaintedTable {
     typealias Paint = (String, Terminal.Colour) -> String
 

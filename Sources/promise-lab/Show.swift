@@ -10,7 +10,7 @@ enum ListCommand {
     }
 }
 
-/// How an interleaving is written.
+/// The format in which an interleaving is written.
 enum Format: String {
     case text, markdown, json, html
 
@@ -24,10 +24,10 @@ enum Format: String {
     }
 }
 
-/// What happens on one stage.
+/// Shows a hazard on one stage.
 enum ShowCommand {
-    /// - Parameter everyOrder: without leaving out what differs only in the order of steps that do
-    ///   not touch the same thing.
+    /// - Parameter everyOrder: also explores interleavings that differ only in the order of
+    ///   independent steps.
     static func run(
         _ hazard: any Hazard, on subject: Subject, everyOrder: Bool, _ format: Format
     ) throws {
@@ -89,7 +89,7 @@ enum ShowCommand {
         }
     }
 
-    /// One interleaving and nothing else, for documents and machines.
+    /// Prints one interleaving and nothing else, for documents and other tools.
     private static func write(
         _ report: Exploration, _ finding: Exploration.Finding?, _ race: any Race,
         _ subject: Subject,
@@ -161,7 +161,7 @@ extension Exploration {
     }
 }
 
-/// One interleaving of the user's choice.
+/// Replays an interleaving of the user's choice.
 enum ReplayCommand {
     static func run(
         _ hazard: any Hazard, on subject: Subject, _ schedule: String, _ format: Format

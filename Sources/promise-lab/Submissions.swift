@@ -6,7 +6,7 @@ enum SubmissionsCommand {
     struct Task {
         let submissions: URL
         let sheet: URL
-        /// Where the report of each student goes, if anywhere.
+        /// The folder for the students' reports; `nil` if none are written.
         let reports: URL?
         let isAfresh: Bool
         let limits: Limits

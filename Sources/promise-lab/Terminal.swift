@@ -19,7 +19,7 @@ enum Terminal {
         }
     }
 
-    /// No line of the command's output is longer, but for the tables of interleavings.
+    /// No line of the command's output is longer, except in the tables of interleavings.
     static let width = 100
 
     /// How wide a table may be: as wide as the terminal, if it is one.
@@ -31,12 +31,12 @@ enum Terminal {
         return min(max(Int(size.ws_col), 60), 240)
     }()
 
-    /// An interleaving as a table, in color where that can be seen.
+    /// An interleaving as a table, in color on a terminal.
     static func table(of trace: Exploration.Trace) -> String {
         PaintedTable(trace.table(width: tableWidth)).text(painted)
     }
 
-    /// A table that was made elsewhere.
+    /// A table that was made by another process.
     static func table(_ text: String) -> String { PaintedTable(text).text(painted) }
 
     private static let usesColour =
@@ -80,7 +80,7 @@ enum Terminal {
     }
 }
 
-/// Says on standard error what is being done, once that takes longer than a second.
+/// Reports progress on standard error when a command takes longer than a second.
 final class Progress: Sendable {
     private struct State {
         var label = ""

@@ -14,7 +14,7 @@ extension Exploration {
         /// In no interleaving does this thread access anything that the lab sees, so there is
         /// nothing to explore, and a verdict would mean nothing.
         case sawNothing(thread: String)
-        /// An interleaving had more steps than ``Options/maximumSteps`` allows.
+        /// An interleaving had more steps than ``Exploration/Options/maximumSteps`` allows.
         case tooLong(steps: Int, schedule: String)
         /// A thread blocks in a function that the lab does not control.
         case blocked(thread: String, place: String)
@@ -56,8 +56,8 @@ extension Exploration {
                     + "target compiled with -sanitize=thread), or keep it out"
             case .runsOn(let thread, let place):
                 return
-                    "the thread '\(thread)' runs on and on \(place) without touching anything that "
-                    + "the lab can see: look for a loop that does not end"
+                    "the thread '\(thread)' runs for a long time \(place) without accessing "
+                    + "anything that the lab sees: look for a loop that does not end"
             case .tooManyThreads(let thread):
                 return "the thread '\(thread)' starts one thread too many: the lab has room for "
                     + "\(RL_MAX_THREADS), those of the scenario and its queues included"
@@ -66,15 +66,16 @@ extension Exploration {
             case .tookTooLong(let limit, let schedule):
                 let place = schedule.isEmpty ? "" : ", in the interleaving that begins \(schedule)"
                 return
-                    "the exploration did not come to its end within \(limit)\(place): explore less, "
+                    "the exploration did not finish within \(limit)\(place): explore less, "
                     + "or allow more with timeLimit"
             case .notDeterministicBecauseOf(let place, let text, let reason):
-                return "the same schedule led elsewhere than before; a likely cause is \(place), "
-                    + "`\(text)`: \(reason)"
+                return "replaying the schedule produced a different execution; a likely cause is "
+                    + "\(place), `\(text)`: \(reason)"
             case .notDeterministic:
                 return
-                    "the same schedule led elsewhere than before: the scenario depends on something "
-                    + "other than its threads, such as time, chance, or what an earlier run left behind"
+                    "replaying the schedule produced a different execution: the scenario depends on "
+                    + "something other than its threads, such as time, random numbers, or state that "
+                    + "an earlier run left behind"
             }
         }
     }

@@ -29,11 +29,12 @@ import Synchronization
 /// - `Mutex`, and operations on `Atomic`, in targets compiled with `-sanitize=thread` in debug;
 /// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
 ///   `pthread_rwlock_t` and `pthread_cond_t`. A signal wakes the thread that has waited longest,
-///   and is lost if none waits. Spurious wakeups are explored only with
-///   ``Exploration/Options/spuriousWakeups``. An attempt (`try()`, `withLockIfAvailable`) fails
-///   while another thread holds the lock. A release is no step of its own, so an attempt is also
-///   explored right before the release: see ``Exploration/Schedule``. Foundation for Linux traps,
-///   with or without the lab, when an `NSConditionLock` has to wait without a date;
+///   and is lost if none waits. ``Exploration/Options/signalsWakeAnyWaiter`` and
+///   ``Exploration/Options/spuriousWakeups`` explore the other cases. An attempt (`try()`,
+///   `withLockIfAvailable`) fails while another thread holds the lock. A release is not a step of
+///   its own, so an attempt is also explored right before the release: see
+///   ``Exploration/Schedule``. Foundation for Linux traps, with or without the lab, when an
+///   `NSConditionLock` has to wait without a date;
 /// - `DispatchSemaphore`. During a run the lab keeps its count. After the threads have ended, the
 ///   lab passes the signals that are left over to the real semaphore;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
@@ -66,11 +67,11 @@ import Synchronization
 ///
 /// A task is one more thread of the interleaving, whichever thread of the operating system runs it.
 /// ``task(_:_:)`` adds a task. A task that is started while the threads run is called `task 3` if
-/// it is the third. The Swift runtime itself runs `Task`, `Task.detached`, `Task.immediate`, `async
-/// let`, task groups, actors, the main actor, `Task.yield`, continuations, streams, cancellation
-/// and task-locals. A switch can happen before a task arrives at an actor, is resumed, ends, is
-/// cancelled, or checks whether it is cancelled; before an element is sent to a stream or taken
-/// from it; and before a task continues that has yielded. A task that is never resumed is a
+/// it is the third. The Swift runtime itself runs `Task`, `Task.detached`, `Task.immediate`,
+/// `async let`, task groups, actors, the main actor, `Task.yield`, continuations, streams,
+/// cancellation and task-locals. A switch can happen before a task arrives at an actor, is resumed,
+/// ends, is cancelled, or checks whether it is cancelled; before an element is sent to a stream or
+/// taken from it; and before a task continues that has yielded. A task that is never resumed is a
 /// deadlock, even if code outside of the scenario would resume it later.
 ///
 /// Time is not part of the model. Tasks that sleep wake up in the order of their deadlines, each at

@@ -3,27 +3,27 @@ import Foundation
 import Synchronization
 
 extension Exploration.Options {
-    /// Where the scenario of an exploration runs.
+    /// The process in which the scenario of an exploration runs.
     public enum Isolation: Hashable, Sendable {
         /// In this process. A crash of the code under test is a crash of this process.
         case none
         /// In child processes, copies of this one (`fork`), on Linux. An interleaving that crashes
-        /// is a finding, and the exploration goes on with the others in another child: up to 64
-        /// times, then it ends, and ``Exploration/coverage`` says so.
+        /// is a finding, and the exploration continues with the others in another child. After 64
+        /// crashes it ends, and ``Exploration/coverage`` says so.
         ///
         /// Three things are different in a child:
-        /// - What the closures of the scenario change outside of it, a global or a captured
-        ///   variable, they change in the child only.
-        /// - It has none of the other threads of this process. Whatever they held at that moment
-        ///   (a lock of the code under test that is shared by the whole process) is never
-        ///   released, and work sent to a dispatch queue or to a task is never done.
-        /// - What it writes to standard error comes when it has ended, and without the message of
-        ///   a crash, which is part of the finding.
+        /// - If the closures of the scenario change a global or a captured variable, the change is
+        ///   visible in the child only.
+        /// - It has none of the other threads of this process. A lock that they held at the `fork`
+        ///   is never released, and work sent to a dispatch queue or to a task is never done.
+        /// - Its output on standard error appears when it has ended, without the message of a
+        ///   crash, which is part of the finding.
         ///
         /// - Parameters:
-        ///   - timeLimit: how long all children together may take. A loop without an end is noticed
+        ///   - timeLimit: the time limit for all children together. An endless loop is detected
         ///     much earlier.
-        ///   - memoryLimit: how many bytes of memory a child may take, in addition to its own.
+        ///   - memoryLimit: the number of bytes that a child may allocate, in addition to the
+        ///     memory that it starts with.
         case childProcess(timeLimit: Duration = .seconds(60), memoryLimit: Int = 1 << 30)
     }
 }

@@ -1,8 +1,8 @@
-/// Looks for a small program on a class whose results no order of its operations explains.
+/// Looks for a small program whose results no sequential order of its operations explains.
 ///
 /// A class is *linearizable* if each of its operations appears to happen at one moment between its
-/// call and its return: whatever several threads do with it, their results are results that one
-/// thread could have had that called the same operations in some order (Herlihy and Wing 1990).
+/// call and its return: whatever several threads do with the object, a single thread could have got
+/// the same results by calling the same operations in some order (Herlihy and Wing 1990).
 ///
 /// ```swift
 /// let stacks = Linearizability(
@@ -17,8 +17,8 @@
 ///
 /// The model is a value: a plain array, dictionary or number, changed by one thread at a time. An
 /// operation that throws has the error as its result. Operations must not wait for one another, as
-/// `take()` on an empty buffer does: a model cannot say so, and a program in which only such an
-/// operation is left is reported as a deadlock.
+/// `take()` on an empty buffer does: a model cannot express that, and a program in which only such
+/// an operation is left is reported as a deadlock.
 public struct Linearizability<Subject, Model> {
     /// An operation on the class under test, and the same operation on its model.
     public struct Operation {
@@ -53,30 +53,30 @@ public struct Linearizability<Subject, Model> {
     let model: Model
     let operations: [Operation]
 
-    /// How many operations a program consists of at most, including those that run before the threads
-    /// begin. With three operations to choose from there are 61 programs of up to three, 406 of up to
-    /// four and 2,224 of up to five.
+    /// The maximum number of operations in a program, including those that run before the threads
+    /// begin. With three operations to choose from there are 61 programs of up to three, 406 of up
+    /// to four and 2,224 of up to five.
     public var maximumOperations = 4
-    /// How many threads a program has at most.
+    /// The maximum number of threads in a program.
     public var maximumThreads = 3
 
     /// - Parameters:
     ///   - make: Makes the object for one interleaving.
-    ///   - model: What the model is when the object has just been made.
-    ///   - operations: What the threads call. Give different arguments to two of them if it matters
-    ///     which one took effect.
+    ///   - model: The model of a new object.
+    ///   - operations: The operations that threads call. Give different arguments to two of them if
+    ///     it matters which one took effect.
     public init(of make: @escaping () -> Subject, model: Model, operations: [Operation]) {
         self.make = make
         self.model = model
         self.operations = operations
     }
 
-    /// Explores small programs, the smallest first: two or three threads with a few operations each,
-    /// after none or a few that run before the threads begin. It stops at the first program with a
-    /// failure: results that no order of the operations explains, or another finding, such as a data
-    /// race or a deadlock.
+    /// Explores small programs, the smallest first: two or three threads with a few operations
+    /// each, and possibly a few operations before the threads begin. It stops at the first program
+    /// with a failure: results that no order of the operations explains, or another finding, such
+    /// as a data race or a deadlock.
     ///
-    /// `options` hold for each program, of which no more is explored than up to its first failure.
+    /// `options` apply to each program. A program is explored up to its first failure.
     public func explore(
         options: Exploration.Options = Exploration.Options()
     ) -> LinearizabilityResult {
@@ -93,8 +93,8 @@ public struct Linearizability<Subject, Model> {
         return result
     }
 
-    /// Describes a program to the lab: each thread notes the beginning and the end of its operations,
-    /// and the check looks for an order.
+    /// Describes a program to the lab: each thread notes the beginning and the end of its
+    /// operations, and the check looks for an order.
     private func scenario(of program: SmallProgram) -> (Scenario) -> Void {
         { [make, model, operations] scenario in
             let subject = make()
@@ -132,7 +132,7 @@ public struct Linearizability<Subject, Model> {
     }
 }
 
-/// What the exploration of many small programs has shown.
+/// The result of exploring many small programs.
 public struct LinearizabilityResult: CustomStringConvertible {
     /// The smallest program that fails.
     public struct Failure {
@@ -144,9 +144,9 @@ public struct LinearizabilityResult: CustomStringConvertible {
 
     /// The smallest program that fails, if one does.
     public private(set) var failure: Failure?
-    /// How many programs have been explored.
+    /// The number of programs explored.
     public private(set) var programs = 0
-    /// How many interleavings they have together.
+    /// The number of their interleavings.
     public private(set) var interleavings = 0
     /// The first program without a verdict, and the reason.
     public private(set) var inconclusive: (program: String, reason: String)?

@@ -4,10 +4,10 @@ import Foundation
 extension Exploration {
     /// One interleaving, step by step.
     ///
-    /// It can be encoded, to send it from one process to another. For other tools, use ``json``.
+    /// It can be encoded and sent from one process to another. For other tools, use ``json``.
     public struct Trace: Codable, Sendable {
-        /// One step of an interleaving: something that a thread does, and before which another
-        /// thread could have gone on.
+        /// One step of an interleaving: an action of a thread, before which another thread
+        /// could have run.
         public struct Step: Codable, Sendable {
             /// What is done in a step.
             public enum Kind: String, Codable, CaseIterable, Sendable {
@@ -35,7 +35,7 @@ extension Exploration {
                 case arrive, resume, finish
                 /// Cancels a task, or asks whether one is cancelled.
                 case cancel, ask
-                /// Lets other tasks go on, or has slept long enough.
+                /// Yields to other tasks, or wakes up from a sleep.
                 case yield, elapse
 
                 init(_ step: rl_step) {
@@ -117,13 +117,14 @@ extension Exploration {
             public internal(set) var actor: String?
             /// The task that is on that actor, and for which this one has to wait.
             public let holder: Int?
-            /// What becomes of a task that asks a stream for its next element; `nil` if it does not.
+            /// Whether a task that asks a stream for its next element gets one or waits; `nil` if it
+            /// does not ask.
             public let element: Element?
-            /// Whether the time of a wait is up, although other threads could go on.
+            /// Whether a wait times out although other threads could continue.
             public let timedOut: Bool
             /// Whether a condition wakes the thread without a signal.
             public let spurious: Bool
-            /// How many locks this thread holds when it is about to make its next step.
+            /// The number of locks that this thread holds before its next step.
             public let locksHeld: Int
             /// The state after the step, one text for each of ``Exploration/Trace/columns``:
             /// `(locked)` for what cannot be read because a thread holds a lock. `nil` if none of
@@ -145,9 +146,9 @@ extension Exploration {
         public let initial: [String]
         /// What the threads did, in the order in which they did it.
         public internal(set) var steps: [Step]
-        /// What is wrong with this interleaving, the most telling first; empty if nothing is.
+        /// What is wrong with this interleaving, the most informative first; empty if nothing is.
         public let findings: [Finding]
-        /// What keeps threads from going on at the end; empty if every thread came to its end.
+        /// What the threads wait for at the end; empty if every thread has ended.
         public internal(set) var waiting: [Waiting]
 
         /// The schedule that reproduces the interleaving.

@@ -1,4 +1,4 @@
-/// What came of an exploration, for people.
+/// The report of an exploration, as text and as Markdown.
 extension Exploration {
     /// The report for terminals: the verdict, how much was explored, what was found with the
     /// schedule that shows it, and the outcomes.
@@ -18,7 +18,7 @@ extension Exploration {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// All outcomes, how often each was reached, and what the scenario says of it.
+    /// All outcomes, with their counts and their declarations.
     public func outcomeTable(width: Int = 100) -> String {
         TextTable(width: max(20, width)).text(
             [["outcome", "reached", "declared", ""]]

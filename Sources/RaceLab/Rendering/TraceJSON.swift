@@ -1,6 +1,6 @@
 extension Exploration.Trace {
     /// The interleaving for other tools, as JSON with sorted keys. `Sources/RaceLab/RaceLab.docc/JSON.md`
-    /// documents the fields. The same interleaving is always the same bytes.
+    /// documents the fields. The same interleaving always gives the same bytes.
     public var json: String { TraceJSON(self).text }
 }
 

@@ -82,7 +82,7 @@ extension Exploration.Trace {
     }
 
     /// How many locks the thread of each step holds after it, for the eyes: one that it releases
-    /// only after somebody's attempt is not released before.
+    /// only after another thread's attempt is not released before.
     private var locksHeldInSight: [Int] {
         var locks = steps.map(\.locksHeld)
         for (index, step) in steps.enumerated() {

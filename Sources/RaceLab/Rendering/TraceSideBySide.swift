@@ -13,12 +13,11 @@ extension Exploration {
     ///  4 F  :17 value = seen + 1               ┃  4  S └ :24 value += 1         → value 2
     /// ```
     ///
-    /// Half of the width is too little for a column for each thread. A step has the letter of its
-    /// thread instead, the one that it has in a schedule, and each letter has a place of its own.
-    /// In this place there is a bar while the thread holds a lock and another one goes on. Then
-    /// come the number of the line and the line itself; the state, after `→`, where it is no longer
-    /// what it was; and the mark, after `←`. Both stand at the end of the row if there is room, and
-    /// below it otherwise.
+    /// Half of the width is too narrow for a column for each thread. Instead, a step begins with
+    /// the letter of its thread, as in a schedule, and each letter has its own position. A bar in
+    /// this position means that the thread holds a lock while another thread runs. Then follow the
+    /// line number and the line; after `→`, the state if it has changed; and after `←`, the mark.
+    /// These are at the end of the row if there is room, and below it otherwise.
     public struct SideBySide: Sendable {
         /// One of the two: what it is called, what happens, and the verdict.
         public struct Half: Sendable {

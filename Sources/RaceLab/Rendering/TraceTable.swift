@@ -7,18 +7,18 @@
 ///  2                                  let seen = counter.value :16     0
 /// ```
 ///
-/// A line of source stands in the column of the thread that runs it, with its number, and with
-/// its file if that is not the file of most others. Where several instances of a class take part,
-/// their names stand before the numbers and the titles of the states, and below the table it says
-/// what they are.
+/// A line of source is in the column of the thread that runs it, with its number, and with its file
+/// if that is not the file of most other lines. If several instances of a class take part, their
+/// names precede the numbers and the titles of the states, and a legend below the table explains
+/// the names.
 ///
 /// If there are so many threads that their columns would be too narrow to read, they share one:
 /// then a step begins with the letter that its thread has in a schedule, as in
-/// ``Exploration/SideBySide``. After it comes the state after the step. While a thread holds a lock
+/// ``Exploration/SideBySide``. After it comes the state after the step. While a thread holds a lock,
 /// there is a bar in its column: `┌` where it takes the lock, `└` at its last step before it
-/// releases it, `║` while it holds more than one. `╶` stands for a lock that is taken and released
-/// within the step. In a deadlock the last rows, numbered `–`, say what each thread waits for. `←`
-/// marks where it goes wrong.
+/// releases it, `║` while it holds more than one. `╶` marks a lock that is taken and released
+/// within the step. In a deadlock, the last rows, numbered `–`, show what each thread waits for.
+/// `←` marks the step from which every continuation fails.
 extension Exploration.Trace {
     /// - Parameter width: no line is wider than this many columns. What does not fit is cut, and
     ///   an ellipsis says so.

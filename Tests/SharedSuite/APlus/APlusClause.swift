@@ -101,8 +101,8 @@ public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible
     public static let notExpressible: [(clause: String, reason: String)] = [
         (
             "2.2.1",
-            "arguments of `then` that are no functions are ignored: the type of `then` says that "
-                + "they are functions, and the compiler takes nothing else"
+            "arguments of `then` that are not functions are ignored: the type of `then` accepts "
+                + "functions only, so the compiler refuses anything else"
         ),
         (
             "2.2.5",
@@ -111,17 +111,17 @@ public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible
         (
             "2.2.7.3",
             "a value passes a `then` that has no function for it: on Stage 3 that is `recover`, "
-                + "which Stages 1 and 2 have not; their `error` ends the chain"
+                + "which Stages 1 and 2 do not have; their `error` ends the chain"
         ),
         (
             "2.3.1",
-            "and 2.3.2, on Stage 1: its `then` takes a promise that is returned for a plain value, "
-                + "and yields a promise of a promise"
+            "and 2.3.2, on Stage 1: its `then` treats a returned promise as a plain value, and "
+                + "yields a promise of a promise"
         ),
         (
             "2.3.3",
-            "objects that happen to have a `then` are adopted: whether something is a promise is "
-                + "known from its type, before the program runs, and there is nothing to find out"
+            "objects that happen to have a `then` are adopted: in Swift the type of an object says "
+                + "whether it is a promise, so nothing has to be checked when the program runs"
         ),
     ]
 }
