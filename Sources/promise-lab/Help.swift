@@ -149,7 +149,8 @@ enum Help {
         Measures how many interleavings a second the lab explores: all of R01 and of R05 on each
         stage, none left out; and how often threads hand over to one another meanwhile, which is
         what limits it. Then the same with reduction: how many interleavings are left, in how many
-        runs they are explored, and how many runs a second. Takes about fifteen seconds.
+        runs they are explored, and how many runs a second. Then both with tasks: R01 and R02 on the
+        actors of the field guide. Takes about twenty-five seconds.
 
         """,
         "aplus": """
