@@ -4,7 +4,9 @@ import SharedSuite
 
 /// Measures the speed of the lab: interleavings and runs in a second, and the effect of reduction.
 enum BenchCommand {
-    private static let races = ["R01", "R05"]
+    private static let races: [any Race] = races("R01", "R05")
+    private static let racesOfTasks: [any Race] = races("R01", "R02")
+    private static let actors: [Subject] = [.actor, .repairedActor]
     private static let enough = Duration.seconds(1)
 
     static func run() throws {
@@ -12,14 +14,17 @@ enum BenchCommand {
             throw Matrix.Unavailable(description: unavailable)
         }
         print("interleavings a second, in this debug build, on one processor\n")
-        print("      " + Subject.all(.stage).map { "\($0)".padded(to: 12) }.joined())
-        for id in races {
-            guard let race = Catalogue.hazard(id) as? any Race else { continue }
-            let rates = Subject.all(.stage).map { Rate(of: race, on: $0) }
-            print(id.padded(to: 6) + rates.map { $0.aSecond.grouped.padded(to: 12) }.joined())
-            print("      " + rates.map { $0.handOvers.padded(to: 12) }.joined())
+        printRates(of: races, on: Subject.all(.stage))
+        print("\nwith reduction: interleavings, of how many, in how many runs, runs a second\n")
+        printReduced(races, on: Subject.all(.stage))
+        if let unavailableTasks {
+            print("\ntasks cannot be explored here: \(unavailableTasks)")
+        } else {
+            print("\nthe same with tasks, on the actors of the field guide\n")
+            printRates(of: racesOfTasks, on: actors)
+            print("")
+            printReduced(racesOfTasks, on: actors)
         }
-        printReduced()
         let usage = Usage()
         print(
             """
@@ -29,12 +34,23 @@ enum BenchCommand {
             """)
     }
 
-    private static func printReduced() {
-        print("\nwith reduction: interleavings, of how many, in how many runs, runs a second\n")
-        for id in races {
-            guard let race = Catalogue.hazard(id) as? any Race else { continue }
-            let cells = Subject.all(.stage).map { Reduced(of: race, on: $0) }
-            print(id.padded(to: 6) + cells.map { $0.counts.padded(to: 24) }.joined())
+    private static func races(_ ids: String...) -> [any Race] {
+        ids.compactMap { Catalogue.hazard($0) as? any Race }
+    }
+
+    private static func printRates(of races: [any Race], on subjects: [Subject]) {
+        print("      " + subjects.map { "\($0)".padded(to: 15) }.joined())
+        for race in races {
+            let rates = subjects.map { Rate(of: race, on: $0) }
+            print(race.id.padded(to: 6) + rates.map { $0.aSecond.grouped.padded(to: 15) }.joined())
+            print("      " + rates.map { $0.handOvers.padded(to: 15) }.joined())
+        }
+    }
+
+    private static func printReduced(_ races: [any Race], on subjects: [Subject]) {
+        for race in races {
+            let cells = subjects.map { Reduced(of: race, on: $0) }
+            print(race.id.padded(to: 6) + cells.map { $0.counts.padded(to: 24) }.joined())
             print("      " + cells.map { $0.rate.padded(to: 24) }.joined())
         }
     }

@@ -148,7 +148,8 @@ enum Help {
         Measures how many interleavings the lab explores in a second: all interleavings of R01 and
         R05 on each stage; and the number of context switches, which limit the speed. Then the same
         with reduction: how many interleavings are left, how many runs explore them, and how many
-        runs it makes in a second. Takes about fifteen seconds.
+        runs it makes in a second. Then both with tasks: R01 and R02 on the actors of the field
+        guide. Takes about twenty-five seconds.
 
         """,
         "aplus": """

@@ -145,6 +145,11 @@ extension Hazard {
             : whatIsMissing(from: subject)
     }
 
+    /// Why it cannot run here on a subject; `nil` if it can.
+    public func unavailable(on subject: Subject) -> String? {
+        unavailable ?? (subject.hasAsyncFunctions && self is any Race ? unavailableTasks : nil)
+    }
+
     /// What the catalogue says of the hazard on a subject.
     public func expectation(on subject: Subject) -> Expectation {
         if let obstacle = obstacle(on: subject) { return .cannotExpress(obstacle) }

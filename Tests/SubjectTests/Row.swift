@@ -32,7 +32,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         switch check {
         case .hazard(let hazard):
             if case .cannotExpress(let why) = hazard.expectation(on: subject) { return why }
-            return hazard.unavailable
+            return hazard.unavailable(on: subject)
         case .clause(let clause):
             return clause.results(on: subject).isEmpty ? "\(subject) has no case for it" : nil
         }

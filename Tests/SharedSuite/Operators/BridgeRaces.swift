@@ -3,13 +3,13 @@ import RaceLab
 
 /// A race on the bridge between promises and tasks. It runs where the lab can explore tasks; elsewhere
 /// it is inconclusive.
-protocol BridgeRace: OperatorRace {}
+public protocol BridgeRace: Race {}
 
 extension BridgeRace {
-    var unavailable: String? { Exploration.unavailable ?? unavailableTasks }
+    public var unavailable: String? { Exploration.unavailable ?? unavailableTasks }
 }
 
-struct R20: BridgeRace {
+struct R20: OperatorRace, BridgeRace {
     let id = "R20"
     let name = "a task awaits ∥ settle"
     let story =
@@ -43,7 +43,7 @@ struct R20: BridgeRace {
     }
 }
 
-struct R21: BridgeRace {
+struct R21: OperatorRace, BridgeRace {
     let id = "R21"
     let name = "cancel the waiter ∥ settle"
     let story =
@@ -88,7 +88,7 @@ struct R21: BridgeRace {
     }
 }
 
-struct R22: BridgeRace {
+struct R22: OperatorRace, BridgeRace {
     let id = "R22"
     let name = "two tasks await one promise"
     let story =
