@@ -104,19 +104,28 @@ static void make_room_for_cells(void) {
     if (old) discard(old);
 }
 
-cell *rl_cell_at(uintptr_t address) {
-    if (2 * lab.cell_count >= lab.cell_capacity) make_room_for_cells();
+/// The cell of an address, or the free one in which it would be.
+static cell *place_for_cell(uintptr_t address) {
     size_t at = cell_index(address);
     while (lab.cells[at].run == lab.run && lab.cells[at].address != address)
         at = (at + 1) & (lab.cell_capacity - 1);
-    cell *found = &lab.cells[at];
-    if (found->run != lab.run) {
-        memset(found, 0, sizeof *found);
-        found->run = lab.run;
-        found->address = address;
-        found->writer = NO_THREAD;
-        lab.cell_count++;
+    return &lab.cells[at];
+}
+
+/// Valid until the cell of another address is made.
+cell *rl_cell_at(uintptr_t address) {
+    if (lab.cell_capacity == 0) make_room_for_cells();
+    cell *found = place_for_cell(address);
+    if (found->run == lab.run) return found;
+    if (2 * lab.cell_count >= lab.cell_capacity) {
+        make_room_for_cells();
+        found = place_for_cell(address);
     }
+    memset(found, 0, sizeof *found);
+    found->run = lab.run;
+    found->address = address;
+    found->writer = NO_THREAD;
+    lab.cell_count++;
     return found;
 }
 
