@@ -97,6 +97,9 @@ public struct Grader: Sendable {
     public let command: URL
     let limits: Limits
     let tableWidth: Int
+    /// Whether an answer that has passed runs with optimization for every requirement, and not only
+    /// where the optimizer is known to make a difference; for the others in one interleaving.
+    package var optimizesEverything = false
 
     public init(
         command: URL, limits: Limits = Limits(), tableWidth: Int = TableWidth.usual
@@ -223,7 +226,8 @@ public struct Grader: Sendable {
     ) -> Grade {
         let requirements = optimized ?? exercise.requirements
         let tokens = Tokens.made(for: requirements)
-        let task = optimized == nil ? [] : ["--optimized"]
+        let ids = requirements.map(\.id).joined(separator: " ")
+        let task = optimized == nil ? [] : ["--optimized", ids]
         let (ending, lines) = run(exercise, library, folder, task, tokens: tokens)
         var met: [Grade.Met] = []
         var begun: String?
@@ -264,7 +268,9 @@ public struct Grader: Sendable {
     private func triedOptimized(
         _ passed: Grade, _ exercise: Exercise, _ file: URL, _ variant: Int?, _ folder: URL
     ) -> Grade {
-        let requirements = exercise.requirements.filter(\.isAlsoRunOptimized)
+        let requirements =
+            optimizesEverything
+            ? exercise.requirementsOfCode : exercise.requirements.filter(\.isAlsoRunOptimized)
         guard !requirements.isEmpty else { return passed }
         let workshop = Workshop(
             exercise: exercise, variant: variant, folder: folder, isOptimized: true)
@@ -275,7 +281,8 @@ public struct Grader: Sendable {
         guard case .failed(let failure) = grade.result else {
             return grade.isPassed ? passed : grade
         }
-        if ["not explored", "not deterministic"].contains(failure.reason) {
+        // A loop that waits for an atomic may not end where the lab does not see that atomic.
+        if ["not explored", "not deterministic", "no end"].contains(failure.reason) {
             return Grade(
                 exercise,
                 .unavailable(

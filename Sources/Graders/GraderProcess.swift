@@ -35,21 +35,21 @@ public struct GraderProcess {
     ///   - only: the id of the only requirement to check.
     ///   - isolated: whether a crash in a scenario is caught in a child process, and reported like
     ///     other failures.
-    ///   - isOptimized: whether the library is compiled with optimization. Then only the
-    ///     requirements are checked for which that makes a difference.
+    ///   - optimized: the ids of the requirements to check, if the library is compiled with
+    ///     optimization.
     public func run(
-        _ limits: Limits, only: String? = nil, isolated: Bool = false, isOptimized: Bool = false
+        _ limits: Limits, only: String? = nil, isolated: Bool = false, optimized: [String]? = nil
     ) {
         impose(limits)
         guard let answer = load() else { return }
         let requirements = exercise.requirements.filter {
-            (only == nil || only == $0.id) && ($0.isAlsoRunOptimized || !isOptimized)
+            (only == nil || only == $0.id) && optimized?.contains($0.id) != false
         }
         for (index, requirement) in requirements.enumerated() {
             write(.begins(requirement.id))
             Patience.renew()
             let verdict = requirement.run(
-                on: answer, isolated: isolated, isOptimized: isOptimized)
+                on: answer, isolated: isolated, isOptimized: optimized != nil)
             var token: String?
             if case .fails = verdict {} else if index < tokens.count { token = tokens[index] }
             write(.ends(requirement.id, verdict, token: token))

@@ -41,6 +41,13 @@ enum GradeCommand {
                 description: "there is no page, because no requirement fails in an interleaving:\n"
                     + text(of: grade, exercise, answer))
         }
+        guard failure.reason != "crash" else {
+            throw NotGraded(
+                description:
+                    "there is no page, because an interleaving ends the process that would record "
+                    + "it. It is the one in this table:\n"
+                    + text(of: grade, exercise, answer))
+        }
         progress.now("exercise \(exercise.number): every interleaving of \(requirement.id)")
         let again = gradeCommand(exercise, answer) + " --replay \(requirement.id)"
         do {
@@ -238,7 +245,7 @@ enum TryAnswerCommand {
         let only = try arguments.optional("--requirement", for: "the id of a requirement")
         let schedule = try arguments.optional("--schedule", for: "a schedule")
         let isIsolated = arguments.flag("--isolated")
-        let isOptimized = arguments.flag("--optimized")
+        let optimized = try arguments.optional("--optimized", for: "the ids of requirements")
         TableWidth.now = try arguments.number("--width", or: TableWidth.usual)
         let command = try arguments.optional("--page", for: "the command that replays")
         try arguments.end()
@@ -256,7 +263,9 @@ enum TryAnswerCommand {
         } else if let only, let schedule {
             process.replay(only, schedule, limits)
         } else {
-            process.run(limits, only: only, isolated: isIsolated, isOptimized: isOptimized)
+            process.run(
+                limits, only: only, isolated: isIsolated,
+                optimized: optimized?.split(separator: " ").map(String.init))
         }
     }
 }

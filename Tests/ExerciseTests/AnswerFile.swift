@@ -78,6 +78,13 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         return line.hasPrefix(mark) ? String(line.dropFirst(mark.count)) : nil
     }
 
+    /// Statements that end the process when two threads run them at the same time.
+    static let crashOfTwo = """
+        lock.withLock { inside += 1 }
+                defer { lock.withLock { inside -= 1 } }
+                lock.withLock { if inside > 1 { fatalError("two at once") } }
+        """
+
     var testDescription: String {
         path
     }

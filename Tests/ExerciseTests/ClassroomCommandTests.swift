@@ -111,6 +111,22 @@ struct ClassroomCommandTests {
         #expect(command.1.hasSuffix(" --replay R01"))
     }
 
+    @Test("of an answer that crashes there is no page, but the interleaving as a table")
+    func noPageOfACrash() throws {
+        let copy = try Copy()
+        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
+        let head = "    private func observe(_ handler: @escaping Handler) {\n"
+        #expect(right.source.contains(head))
+        try right.source.replacing(head, with: "\(head)        \(AnswerFile.crashOfTwo)\n")
+            .replacing("private let lock", with: "private var inside = 0\n    private let lock")
+            .write(to: copy.file(5), atomically: true, encoding: .utf8)
+        let result = try copy.run("grade", "5", "--format", "html")
+        #expect(result.status == 1 && result.output == "")
+        #expect(result.errors.contains("an interleaving ends the process"))
+        #expect(result.errors.contains("two at once"))
+        #expect(result.errors.contains("--replay R04 --schedule "))
+    }
+
     @Test("where no interleaving fails there is no page, and it is said why")
     func noPage() throws {
         let copy = try Copy()

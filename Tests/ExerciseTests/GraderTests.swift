@@ -8,10 +8,24 @@ import Testing
 /// The graders accept correct answers, and reject each wrong one for its own reason.
 @Suite("Graders", .needsTheLab)
 struct GraderTests {
-    @Test("a right answer is accepted", arguments: AnswerFile.right)
+    @Test("a right answer is accepted, and so it is with optimization", arguments: AnswerFile.right)
     func accepted(_ answer: AnswerFile) throws {
-        let grade = try answer.grade()
+        var grader = Grader.here
+        // In optimized code the lab does not see every atomic: it would stop a thread that holds one
+        // of these spinlocks, and the other one would not end.
+        let spinlocks = ["05/Atomic.swift", "07/Spinning.swift"]
+        grader.optimizesEverything = !spinlocks.contains(answer.path)
+        let grade = try answer.withFile { grader.grade(answer.exercise, $0) }
         #expect(grade.isPassed, "\(grade.rejection): \(grade.explanation)")
+    }
+
+    @Test("with optimization, the code of every exercise but the first runs")
+    func runsOptimized() {
+        for exercise in Exercise.all {
+            let all = exercise.requirements.count
+            let reports = [1: all, 12: 1, 13: 1][exercise.number] ?? 0
+            #expect(exercise.requirementsOfCode.count == all - reports)
+        }
     }
 
     @Test("a wrong answer is rejected for its own reason", arguments: AnswerFile.wrong.sample(40))

@@ -39,6 +39,20 @@ struct MemoryOrderingTests {
         #expect(isRace == !(storing.releases && loading.acquires))
     }
 
+    @Test("of an addition, however many addresses the lab knows already")
+    func manyAddresses() {
+        // At some of these additions the lab makes room for more addresses.
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
+        let report = explore(options: options) { scenario in
+            let counts = (0..<1_500).map { _ in OrderedAtomic() }
+            scenario.thread("counter") {
+                for count in counts { _ = count.add(1, .acquiringAndReleasing) }
+            }
+        }
+        #expect(report.survives, "\(report.summary)")
+    }
+
     @Test("a fault that ignores them would be noticed")
     func notices() {
         let message = { (flag: OrderedAtomic, page: Counter) -> [() -> Void] in
