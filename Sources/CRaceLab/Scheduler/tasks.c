@@ -116,8 +116,6 @@ static int new_task(const void *task) {
         rl_runtime_did(RL_START, (uintptr_t)rl_start_thread, 0);
         lab.threads[index].is_away = true;
     }
-    // Races between steps do not show everything that there is to explore with tasks; sleep sets do.
-    rl_explore_all_choices();
     lab.threads[index].is_task = true;
     lab.threads[index].task = (uintptr_t)task;
     lab.threads[index].actor = me->is_creating ? me->creates_on : 0;
