@@ -4,8 +4,8 @@ import Foundation
 package let everyCaseIsTested = ProcessInfo.processInfo.environment["EVERY_CASE"] != nil
 
 extension RandomAccessCollection where Index == Int {
-    /// At most `count` elements, spread over the collection and always the same ones; all of them if
-    /// every case is to be tested.
+    /// At most `count` elements, spread over the collection and always the same ones; all of them with
+    /// `EVERY_CASE`.
     package func sample(_ count: Int) -> [Element] {
         if everyCaseIsTested || count >= self.count { return Array(self) }
         return (0..<count).map { self[startIndex + $0 * self.count / count] }

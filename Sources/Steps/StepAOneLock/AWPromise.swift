@@ -140,7 +140,6 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
 /// The errors of the promise itself.
 public enum PromiseError: Error {
-    /// A function passed to `then` returned the promise that this `then` had
-    /// returned.
+    /// A function returned the very promise that was made for its result.
     case returnedItself
 }

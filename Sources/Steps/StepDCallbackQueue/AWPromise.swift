@@ -200,7 +200,6 @@ private final class CallbackQueue {
 
 /// The errors of the promise itself.
 public enum PromiseError: Error {
-    /// A function passed to `then` returned the promise that this `then` had
-    /// returned.
+    /// A function returned the very promise that was made for its result.
     case returnedItself
 }

@@ -195,8 +195,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
 
 /// Decides when, and on which thread, the handlers of a promise run.
 ///
-/// It receives the handlers in the order of registration. A serial queue keeps
-/// that order.
+/// It receives them in the order of registration, which a serial queue keeps.
 public protocol Dispatcher: Sendable {
     /// Runs `work` exactly once, later, on a thread of its choice. May be
     /// called on any thread, and on several at the same time. A dispatcher
@@ -252,7 +251,6 @@ private final class CallbackQueue {
 
 /// The errors of the promise itself.
 public enum PromiseError: Error {
-    /// A function passed to `then` returned the promise that this `then` had
-    /// returned.
+    /// A function returned the very promise that was made for its result.
     case returnedItself
 }
