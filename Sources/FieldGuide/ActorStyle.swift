@@ -36,7 +36,7 @@ extension AsyncPromise {
     }
 }
 
-/// A promise as an actor, as Stage 2 becomes one: `class` is `actor`, and its functions are `async`.
+/// A promise as an actor, with a list of handlers as in Stage 2. Its functions are `async`.
 ///
 /// The compiler is content, and there is no data race. But `settle` checks, awaits, and then acts.
 public actor ActorStyle<Value: Sendable>: AsyncPromise {

@@ -3,11 +3,11 @@
 // No single line of Stage 2 is wrong. What goes wrong between two threads depends on which thread
 // runs next, and in this exercise you decide that.
 //
-// An interleaving is written as a row of letters. Each letter is one step of the thread whose name
-// begins with it: `SSR` is two steps of the subscriber and one of the resolver; `S3R` is three and
-// one. A step ends right before the thread accesses something that other threads can access, too.
-// You do not have to write the whole row: after its last letter the threads run to their ends, in
-// the order of the columns.
+// An interleaving is written as a schedule, a row of letters. Each letter is one step of the thread
+// whose name begins with it: `SSR` is two steps of the subscriber and one of the resolver; `S3R` is
+// three steps and one. A step ends right before the thread accesses something that other threads
+// can access, too. You do not have to write the whole schedule: after its last letter the threads
+// run to their ends, in the order of the columns.
 //
 // 1. A subscriber (S) calls `then` while a resolver (R) fulfills the promise: hazard R01, threads
 //    in this order. Find an interleaving in which the handler is never called.

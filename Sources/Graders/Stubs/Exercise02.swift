@@ -10,10 +10,10 @@
 // registration. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
 //
 // Two things to watch. When a promise is rejected, every promise that a `then` on it has returned
-// must be rejected as well. And a handler further down such a chain has its place in the order,
-// too: the place of the `then` that links its chain to this promise.
+// must be rejected as well. And handlers further down such a chain run in the turn of that `then`:
+// before every handler that was registered on this promise after it.
 //
-// There is one thread. The promise is settled once only; the next exercise is about a second time.
+// There is one thread. The promise is settled only once; the next exercise is about a second time.
 //
 // Grade it with: swift run promise-lab grade 2
 

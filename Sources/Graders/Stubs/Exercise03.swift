@@ -8,10 +8,10 @@
 // and call no handler, wherever they come from. The interface stays as it is: `init(block:)`,
 // `then`, `error`, `result`.
 //
-// Two more points belong to the same moment. Handlers are called in the order of registration even
-// if one of them registers another: the new handler runs after all earlier handlers have returned,
-// and not inside one of them. And a promise may live long after it has settled: what its handlers
-// have captured must be freed when no handler is left to call.
+// There are two more requirements. Handlers are called in the order of registration even if one of
+// them registers another: the new handler runs after all earlier handlers have returned, and not
+// inside one of them. And a promise may live long after it has settled: what its handlers have
+// captured must be freed when no handler is left to call.
 //
 // There is one thread. Handlers run as they do now: inside the call that settles the promise, or
 // inside `then` if the promise is settled and is not calling handlers.

@@ -5,8 +5,8 @@
 // is a promise of a promise, which is of no use.
 //
 // The second `then` below is for such functions, and does nothing yet: the promise that it returns
-// never settles. Make that promise settle as the promise does that the function returns, with its
-// value or its error, whether that one is already settled, settles later, or never settles. Errors
+// never settles. Make it settle as the promise that the function returns: with the same value or
+// the same error, at once if that promise is already settled, and otherwise when it settles. Errors
 // of the promise on which `then` is called, and errors that the function throws, propagate as they
 // do with the other `then`. The interface stays as it is: `init(block:)`, both `then`s, `error`,
 // `result`.

@@ -13,9 +13,9 @@
 // critical section. And threads that use two different promises must not wait for each other.
 //
 // Handlers run as they do now: inside the call that settles the promise, or inside `then` if it is
-// already settled. So no work may be dispatched with `async`. Whether a lock is held while a
-// handler runs, and in which order handlers run when threads meet, are the topics of the next two
-// exercises.
+// already settled. So no work may be dispatched with `async`. The next two exercises are about
+// calling handlers outside the lock, and about their order when one thread registers a handler
+// while another settles the promise.
 //
 // Grade it with: swift run promise-lab grade 5
 

@@ -3,7 +3,7 @@
 // This promise holds its lock for everything that it does: reading, writing, and calling the
 // handlers. So no handler is lost, and none is called twice. The lock is recursive, which means
 // that a thread that holds it can take it again: otherwise the first handler that uses its own
-// promise would wait for itself.
+// promise would deadlock.
 //
 // But a handler is unknown code, and may take long. While it runs, every other thread that uses the
 // promise waits, even to read its `result`. And if the handler waits for one of these threads, all
@@ -18,8 +18,8 @@
 // runs that is unknown code as well.
 //
 // Handlers run inside the call that settles the promise, or inside `then` if it is already settled.
-// So no work may be dispatched with `async`. In which order handlers run when threads meet is the
-// topic of the next exercise.
+// So no work may be dispatched with `async`. The next exercise is about the order of handlers when
+// one thread registers a handler while another settles the promise.
 //
 // Grade it with: swift run promise-lab grade 6
 

@@ -2,22 +2,22 @@
 //
 // This promise decides under its lock, and calls handlers after it has released it. So there is a
 // moment at which the promise is settled, but its waiting handlers have not been called yet. A
-// handler that is registered at that moment is called at once, and overtakes all of them. It
-// happens with two threads; it happens with one thread as well, if a handler registers another.
+// handler that is registered at that moment is called at once, and overtakes all of them. This
+// happens with two threads, and with one thread as well, if a handler registers another.
 //
-// Make the promise call its handlers in the order of registration, each after the one before it has
-// returned, as long as handlers are left that were registered before the promise settled or while
-// such handlers were being called. A handler that is registered after that is called inside `then`
-// or `error`, as now. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
+// Make the promise call its handlers one at a time, in the order of registration. This applies to
+// all handlers that are registered before the promise settles, or while such handlers are being
+// called. A handler that is registered later is called inside `then` or `error`, as now. The
+// interface stays as it is: `init(block:)`, `then`, `error`, `result`.
 //
 // Two things to watch. No lock may be held while a handler runs or is freed, and no thread may wait
-// for a handler to return, except the thread that calls it. And there is a last moment: the thread
-// that calls handlers looks for the next one, and finds none. A handler that is registered then
-// must not be lost.
+// for a handler to return, except the thread that calls it. And there is a critical moment: when
+// the thread that calls handlers finds none left, another thread may be about to register one. That
+// handler must not be lost.
 //
-// No work may be dispatched with `async`: a handler that waits when the promise settles is called
-// inside the call that settles it. A handler that is added while others are being called may be
-// called there, too.
+// No work may be dispatched with `async`: a handler that is waiting when the promise settles is
+// called inside the call that settles it. A handler that is added while others are being called may
+// be called there, too.
 //
 // Grade it with: swift run promise-lab grade 7
 

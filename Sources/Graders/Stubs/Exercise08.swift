@@ -6,14 +6,14 @@
 // Write `whenAll`. It returns a promise of the values of all promises in the list, the aggregate:
 //
 // - fulfilled when the last of them is fulfilled, with their values in the order of the list, in
-//   whatever order they arrive;
+//   whatever order they are fulfilled;
 // - rejected as soon as one of them is rejected, with its error; if several are, the first counts;
 // - for an empty list, fulfilled at once with an empty array.
 //
 // A promise may occur more than once in the list, and may be settled before the call. Different
-// threads may settle the promises at the same time; what you store meanwhile is yours to protect.
-// No handler may run while you hold a lock, and threads that wait for two different lists must not
-// wait for each other.
+// threads may settle the promises at the same time, so protect what you store meanwhile. No handler
+// may run while you hold a lock, and threads that wait for two different lists must not wait for
+// each other.
 //
 // What Stage 3 offers, in addition to locks and atomics:
 //

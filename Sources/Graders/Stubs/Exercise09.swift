@@ -21,8 +21,8 @@
 //     let alarm = clock.schedule(after: limit) { … }
 //     alarm.cancel()                                    the clock releases the function
 //
-// Different threads may settle the promises and advance the clock, even while you set up. No
-// handler may run while you hold a lock, and threads with two different races must not wait for
+// Different threads may settle the promises and advance the clock, even while your function runs.
+// No handler may run while you hold a lock, and threads with two different races must not wait for
 // each other. As before, write `on: ImmediateDispatcher()`. Do not use Stage 3's own `race`,
 // `timeout` and `follow`, or its cancellation.
 //

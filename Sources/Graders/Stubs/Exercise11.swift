@@ -5,7 +5,7 @@
 // register observers.
 //
 // - Each observer is called exactly once: inside `cancel`, or inside `onCancel` if it is registered
-//   too late for that; if two threads meet there, by either of them.
+//   after the cancellation; if it is registered while `cancel` runs, inside either of them.
 // - An observer that is withdrawn before the cancellation is not called.
 // - Cancelling again, inside an observer or on another thread, changes nothing.
 // - While observers are called, `isCancelled` is `true`, and it stays `true`.

@@ -1,11 +1,11 @@
 // Exercise 12 · Find the bug
 //
-// This promise locks all that it accesses, calls no handler under its lock, and keeps the order
-// across a settle. It passes its tests, and a stress test of ten minutes. But it has a bug: in some
-// interleaving, a decision depends on an observation that another thread has made untrue meanwhile.
+// This promise calls no handler under its lock, and keeps the order of handlers while it settles.
+// It passes its tests, and a stress test of ten minutes. But it has a bug: in some interleaving, a
+// decision depends on an observation that another thread has meanwhile made untrue.
 //
 // 1. Find the bug by reading. Name the hazard that the promise fails (`promise-lab list` lists
-//    them), and an interleaving in which it fails, as a row of letters as in exercise 1.
+//    them), and an interleaving in which it fails, as a schedule like those of exercise 1.
 //    `promise-lab show` with the id of a hazard and `--stage 3` shows its threads. In this class, a
 //    step is taking its lock (with everything that is done under it), or an access to a property
 //    that the lock does not protect.

@@ -3,8 +3,8 @@
 // A box office sells the seats of a theater. It is an actor, so there is no data race, and the
 // compiler is content. But Anna and Ben can both pay for the last seat, and both get it.
 //
-// 1. Find an interleaving in which that happens, and write it into the report as a row of letters,
-//    as in exercise 1: A is Anna's next step, and B is Ben's. A step is an arrival at the actor, an
+// 1. Find an interleaving in which that happens, and write it into the report as a schedule, as in
+//    exercise 1: A is Anna's next step, and B is Ben's. A step is an arrival at the actor, an
 //    access to a property, or a payment. After the last letter the tasks run to their ends.
 // 2. Repair the box office:
 //
@@ -18,8 +18,8 @@
 //   others pay for other seats, read `freeSeats`, and are refused at once if no seat is free.
 // - Two box offices are independent: a task at one never waits for a task at the other.
 //
-// The report is checked on the original class, and your class with two tasks or three. Its name and
-// the interface stay as they are; everything else is up to you, even whether it is an actor.
+// The report is checked on the original class, and yours is explored with two tasks or three. Its
+// name and interface stay as they are; the rest is up to you, even whether it is an actor.
 //
 // Grade it with: swift run promise-lab grade 13
 
