@@ -110,14 +110,19 @@ struct BrowserTests {
                 let kinds = try await browser.text("page.view.race.kinds().length")
                 #expect(coverage == "all", "\(subject)")
                 #expect(String(found.count) == explored, "\(subject)")
-                #expect(String(Set(found.map { $0[3] }).count) == kinds, "\(subject)")
+                // Of tasks, the page does not know what orders their steps, and shows no races.
+                let knowsOrder = !subject.hasAsyncFunctions
+                #expect(
+                    try await browser.text("page.view.race.knowsOrder") == String(knowsOrder))
+                #expect(
+                    !knowsOrder || String(Set(found.map { $0[3] }).count) == kinds, "\(subject)")
                 for row in found {
                     let trace = try Exploration.replay(
                         row[0], options: race.options, race.scenario(on: subject))
                     #expect(row[1] == Self.verdict(trace, of: race), "\(subject) \(row[0])")
-                    let races = trace.findings.contains {
-                        $0.kind == .dataRace || $0.kind == .overlap
-                    }
+                    let races =
+                        knowsOrder
+                        && trace.findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
                     #expect(row[2] == String(races), "races: \(subject) \(row[0])")
                 }
             }

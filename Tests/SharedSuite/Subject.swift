@@ -78,7 +78,7 @@ public struct Subject: Sendable {
         return type
     }
 
-    var hasAsyncFunctions: Bool { if case .awaits = promise { true } else { false } }
+    public var hasAsyncFunctions: Bool { if case .awaits = promise { true } else { false } }
 }
 
 extension Subject {

@@ -11,6 +11,7 @@ class Race {
     this.columns = data.columns;
     this.root = data.nodes.length - 1;
     this.labels = data.labels.map(values => this.readLabel(values));
+    this.knowsOrder = data.kindNames.every(kind => kindsInOrder.has(kind));
     this.nodes = data.nodes.map((values, index) => this.readNode(values, index));
     this.count();
     this.upcoming = new Map();
@@ -353,6 +354,7 @@ class Path {
 
   // Pairs of conflicting accesses that nothing orders, as indices of steps.
   races() {
+    if (!this.race.knowsOrder) return [];
     const clocks = this.clocks();
     const indices = this.race.threads.map(() => []);
     const races = [];
@@ -368,6 +370,13 @@ class Path {
     return races;
   }
 }
+
+// The steps of which the page knows what they order. Tasks, groups and conditions order more: only the
+// lab knows it.
+const kindsInOrder = new Set([
+  "read", "modify", "lock", "tryLock", "sharedLock", "trySharedLock", "atomicRead", "atomicWrite",
+  "exchange", "note", "acquire", "tryAcquire", "signal", "start", "send", "receive",
+]);
 
 // What a step does, in a word or two.
 const verbs = {

@@ -503,6 +503,10 @@ class RaceView {
 
   updateOrder() {
     if (!this.details.open) return;
+    if (!this.race.knowsOrder) {
+      put(this.spaceTime, element("p", { class: "note" }, "Not drawn here: tasks, groups and conditions order steps in ways that this picture does not know. The verdicts of the lab take them into account."));
+      return;
+    }
     const { ending } = this.path;
     const isElsewhere = ending && ending.race === 1 && this.path.races().length === 0;
     put(this.spaceTime, isElsewhere
