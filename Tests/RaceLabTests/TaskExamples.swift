@@ -298,6 +298,37 @@ extension TaskExample {
             }
             scenario.outcome { "\(notebook.value)" }
         },
+        TaskExample("two in a row, each resumed by a task", outcomes: ["4"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                for _ in 1...2 {
+                    await withUnsafeContinuation {
+                        (continuation: UnsafeContinuation<Void, Never>) in
+                        Task {
+                            notebook.value += 1
+                            continuation.resume()
+                        }
+                    }
+                    notebook.value += 1
+                }
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a task and a thread resume the same one", [.misuse]) { scenario in
+            let kept = Shelf<UnsafeContinuation<Void, Never>>()
+            let ready = DispatchSemaphore(value: 0)
+            scenario.task("waiter") {
+                await withUnsafeContinuation { continuation in
+                    kept.put(continuation)
+                    Task { continuation.resume() }
+                    ready.signal()
+                }
+            }
+            scenario.thread("resumer") {
+                ready.wait()
+                kept.take()?.resume()
+            }
+        },
         TaskExample("what is done after the resumption is not ordered", [.overlap]) { scenario in
             let notebook = Notebook()
             scenario.task("waiter") {
