@@ -32,6 +32,10 @@ final class Notebook: @unchecked Sendable {
     var lines: [Int] = []
 }
 
+private final class Racy: @unchecked Sendable {
+    var continuation: UnsafeContinuation<Void, Never>?
+}
+
 /// Shared with protection.
 final class Protected: Sendable {
     private let lines = Mutex<[Int]>([])
@@ -313,6 +317,14 @@ extension TaskExample {
                 }
             }
             scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a data race hands over the second one", [.dataRace, .deadlock]) { scenario in
+            let racy = Racy()
+            scenario.task("waiter") {
+                await withUnsafeContinuation { $0.resume() }
+                await withUnsafeContinuation { racy.continuation = $0 }
+            }
+            scenario.thread("resumer") { racy.continuation?.resume() }
         },
         TaskExample("a task and a thread resume the same one", [.misuse]) { scenario in
             let kept = Shelf<UnsafeContinuation<Void, Never>>()

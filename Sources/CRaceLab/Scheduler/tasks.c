@@ -437,10 +437,12 @@ static thread *task_with_continuation(const void *task) {
 }
 
 /// A continuation is no more than the address of its task. If this thread cannot know yet that the task has
-/// begun another one, it means one before that, and the task has come beyond those.
+/// begun another one, it means one before that, and the task has come beyond those. Only through a data race
+/// could it have the other one all the same.
 static bool means_resumed_continuation(const thread *task) {
     const uint32_t known = my_thread()->clock.at[task - lab.threads];
-    return task->continuation == IS_RESUMED || known < task->continuation_began;
+    const bool is_earlier = known < task->continuation_began && lab.race_count == 0;
+    return task->continuation == IS_RESUMED || is_earlier;
 }
 
 bool rl_may_resume(const void *task, rl_place place) {
@@ -552,7 +554,8 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         rl_place from = rl_place_of_await(place);
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
-        is_next &= from.pc != 0;
+        // That of a task which has been cancelled cancels the stream first.
+        is_next = is_next && from.pc && !rl_is_within("swift_task_addCancellationHandler", place);
         const uint32_t step = rl_point(RL_LOCK, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();
