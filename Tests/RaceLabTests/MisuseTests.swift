@@ -5,7 +5,7 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// What the documentation of locks and semaphores forbids.
+/// What the documentation of locks, semaphores and continuations forbids.
 @Suite("Misuse is reported", .needsTheLab)
 struct MisuseTests {
     private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
