@@ -2,9 +2,10 @@ import Dispatch
 import Foundation
 import RaceLab
 import RaceLabTesting
+import Synchronization
 import Testing
 
-/// What the documentation of locks and semaphores forbids.
+/// What the documentation of locks, semaphores and continuations forbids.
 @Suite("Misuse is reported", .needsTheLab)
 struct MisuseTests {
     private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
@@ -151,6 +152,152 @@ struct MisuseTests {
                 let lock = NSLock()
                 lock.lock()
                 scenario.thread("user") { lock.unlock() }
+            } == [])
+    }
+
+    // MARK: Unsafe continuations
+
+    private typealias Unsafe = UnsafeContinuation<Void, Never>
+    private typealias Throwing = UnsafeContinuation<Void, any Error>
+
+    private static func resumedTwice(at line: Int) -> String {
+        "resumes a continuation at MisuseTests.swift:\(line) that has already been resumed"
+    }
+
+    /// What `use` does with a continuation, in a task of its own, is reported at this line.
+    private static func expectMisuse(
+        at line: Int, _ use: @escaping @Sendable (Throwing) -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let reasons = Self.reasons { scenario in
+            scenario.task("waiter") {
+                try? await withUnsafeThrowingContinuation { (continuation: Throwing) in
+                    Task { use(continuation) }
+                }
+            }
+        }
+        let reason = "'task 2' \(resumedTwice(at: line))"
+        #expect(reasons == [reason], sourceLocation: sourceLocation)
+    }
+
+    @Test(
+        "an unsafe continuation that is resumed twice in a row, in whichever way",
+        .enabled(if: unavailableTasks == nil))
+    func resumedTwiceInARow() {
+        Self.expectMisuse(at: #line + 2) {
+            $0.resume()
+            $0.resume()
+        }
+        Self.expectMisuse(at: #line + 2) {
+            $0.resume(throwing: CancellationError())
+            $0.resume()
+        }
+        Self.expectMisuse(at: #line + 2) {
+            $0.resume()
+            $0.resume(throwing: CancellationError())
+        }
+        Self.expectMisuse(at: #line + 2) {
+            CheckedContinuation(continuation: $0).resume()
+            $0.resume()
+        }
+        let isOver = Mutex(false)
+        Self.expectMisuse(at: #line + 3) {
+            $0.resume()
+            isOver.withLock { $0 = true }
+            $0.resume()
+        }
+    }
+
+    @Test("or by the task itself", .enabled(if: unavailableTasks == nil))
+    func resumedTwiceByItself() {
+        let reasons = Self.reasons { scenario in
+            scenario.task("waiter") {
+                await withUnsafeContinuation { (continuation: Unsafe) in
+                    continuation.resume()
+                    continuation.resume()
+                }
+            }
+        }
+        #expect(reasons.map { $0.hasPrefix("'waiter' resumes a continuation") } == [true])
+    }
+
+    @Test("or by two tasks, in either order", .enabled(if: unavailableTasks == nil))
+    func resumedByTwo() {
+        let line = #line + 5
+        let reasons = Self.reasons { scenario in
+            scenario.task("waiter") {
+                await withUnsafeContinuation { (continuation: Unsafe) in
+                    for _ in 1...2 {
+                        Task { continuation.resume() }
+                    }
+                }
+            }
+        }
+        let reason = Self.resumedTwice(at: line)
+        #expect(Set(reasons) == ["'task 2' \(reason)", "'task 3' \(reason)"])
+    }
+
+    /// A continuation is no more than its task. The second call would resume the one after it.
+    @Test("even if its task has begun another one", .enabled(if: unavailableTasks == nil))
+    func resumedBeforeNext() throws {
+        let line = #line + 10
+        let report = explore { scenario in
+            let marks = Protected()
+            scenario.task("waiter") {
+                for round in 1...2 {
+                    await withUnsafeContinuation { (continuation: Unsafe) in
+                        Task {
+                            continuation.resume()
+                            guard round == 1 else { return }
+                            marks.add(round)
+                            continuation.resume()
+                        }
+                    }
+                }
+            }
+        }
+        #expect(report.inconclusive == nil && report.findings.count == 1, "\(report.text())")
+        let finding = try #require(report.findings.first)
+        #expect(finding.kind == .misuse && finding.reason.contains("MisuseTests.swift:\(line) "))
+        #expect(finding.count == report.explored, "in every interleaving")
+    }
+
+    @Test(
+        "not the next continuation of the same task, however it comes to where it is resumed",
+        .enabled(if: unavailableTasks == nil))
+    func successiveContinuations() {
+        #expect(
+            Self.reasons { scenario in
+                let kept = Shelf<Unsafe>()
+                let isThere = DispatchSemaphore(value: 0)
+                scenario.task("waiter") {
+                    for _ in 1...2 {
+                        await withUnsafeContinuation {
+                            kept.put($0)
+                            isThere.signal()
+                        }
+                    }
+                }
+                scenario.thread("resumer") {
+                    for _ in 1...2 {
+                        isThere.wait()
+                        kept.take()?.resume()
+                    }
+                }
+            } == [])
+        #expect(
+            Self.reasons { scenario in
+                scenario.task("waiter") {
+                    for _ in 1...2 {
+                        await withUnsafeContinuation { $0.resume() }
+                        await withUnsafeContinuation { continuation in
+                            DispatchQueue.global().async { continuation.resume() }
+                        }
+                        await withCheckedContinuation { continuation in
+                            Task { continuation.resume() }
+                        }
+                    }
+                }
             } == [])
     }
 }

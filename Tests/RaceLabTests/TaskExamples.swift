@@ -32,6 +32,10 @@ final class Notebook: @unchecked Sendable {
     var lines: [Int] = []
 }
 
+private final class Racy: @unchecked Sendable {
+    var continuation: UnsafeContinuation<Void, Never>?
+}
+
 /// Shared with protection.
 final class Protected: Sendable {
     private let lines = Mutex<[Int]>([])
@@ -297,6 +301,45 @@ extension TaskExample {
                 notebook.value += 1
             }
             scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("two in a row, each resumed by a task", outcomes: ["4"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("waiter") {
+                for _ in 1...2 {
+                    await withUnsafeContinuation {
+                        (continuation: UnsafeContinuation<Void, Never>) in
+                        Task {
+                            notebook.value += 1
+                            continuation.resume()
+                        }
+                    }
+                    notebook.value += 1
+                }
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a data race hands over the second one", [.dataRace, .deadlock]) { scenario in
+            let racy = Racy()
+            scenario.task("waiter") {
+                await withUnsafeContinuation { $0.resume() }
+                await withUnsafeContinuation { racy.continuation = $0 }
+            }
+            scenario.thread("resumer") { racy.continuation?.resume() }
+        },
+        TaskExample("a task and a thread resume the same one", [.misuse]) { scenario in
+            let kept = Shelf<UnsafeContinuation<Void, Never>>()
+            let ready = DispatchSemaphore(value: 0)
+            scenario.task("waiter") {
+                await withUnsafeContinuation { continuation in
+                    kept.put(continuation)
+                    Task { continuation.resume() }
+                    ready.signal()
+                }
+            }
+            scenario.thread("resumer") {
+                ready.wait()
+                kept.take()?.resume()
+            }
         },
         TaskExample("what is done after the resumption is not ordered", [.overlap]) { scenario in
             let notebook = Notebook()

@@ -228,6 +228,23 @@ struct TaskTests {
                 """)
     }
 
+    @Test("a stream's consumer that was cancelled before receives only the end")
+    func receivingTheEnd() throws {
+        let describe: @Sendable (Scenario) -> Void = { scenario in
+            let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+            let kept = Shelf<AsyncStream<Int>.Continuation>()
+            kept.put(continuation)
+            scenario.task("A") {
+                withUnsafeCurrentTask { $0?.cancel() }
+                for await _ in stream {}
+            }
+        }
+        let schedule = try #require(explore(describe).passingSchedule)
+        let trace = try Exploration.replay(schedule, describe)
+        #expect(trace.steps.filter { $0.element == .received }.count == 1, "\(trace.table())")
+        #expect(trace.steps.count { $0.element == nil } > 1, "\(trace.table())")
+    }
+
     @Test("who resumes whom")
     func resumption() throws {
         let example = try Self.example("a continuation orders")

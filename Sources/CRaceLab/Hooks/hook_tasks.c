@@ -341,6 +341,39 @@ ASYNC_FUNCTION void swift_continuation_await(void *continuation) {
     __attribute__((musttail)) return real_await()(continuation);
 }
 
+// The functions below are called by code in which the compiler has copied the methods of an unsafe
+// continuation. A checked one is made and resumed inside of the library, and checks by itself.
+
+typedef SWIFT_FUNCTION void *(*begin_continuation)(void *context, size_t flags);
+typedef SWIFT_FUNCTION void (*resume_task)(void *task);
+typedef SWIFT_FUNCTION void (*resume_with_error)(void *task, void *error);
+REAL(begin_continuation, real_begin_continuation, "swift_continuation_init")
+REAL(resume_task, real_resume, "swift_continuation_resume")
+REAL(resume_task, real_throwing_resume, "swift_continuation_throwingResume")
+REAL(resume_with_error, real_resume_with_error, "swift_continuation_throwingResumeWithError")
+
+SWIFT_FUNCTION void *swift_continuation_init(void *context, size_t flags) {
+    void *task = real_begin_continuation()(context, flags);
+    if (is_available && rl_controls_tasks()) rl_begins_continuation(task);
+    return task;
+}
+
+static bool may_resume(const void *task, rl_place place) {
+    return !is_available || !rl_controls_tasks() || rl_may_resume(task, place);
+}
+
+SWIFT_FUNCTION void swift_continuation_resume(void *task) {
+    if (may_resume(task, RL_CALLER)) real_resume()(task);
+}
+
+SWIFT_FUNCTION void swift_continuation_throwingResume(void *task) {
+    if (may_resume(task, RL_CALLER)) real_throwing_resume()(task);
+}
+
+SWIFT_FUNCTION void swift_continuation_throwingResumeWithError(void *task, void *error) {
+    if (may_resume(task, RL_CALLER)) real_resume_with_error()(task, error);
+}
+
 // MARK: - Cancellation
 
 #define CANCEL "$sScT6cancelyyF"
@@ -503,7 +536,8 @@ static void *find_out(void *unused) {
     (void)unused;
     static const char *const needed[] = {
         "swift_task_switch", "swift_task_create", "swift_asyncLet_begin", "swift_task_immediate",
-        "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
+        "swift_continuation_init", "swift_continuation_resume", "swift_continuation_throwingResume",
+        "swift_continuation_throwingResumeWithError", "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
         "swift_task_getCurrentExecutor", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
         IS_CANCELLED, NULL};
     for (int i = 0; needed[i]; i++)

@@ -1,5 +1,5 @@
-// Locks and semaphores that are used in a way that their documentation forbids: the real program traps,
-// or anything may happen.
+// Locks, semaphores and continuations that are used in a way that their documentation forbids: the real
+// program traps, or anything may happen.
 
 #include "Model/misuse.h"
 

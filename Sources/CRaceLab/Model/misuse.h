@@ -1,4 +1,4 @@
-// Locks and semaphores that are used in a way that their documentation forbids.
+// Locks, semaphores and continuations that are used in a way that their documentation forbids.
 
 #pragma once
 

@@ -404,17 +404,60 @@ void rl_resumes_task(const void *task, rl_place place) {
     thread *t = my_thread();
     if (t->is_of_runtime)
         rl_runtime_did(RL_RESUME, (uintptr_t)task, 0);
-    else
+    else if (!t->is_resuming)
         rl_point(RL_RESUME, task, rl_place_of_await(place));
+    t->is_resuming = false;
     const int index = task_at(task);
     if (index == NO_THREAD) return;
     thread *resumed = &lab.threads[index];
+    if (resumed->continuation == IS_PENDING) resumed->continuation = IS_RESUMED;
     if (!t->is_of_runtime) lab.steps[t->last_step].resumes = (int8_t)index;
     if (!resumed->is_away) {
         resumed->was_resumed = true;
         resumed->resumed = t->clock;
     }
     release_clock(task);
+}
+
+void rl_begins_continuation(const void *task) {
+    thread *t = my_thread();
+    if (t->task != (uintptr_t)task) return;
+    const bool is_first = t->continuation == NO_CONTINUATION;
+    t->continuation = IS_PENDING;
+    t->continuation_began = is_first ? 0 : t->clock.at[me->thread];
+}
+
+/// The task with this address that has begun a continuation. It may have ended since.
+static thread *task_with_continuation(const void *task) {
+    for (int i = lab.thread_count - 1; i >= 0; i--) {
+        thread *t = &lab.threads[i];
+        if (t->is_task && t->task == (uintptr_t)task && t->continuation != NO_CONTINUATION) return t;
+    }
+    return NULL;
+}
+
+/// A continuation is no more than the address of its task. If this thread cannot know yet that the task has
+/// begun another one, it means one before that, and the task has come beyond those. Only through a data race
+/// could it have the other one all the same.
+static bool means_resumed_continuation(const thread *task) {
+    const uint32_t known = my_thread()->clock.at[task - lab.threads];
+    const bool is_earlier = known < task->continuation_began && lab.race_count == 0;
+    return task->continuation == IS_RESUMED || is_earlier;
+}
+
+bool rl_may_resume(const void *task, rl_place place) {
+    thread *t = my_thread(), *resumed = task_with_continuation(task);
+    if (!resumed || t->is_of_runtime) return true;
+    const rl_place from = rl_place_of_await(place);
+    const bool is_other = resumed != t;
+    if (is_other) rl_point(RL_RESUME, task, from);
+    if (means_resumed_continuation(resumed)) {
+        rl_is_misused(RL_RESUMED_TWICE, from);
+        return false;
+    }
+    resumed->continuation = IS_RESUMED;
+    t->is_resuming = is_other;
+    return true;
 }
 
 void rl_has_been_resumed(void) {
@@ -511,7 +554,8 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         rl_place from = rl_place_of_await(place);
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
-        is_next &= from.pc != 0;
+        // That of a task which has been cancelled cancels the stream first.
+        is_next = is_next && from.pc && !rl_is_within("swift_task_addCancellationHandler", place);
         const uint32_t step = rl_point(RL_LOCK, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();

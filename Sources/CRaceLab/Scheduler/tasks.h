@@ -27,6 +27,11 @@ void rl_task_ends(const void *task);
 /// Whether this is a task, and not the one that runs here.
 bool rl_is_other_task(const void *task);
 void rl_resumes_task(const void *task, rl_place place);
+/// This thread's task has begun a continuation that the program may resume.
+void rl_begins_continuation(const void *task);
+/// Before the program resumes a continuation of a task. Returns false if that has been done already, which
+/// is a misuse.
+bool rl_may_resume(const void *task, rl_place place);
 /// This thread's task has come beyond its last continuation.
 void rl_has_been_resumed(void);
 /// The task is about to arrive at an actor; or goes to one, or to none, without arriving.

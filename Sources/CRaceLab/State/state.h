@@ -193,6 +193,9 @@ typedef struct {
     bool is_yielding;           // it stands in line again
     bool was_resumed;           // before it was suspended …
     vector_clock resumed;       // … by one that had done all this
+    bool is_resuming;           // a task, in a call that has come to its point already
+    enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one that the program began …
+    uint32_t continuation_began;  // … at this moment of the task, or at 0: it is the first
     uint64_t time;              // at which it stops sleeping
 } thread;
 

@@ -345,6 +345,16 @@ rl_place rl_place_that_awaits(rl_place place) {
     return (rl_place){frame ? rl_place_in_contexts((const uintptr_t *)frame[-1]) : 0, place.stack};
 }
 
+bool rl_is_within(const char *name, rl_place place) {
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame)) {
+        Dl_info info;
+        const bool has_name = dladdr((void *)(place_above(frame).pc - 1), &info) && info.dli_sname;
+        if (has_name && strcmp(info.dli_sname, name) == 0) return true;
+    }
+    return false;
+}
+
 uintptr_t rl_place_in_contexts(const uintptr_t *context) {
     for (int depth = 0; context && depth < 64; depth++) {
         if (context[1] && rl_is_under_test(context[1])) return context[1] + 1;

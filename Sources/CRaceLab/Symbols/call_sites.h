@@ -45,5 +45,7 @@ bool rl_is_compilers_own(uintptr_t pc);
 rl_place rl_place_of_await(rl_place place);
 /// The place in the code under test that awaits the function of a library which runs now; 0: not known.
 rl_place rl_place_that_awaits(rl_place place);
+/// Whether an exported function of this name is on the stack.
+bool rl_is_within(const char *name, rl_place place);
 /// The first function under test in a list of the contexts of functions that wait for one another; 0: none.
 uintptr_t rl_place_in_contexts(const uintptr_t *context);

@@ -119,12 +119,13 @@ typedef struct {
     uintptr_t first_pc, second_pc;
 } rl_race;
 
-/// A way to use a lock or a semaphore that its documentation forbids.
+/// A way to use a lock, a semaphore or a continuation that its documentation forbids.
 typedef enum {
     RL_RELEASED_FREE_LOCK = 0,  // a lock was released that no thread held
     RL_RELEASED_FOREIGN_LOCK,   // a lock was released that another thread held
     RL_WAITED_WITHOUT_LOCK,     // a condition was waited for without its lock
     RL_FREED_IN_USE,            // a semaphore was freed with less than it was made with
+    RL_RESUMED_TWICE,           // a continuation was resumed that had been resumed already
 } rl_misuse_kind;
 
 typedef struct {

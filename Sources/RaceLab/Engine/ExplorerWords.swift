@@ -88,6 +88,8 @@ func misuses(names: [String]) -> [String] {
             return "\(thread)releases a lock\(place) that another thread holds"
         case RL_WAITED_WITHOUT_LOCK:
             return "\(thread)waits for a condition\(place) without holding its lock"
+        case RL_RESUMED_TWICE:
+            return "\(thread)resumes a continuation\(place) that has already been resumed"
         default:
             return "a semaphore is freed\(place) with the count \(misuse.count), less than the "
                 + "\(misuse.made_with) that it was made with: the process would trap"

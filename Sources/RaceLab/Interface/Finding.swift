@@ -20,9 +20,9 @@ extension Exploration {
             /// Some threads did not end, and some of those run in loops in which they take locks,
             /// or attempt to, but nothing that they read will ever change.
             case livelock
-            /// A lock or a semaphore was used in a way that its documentation forbids: a lock was
-            /// released that no thread held, or a semaphore was freed with a count below the one
-            /// with which it was made.
+            /// A lock, a semaphore or a continuation was used in a way that its documentation
+            /// forbids: a lock was released that no thread held, a semaphore was freed with a count
+            /// below the one with which it was made, or an unsafe continuation was resumed twice.
             case misuse
             /// Two threads were modifying the same memory at the same time: one of the writes may
             /// be lost, or the result may be neither. This is also a data race: it counts as a

@@ -90,8 +90,8 @@ import Synchronization
 ///
 /// These are findings of the kind ``Exploration/Finding/Kind/misuse``: a thread that releases a
 /// `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock without holding it, a wait for a
-/// condition without its lock, and a `DispatchSemaphore` that is freed with a lower count than it
-/// was made with.
+/// condition without its lock, a `DispatchSemaphore` that is freed with a lower count than it was
+/// made with, and an unsafe continuation that is resumed twice.
 ///
 /// ## Memory orderings and time
 ///
