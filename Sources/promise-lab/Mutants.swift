@@ -125,7 +125,7 @@ enum MutantsCommand {
 
     /// Replaces the lock by a type that looks like one but locks nothing.
     private static let withoutLock = [
-        ("private let state = Mutex(State())", "private let state = Unlocked(State())"),
+        ("Mutex(State(", "Unlocked(State("),
         (
             "/// The errors of the promise itself.",
             """
@@ -144,7 +144,8 @@ enum MutantsCommand {
 
     private static let mutants = [
         Mutant(
-            name: "Stage 3 without its lock", file: stage3, edits: withoutLock,
+            name: "Stage 3 without its lock", file: stage3,
+            edits: withoutLock + [("Mutex<State>", "Unlocked<State>")],
             noticedBy: ["R01", "R02", "R03", "R04", "R05", "R18"].map {
                 ("\($0) on Stage 3", "overlapping modification")
             }),
