@@ -36,6 +36,10 @@ struct Graph: Sendable {
         let site: Exploration.Site?
         /// The property or variable, as the source names it.
         let name: String
+        /// The instance that has it.
+        let instance: Exploration.Trace.Instance?
+        /// What the line does not say: which task is resumed, at which actor one arrives.
+        let remark: String
         let failed: Bool
         /// Whether it is an attempt that comes before a release, or waits behind other work.
         let isEarly: Bool
@@ -55,6 +59,7 @@ struct Graph: Sendable {
         let thread: Int
         let site: Exploration.Site?
         let text: String
+        let instance: Exploration.Trace.Instance?
         let sentence: String
         /// The thread that holds what this one waits for.
         let holder: Int?
@@ -75,6 +80,9 @@ struct Graph: Sendable {
 
     var threads: [String] = []
     var columns: [String] = []
+    /// The instances that each of them was seen to read.
+    var columnInstances: [Set<Exploration.Trace.Instance>] = []
+    var madeInSetUp: Set<Exploration.Trace.Instance> = []
     var states: [[String]] = []
     var labels: [Label] = []
     var endings: [Ending] = []
@@ -107,6 +115,11 @@ struct Tree {
     mutating func add(_ trace: Exploration.Trace, isCounted: Bool = true) {
         if trace.threads.count > graph.threads.count { graph.threads = trace.threads }
         graph.columns = trace.columns
+        graph.madeInSetUp.formUnion(trace.madeInSetUp)
+        for (column, instances) in trace.columnInstances.enumerated() {
+            if column == graph.columnInstances.count { graph.columnInstances.append([]) }
+            graph.columnInstances[column].formUnion(instances)
+        }
         if nodes.isEmpty { nodes.append(Node(state: states.index(of: trace.initial))) }
         let path = Path(trace)
         var node = 0

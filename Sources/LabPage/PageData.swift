@@ -81,6 +81,7 @@ private struct ExplorationData: Encodable {
         let thread: Int
         let site: Int
         let text: String
+        let owner: String
         let sentence: String
         let holder: Int
         let taken: [Int]
@@ -101,20 +102,26 @@ private struct ExplorationData: Encodable {
     let threads: [String]
     let letters: [String]
     let columns: [String]
+    /// Of the columns, with the instance that each shows.
+    let titles: [String]
+    /// The instances that have names, a line for each class.
+    let owners: [Exploration.Trace.Owners]
     let states: [[String]]
     let texts: [String]
     let names: [String]
+    /// The name of an instance, and what the line of source does not say.
+    let remarks: [[String]]
     /// File, line, column.
     let sites: [[Int]]
     let kindNames: [String]
-    /// Thread, kind, text, site, name, flags, locks held; then pairs of thread and step: how many
+    /// Thread, kind, text, site, name, flags and four times the remark, locks held; then pairs of thread and step: how many
     /// conflicts, the conflicts, how many it comes after, those, and by whom the lock was taken.
     let labels: [[Int]]
     let findings: [Finding]
     let endings: [Ending]
-    /// State, then the ending, or pairs of label and target. The label is negative, less one, in a step
+    /// Separated by semicolons; of each: state, then the ending, or pairs of label and target. The label is negative, less one, in a step
     /// to an interleaving that is not counted; the target is how many nodes before this one.
-    let nodes: [[Int]]
+    let nodes: String
     /// `nil` where the nodes have one interleaving of each kind and no others.
     let kinds: [String]?
     /// What is shown of the source: a file, then pairs of first and last line. The file in which most
@@ -125,6 +132,7 @@ private struct ExplorationData: Encodable {
         let graph = exploration.graph
         var texts = Interned<String>()
         var names = Interned<String>()
+        var remarks = Interned<[String]>()
         var kindNames = Interned<String>()
         var sites = Interned<[Int]>()
         func index(of site: Exploration.Site?) -> Int {
@@ -133,6 +141,13 @@ private struct ExplorationData: Encodable {
                 files.index(of: SourceFile(path: site.path, shown: site.packagePath)), site.line,
                 site.column,
             ])
+        }
+        let instances = InstanceNames(
+            graph.labels.compactMap(\.instance)
+                + graph.endings.flatMap(\.waiting).compactMap(\.instance),
+            madeInSetUp: graph.madeInSetUp)
+        func owner(_ instance: Exploration.Trace.Instance?) -> String {
+            instance.flatMap { instances[$0] } ?? ""
         }
         title = exploration.title
         story = exploration.story
@@ -143,12 +158,16 @@ private struct ExplorationData: Encodable {
         threads = graph.threads
         letters = Exploration.Schedule.letters(for: graph.threads).map(String.init)
         columns = graph.columns
+        titles = Exploration.Trace.titles(
+            of: graph.columns, owners: graph.columnInstances.map { instances.only(of: $0) })
+        owners = instances.owners
         states = graph.states
         labels = graph.labels.map { label in
+            let remark = remarks.index(of: [owner(label.instance), label.remark])
             let head = [
                 label.thread, kindNames.index(of: label.kind.rawValue),
                 texts.index(of: label.text), index(of: label.site), names.index(of: label.name),
-                (label.failed ? 1 : 0) + (label.isEarly ? 2 : 0), label.locksHeld,
+                (label.failed ? 1 : 0) + (label.isEarly ? 2 : 0) + 4 * remark, label.locksHeld,
             ]
             let moments = { (all: [Graph.Moment]) in all.flatMap { [$0.thread, $0.step] } }
             return head + [label.conflicts.count] + moments(label.conflicts) + [label.after.count]
@@ -161,20 +180,24 @@ private struct ExplorationData: Encodable {
                 waiting: ending.waiting.map { wait in
                     Waiting(
                         thread: wait.thread, site: index(of: wait.site), text: wait.text,
-                        sentence: wait.sentence, holder: wait.holder ?? -1,
+                        owner: owner(wait.instance), sentence: wait.sentence,
+                        holder: wait.holder ?? -1,
                         taken: wait.taken.map { [$0.thread, $0.step] } ?? [])
                 })
         }
         nodes = graph.nodes.enumerated().map { index, node in
-            [node.state] + (node.ending < 0 ? [] : [node.ending])
+            let values =
+                [node.state] + (node.ending < 0 ? [] : [node.ending])
                 + node.edges.flatMap {
                     [$0.isCounted ? $0.label : -1 - $0.label, index - $0.target]
                 }
-        }
+            return values.map(String.init).joined(separator: ",")
+        }.joined(separator: ";")
         kinds = exploration.coverage == .all ? exploration.kinds : nil
         source = ExplorationData.source(of: graph, files)
         self.texts = texts.all
         self.names = names.all
+        self.remarks = remarks.all
         self.kindNames = kindNames.all
         self.sites = sites.all
     }

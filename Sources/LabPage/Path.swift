@@ -30,7 +30,8 @@ struct Path {
         let step = trace.steps[index]
         return Graph.Label(
             thread: step.thread, kind: step.kind, text: step.text, site: step.site,
-            name: step.accessedName(among: trace.columns), failed: step.failed,
+            name: step.accessedName(among: trace.columns), instance: step.instance,
+            remark: step.remark(threads: trace.threads), failed: step.failed,
             isEarly: step.before != nil,
             locksHeld: step.locksHeld,
             conflicts: lastOfOthers(before: index) { !($0.onlyReads && step.onlyReads) },
@@ -110,6 +111,7 @@ struct Path {
         }
         return Graph.Waiting(
             thread: waiting.thread, site: waiting.site, text: waiting.text,
+            instance: waiting.instance,
             sentence: waiting.sentence(threads: trace.threads), holder: holder, taken: taken)
     }
 }

@@ -151,6 +151,15 @@ struct BrowserTests {
                         status == Self.verdict(trace, of: race), "\(race.id) \(subject) \(schedule)"
                     )
                     #expect(fails == String(status.hasPrefix("✗")), "\(race.id) \(subject)")
+                    let names = try #require(try await browser.run(Self.names) as? [String])
+                    // An instance that is the only one of its class here has no name in the trace, and
+                    // what threads make depends on the interleaving.
+                    let owners = zip(trace.steps, names).map { step, name in
+                        step.instance?.maker == nil ? step.owner ?? name : name
+                    }
+                    #expect(
+                        names == owners && names.count == trace.steps.count,
+                        "names: \(race.id) \(subject) \(schedule)")
                 }
             }
         }
@@ -201,6 +210,72 @@ struct BrowserTests {
                 });
                 """)
             #expect(faults as? [String] == [])
+        }
+    }
+
+    // MARK: What steps are called
+
+    /// Of each step in the table, the name of the instance to which it is done.
+    private static let names = """
+        return [...document.querySelectorAll(".trace tr:has(td.number)")]
+          .map(row => row.querySelector(".owner")?.textContent.trim() ?? "");
+        """
+
+    @Test(arguments: ["R12", "R10"])
+    func `the table of the page names the same instances as the command`(id: String) async throws {
+        let shown = try Commands.promiseLab(["show", id, "--stage", "2"]).output
+        let lines = shown.components(separatedBy: "\n")
+        let schedules = lines.compactMap { $0.firstMatch(of: #/--schedule (\S+)/#)?.output.1 }
+        let schedule = try #require(schedules.first)
+        let rows = lines.filter { $0.contains(#/^ *[0-9]+  /#) }
+        let expected = rows.map { row in
+            row.firstMatch(of: #/ ([A-Z]) :[0-9]+ /#).map { String($0.output.1) } ?? ""
+        }
+        #expect(Set(expected).count >= 2)
+        try await open(Self.link(id, .handlers, String(schedule))) { browser, _ in
+            #expect(try await browser.run(Self.names) as? [String] == expected)
+            let legend = try await browser.text("document.querySelector('.owners').textContent")
+            #expect(lines.contains(legend), "\(legend)")
+        }
+    }
+
+    @Test func `the page has words for every kind of step`() async throws {
+        let kinds = Exploration.Trace.Step.Kind.allCases.map(\.rawValue)
+        try await open { browser, _ in
+            let unknown = try await browser.run(
+                "return arguments[0].filter(kind => !verbs[kind])", [kinds])
+            #expect(unknown as? [String] == [])
+        }
+    }
+
+    @Test func `a table says which task a step resumes`() async throws {
+        try await open(Self.link("R20", .threadSafe, "WWWR10WW")) { browser, _ in
+            let table = try await browser.text("document.querySelector('.trace').textContent")
+            #expect(table.contains("resumes 'waiter'"))
+            #expect(table.contains("(ends)"))
+        }
+    }
+
+    @Test func `of very many threads each has its own next step`() async throws {
+        let exploration = try RecordedExploration("many threads") { scenario in
+            for thread in 1...20 {
+                let box = Hostile.Box()
+                scenario.thread("\(thread)") { box.value = "" }
+            }
+        }
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "threads-\(ProcessInfo.processInfo.processIdentifier).html")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try exploration.html.write(to: file, atomically: true, encoding: .utf8)
+        try await open(page: file.absoluteString) { browser, _ in
+            let wrong = try await browser.text(
+                """
+                page.view.race.nodes.flatMap((_, node) => page.view.race.threads.map((_, thread) => {
+                  const label = page.view.race.next(node, thread);
+                  return label && label.thread !== thread;
+                })).filter(Boolean).length
+                """)
+            #expect(wrong == "0")
         }
     }
 

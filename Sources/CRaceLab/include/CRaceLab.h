@@ -155,6 +155,8 @@ typedef struct {
     size_t size;
     const void *type;
     uintptr_t pc;           // where it was made
+    int maker;              // the thread that made it; -1: it was made in the set-up
+    size_t order;           // how many were made before it
 } rl_object;
 
 /// One run of the scenario, as it is shown to `finished`. Valid during that call only.

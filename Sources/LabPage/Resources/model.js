@@ -9,10 +9,10 @@ class Race {
     this.threads = data.threads;
     this.letters = data.letters;
     this.columns = data.columns;
-    this.root = data.nodes.length - 1;
     this.labels = data.labels.map(values => this.readLabel(values));
     this.knowsOrder = data.kindNames.every(kind => kindsInOrder.has(kind));
-    this.nodes = data.nodes.map((values, index) => this.readNode(values, index));
+    this.nodes = data.nodes.split(";").map((text, index) => this.readNode(text.split(",").map(Number), index));
+    this.root = this.nodes.length - 1;
     this.count();
     this.upcoming = new Map();
   }
@@ -24,8 +24,9 @@ class Race {
     const afterAt = 8 + 2 * conflictCount;
     const afterCount = values[afterAt];
     const takenAt = afterAt + 1 + 2 * afterCount;
+    const [owner, remark] = this.data.remarks[flags >> 2];
     return {
-      thread, kind: this.data.kindNames[kind], text: this.data.texts[text],
+      thread, owner, remark, kind: this.data.kindNames[kind], text: this.data.texts[text],
       site: this.site(site), name: this.data.names[name],
       failed: (flags & 1) !== 0, early: (flags & 2) !== 0, locks,
       conflicts: pairs(8, conflictCount), after: pairs(afterAt + 1, afterCount),
@@ -78,16 +79,22 @@ class Race {
 
   get fails() { return this.failing[this.root] > 0; }
 
+  // Whether it is a task that other steps resume.
+  isResumed(thread) {
+    return this.labels.some(label => label.remark === `resumes '${this.threads[thread]}'`);
+  }
+
   // The next step of a thread, now or when it can go on again; null if it has ended.
   next(index, thread) {
-    const known = this.upcoming.get(index * 16 + thread);
+    const key = index * this.threads.length + thread;
+    const known = this.upcoming.get(key);
     if (known !== undefined) return known;
     const edges = this.nodes[index].edges;
     const own = edges.find(edge => edge.label.thread === thread && !edge.label.early)
       || edges.find(edge => edge.label.thread === thread);
     let label = own ? own.label : null;
     for (const edge of edges) label = label || this.next(edge.target, thread);
-    this.upcoming.set(index * 16 + thread, label);
+    this.upcoming.set(key, label);
     return label;
   }
 
@@ -125,7 +132,7 @@ class Race {
   simplest(accepts) {
     const best = new Map();
     const visit = (index, last) => {
-      const key = index * 16 + last + 1;
+      const key = index * (this.threads.length + 1) + last + 1;
       if (best.has(key)) return best.get(key);
       const node = this.nodes[index];
       let result = node.ending && accepts(node.ending) ? { cost: 0, keys: [] } : null;
@@ -314,8 +321,10 @@ class Path {
     wait.sentence = {
       lock: "waits for a lock", sharedLock: "waits for a lock", acquire: "waits for a signal",
       wait: "waits to be woken", receive: "waits for work", join: "waits for a thread to end",
-      read: "waits for a change", atomicRead: "waits for a change",
-    }[label.kind] || "waits";
+      await: "waits for work to finish", arrive: "waits for its turn on the actor",
+      elapse: "sleeps", yield: "waits for its turn",
+    }[label.kind] || (race.isResumed(thread) ? "waits to be resumed"
+      : { read: "waits for a change", atomicRead: "waits for a change" }[label.kind] || "waits");
     if (race.data.coverage !== "all" && !["acquire", "receive", "join"].includes(label.kind)) {
       wait.sentence = "goes on later: a step here makes no new kind of interleaving";
       wait.isLater = true;
@@ -386,13 +395,19 @@ const verbs = {
   trySharedLock: "tries to lock for reading", wait: "waits to be woken", wake: "wakes a thread",
   acquire: "takes from a semaphore", tryAcquire: "tries to take from a semaphore",
   signal: "signals a semaphore", start: "starts a thread", join: "waits for a thread to end",
-  send: "sends work to a queue", receive: "takes work from its queue",
+  send: "sends work to a queue", receive: "takes work from its queue", enter: "enters a group",
+  leave: "leaves a group", await: "waits for work to finish",
+  tryAwait: "checks whether work has finished", notify: "registers work to follow",
+  arrive: "arrives at an actor", resume: "resumes a task", finish: "ends",
+  cancel: "cancels a task", ask: "asks whether it is cancelled", yield: "stands in line again",
+  elapse: "wakes up",
 };
 
 function phrase(label) {
   if (label.kind === "note") return label.text;
-  const verb = verbs[label.kind] || label.kind;
-  const what = label.name === "" ? verb : `${verb} ${label.name}`;
+  const verb = label.remark || verbs[label.kind];
+  const what = verb + (label.name === "" ? "" : ` ${label.name}`)
+    + (label.owner === "" ? "" : ` of ${label.owner}`);
   return label.failed ? `${what}, and fails` : what;
 }
 
@@ -400,5 +415,5 @@ function phrase(label) {
 function shortly(label) {
   if (label.kind === "note") return `» ${label.text}`;
   const what = label.name || { lock: "lock", tryLock: "try lock" }[label.kind] || "";
-  return label.site ? `${label.site.line} ${what}`.trim() : what || label.kind;
+  return label.site ? `${label.site.line} ${what}`.trim() : what || label.remark || verbs[label.kind];
 }

@@ -178,7 +178,7 @@ class RaceView {
 
   report(edge) {
     const state = this.path.states()[this.path.length];
-    const changes = state.changed.map(i => `${this.race.columns[i]} is now ${state.values[i]}`);
+    const changes = state.changed.map(i => `${this.race.data.titles[i]} is now ${state.values[i]}`);
     return [
       `Step ${this.path.length}: ${this.race.threads[edge.label.thread]} ${phrase(edge.label)}`
         + (edge.label.site ? `, line ${edge.label.site.line}` : ""),
@@ -455,7 +455,7 @@ class RaceView {
     const fatal = this.isRevealed ? this.path.pointOfNoReturn : -1;
     const head = element("tr", {}, element("th", { scope: "col" }, "step"),
       threads.map((name, i) => element("th", { scope: "col", class: `text-t${i % 8}` }, name)),
-      columns.map(title => element("th", { scope: "col" }, title)));
+      this.race.data.titles.map(title => element("th", { scope: "col" }, title)));
     const stateCells = state => columns.map((_, i) => element("td", {
       class: state.isLocked ? "quiet" : state.changed.includes(i) ? "changed" : "same",
     }, state.isLocked ? (i === 0 ? "(locked)" : "") : state.values[i]));
@@ -483,10 +483,11 @@ class RaceView {
     const waits = this.path.ending ? this.path.ending.waiting : [];
     for (const wait of waits) {
       rows.push(element("tr", { class: "fatal" }, element("td", {}, "–"),
-        threads.map((_, i) => element("td", { class: `text-t${i % 8}` }, i === wait.thread ? element("code", {}, wait.text) : "")),
+        threads.map((_, i) => element("td", { class: `text-t${i % 8}` }, i === wait.thread ? this.line(wait) : "")),
         columns.length === 0 ? null : element("td", { colspan: columns.length }, wait.sentence)));
     }
-    put(this.table, element("table", { class: "trace" }, element("thead", {}, head), element("tbody", {}, rows)));
+    put(this.table, element("table", { class: "trace" }, element("thead", {}, head), element("tbody", {}, rows)),
+      this.legendOfOwners());
     const text = this.path.schedule;
     const { command } = this.race.data;
     put(this.schedule, ...(text === "" ? ["No step yet."] : [
@@ -495,10 +496,27 @@ class RaceView {
     ].flat()));
   }
 
+  // Which of the names in the table belong to instances of which class.
+  legendOfOwners() {
+    const { ending } = this.path;
+    const shown = new Set([...this.path.edges.map(edge => edge.label), ...(ending ? ending.waiting : [])]
+      .map(({ owner }) => owner));
+    return this.race.data.owners.map(({ type, names }) => ({ type, names: names.filter(name => shown.has(name)) }))
+      .filter(({ names }) => names.length > 0)
+      .map(({ type, names }) => element("p", { class: "note owners" }, `${names.join(", ")}: ${type}`));
+  }
+
   cell(label) {
     if (label.kind === "note") return element("span", {}, `» ${label.text}`);
-    return [element("code", {}, label.text || `(${verbs[label.kind]})`),
-      label.site ? element("span", { class: "quiet" }, ` :${label.site.line}`) : ""];
+    return this.line(label, label.remark || verbs[label.kind]);
+  }
+
+  // A line of source, the instance to which it is done, and what the line does not say.
+  line({ text, owner, site, remark }, verb) {
+    return [element("code", {}, text || (verb ? `(${verb})` : "")),
+      owner === "" ? "" : element("span", { class: "owner" }, ` ${owner}`),
+      site ? element("span", { class: "quiet" }, ` :${site.line}`) : "",
+      text && remark ? ` ${remark}` : ""];
   }
 
   updateOrder() {

@@ -100,6 +100,7 @@ extension Exploration {
             /// The name of the instance that has what it touches, if several of that class take
             /// part: that of the constant to which it is assigned where it is made, or a letter.
             public internal(set) var owner: String?
+            package internal(set) var instance: Instance?
             /// Where it happens; `nil` for a note.
             public let site: Site?
             /// The line of source, or what was noted.
@@ -140,6 +141,8 @@ extension Exploration {
         public let columns: [String]
         /// For each of them, the name of the only named instance that it shows.
         public internal(set) var columnOwners: [String?] = []
+        package internal(set) var columnInstances: [Set<Instance>] = []
+        package internal(set) var madeInSetUp: Set<Instance> = []
         /// The named instances, by their class.
         public internal(set) var owners: [Owners] = []
         /// The state before the first step.

@@ -9,14 +9,25 @@ extension Exploration.Trace {
         public let names: [String]
     }
 
-    /// The titles of the state columns, with the instance that each shows.
-    var titles: [String] {
-        columns.indices.map { column in
-            let owner = columnOwners.indices.contains(column) ? columnOwners[column] : nil
-            guard let owner, !columns[column].contains(owner) else { return columns[column] }
-            return "\(owner).\(columns[column])"
+    /// An instance of a class, by how it was made: that is the same in every interleaving.
+    package struct Instance: Codable, Hashable, Sendable, Comparable {
+        /// The class, without the types for which it is specialized.
+        package let type: String
+        /// The thread that made it; `nil` if it was made while the scenario was set up.
+        package let maker: Int?
+        /// How many of this class its maker had made before.
+        package let number: Int
+        /// That of the constant, variable or property to which it is assigned where it is made.
+        package let name: String?
+
+        package static func < (first: Instance, second: Instance) -> Bool {
+            // What threads make depends on the interleaving, and comes last.
+            (first.maker == nil ? 0 : 1, first.type, first.maker ?? 0, first.number)
+                < (second.maker == nil ? 0 : 1, second.type, second.maker ?? 0, second.number)
         }
     }
+
+    var titles: [String] { Exploration.Trace.titles(of: columns, owners: columnOwners) }
 
     /// Says which names stand for what.
     var legend: [String] {
@@ -26,60 +37,88 @@ extension Exploration.Trace {
 
     /// Names the instances that the steps touch, where there are several of one class.
     mutating func name(_ objects: Objects, touched: [Set<UInt>]) {
-        let owners = objects.ownersOfSteps + waiting.map { objects.ownersOfWaiting[$0.thread] }
-        var classes: [(type: String, instances: [Objects.Instance])] = []
-        for owner in owners.compactMap(\.self) {
-            guard let index = classes.firstIndex(where: { $0.type == owner.type }) else {
-                classes.append((owner.type, [owner]))
-                continue
-            }
-            if !classes[index].instances.contains(owner) { classes[index].instances.append(owner) }
-        }
-        classes.removeAll { $0.instances.count < 2 }
-        let names = Exploration.Trace.names(of: classes.flatMap(\.instances))
-        for index in steps.indices where steps[index].kind == .arrive {
-            steps[index].actor = owners[index]?.type
-        }
-        for index in steps.indices { steps[index].owner = owners[index].flatMap { names[$0] } }
+        for index in steps.indices { steps[index].instance = objects.ownersOfSteps[index] }
         for index in waiting.indices {
-            waiting[index].owner = owners[steps.count + index].flatMap { names[$0] }
+            waiting[index].instance = objects.ownersOfWaiting[waiting[index].thread]
         }
-        columnOwners = touched.map { addresses in
-            let named = Set(addresses.compactMap { objects.owner(of: $0) }).compactMap { names[$0] }
-            return named.count == 1 ? named[0] : nil
+        madeInSetUp = objects.madeInSetUp
+        columnInstances = touched.map { Set($0.compactMap { objects.owner(of: $0) }) }
+        let names = InstanceNames(
+            steps.compactMap(\.instance) + waiting.compactMap(\.instance),
+            madeInSetUp: madeInSetUp)
+        for index in steps.indices {
+            let instance = steps[index].instance
+            if steps[index].kind == .arrive { steps[index].actor = instance?.type }
+            steps[index].owner = instance.flatMap { names[$0] }
         }
-        self.owners = classes.map { type, instances in
-            Owners(type: type, names: instances.compactMap { names[$0] })
+        for index in waiting.indices {
+            waiting[index].owner = waiting[index].instance.flatMap { names[$0] }
+        }
+        columnOwners = columnInstances.map { names.only(of: $0) }
+        owners = names.owners
+    }
+
+    /// The titles of the state columns, with the instance that each shows.
+    package static func titles(of columns: [String], owners: [String?]) -> [String] {
+        columns.enumerated().map { index, column in
+            let owner = owners.indices.contains(index) ? owners[index] : nil
+            guard let owner, !column.contains(owner) else { return column }
+            return "\(owner).\(column)"
+        }
+    }
+}
+
+/// The names of the instances that take part in interleavings, where there are several of a class.
+/// They do not depend on the order in which the instances are touched. Those of instances that were
+/// made in the set-up do not even depend on which others are touched.
+package struct InstanceNames {
+    private var names: [Exploration.Trace.Instance: String] = [:]
+    package private(set) var owners: [Exploration.Trace.Owners] = []
+
+    package init(
+        _ instances: some Sequence<Exploration.Trace.Instance>,
+        madeInSetUp: Set<Exploration.Trace.Instance>
+    ) {
+        let touched = Dictionary(grouping: Set(instances), by: \.type)
+        let named = Dictionary(grouping: madeInSetUp.union(instances), by: \.type)
+            .values.filter { $0.count > 1 }.flatMap(\.self).sorted()
+        var letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".map(String.init).makeIterator()
+        for (number, instance) in named.enumerated() {
+            // The name that it has in the source, where this tells it apart.
+            let isUnique = named.allSatisfy {
+                $0 == instance || $0.name != instance.name
+                    || $0.maker != nil && instance.maker == nil
+            }
+            names[instance] =
+                (isUnique ? instance.name : nil) ?? letters.next() ?? "object \(number + 1)"
+        }
+        names = names.filter { touched[$0.key.type]?.count ?? 0 > 1 }
+        owners = touched.filter { $0.value.count > 1 }.sorted { $0.key < $1.key }.map {
+            Exploration.Trace.Owners(type: $0, names: $1.sorted().compactMap { names[$0] })
         }
     }
 
-    /// The names that they have in the source, where these tell them apart; letters otherwise.
-    private static func names(of instances: [Objects.Instance]) -> [Objects.Instance: String] {
-        let inSource = instances.map(\.name)
-        var letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".map(String.init).makeIterator()
-        var names: [Objects.Instance: String] = [:]
-        for (number, instance) in instances.enumerated() {
-            let name = inSource[number]
-            let isUnique = name != nil && inSource.count { $0 == name } == 1
-            names[instance] = isUnique ? name : letters.next() ?? "object \(number + 1)"
-        }
-        return names
+    package subscript(instance: Exploration.Trace.Instance) -> String? { names[instance] }
+
+    /// The name of the only one of these that has one.
+    package func only(of instances: Set<Exploration.Trace.Instance>) -> String? {
+        let named = instances.compactMap { names[$0] }
+        return named.count == 1 ? named[0] : nil
     }
 }
 
 /// The instances of classes that were made in a run.
 struct Objects {
-    struct Instance: Hashable {
-        let address: UInt
-        let type: String
-        /// That of the constant, variable or property to which it is assigned where it is made.
-        let name: String?
-    }
+    typealias Instance = Exploration.Trace.Instance
 
     private let all: [rl_object]
+    /// For each of them, how many of its class its maker had made before.
+    private let numbers: [Int]
     private let sites: [UInt: Exploration.Site]
     private var instances: [UInt: Instance] = [:]
     private(set) var ownersOfSteps: [Instance?] = []
+    /// Those of the same classes that were made while the scenario was set up, touched or not.
+    private(set) var madeInSetUp: Set<Instance> = []
     /// Of what each thread waits for, or was about to touch.
     private(set) var ownersOfWaiting: [Instance?] = []
 
@@ -99,8 +138,14 @@ struct Objects {
         }
         let waiting = run.allWaiting.map { object(at: UInt($0.address)) }
         self.all = all
-        sites = Symbols.sites(of: Set((steps + waiting).compactMap { $0.map { UInt($0.pc) } }))
-        for object in (steps + waiting).compactMap(\.self) {
+        let origins = Objects.origins(of: all)
+        numbers = origins.map(\.number)
+        let touched = (steps + waiting).compactMap(\.self)
+        let classes = Set(touched.map { origins[$0.order].type }).subtracting([""])
+        let inSetUp = all.filter { $0.maker < 0 && classes.contains(origins[$0.order].type) }
+        sites = Symbols.sites(of: Set((touched + inSetUp).map { UInt($0.pc) }))
+        madeInSetUp = Set(inSetUp.map(instance))
+        for object in touched {
             let address = UInt(object.address)
             instances[address] = instances[address] ?? instance(object)
         }
@@ -158,6 +203,28 @@ struct Objects {
         }
     }
 
+    private static func className(_ type: UnsafeRawPointer) -> String {
+        String("\(unsafeBitCast(type, to: Any.Type.self))".prefix { $0 != "<" })
+    }
+
+    /// The class of each object, and how many of this class its maker had made before.
+    private static func origins(of all: [rl_object]) -> [(type: String, number: Int)] {
+        struct Origin: Hashable {
+            let type: String
+            let maker: Int32
+        }
+        var names: [UnsafeRawPointer?: String] = [:]
+        var counts: [Origin: Int] = [:]
+        return all.map { object in
+            // Nothing is asked of the classes of libraries, which are counted together.
+            let type = names[object.type] ?? (isOfLibrary(object) ? "" : className(object.type))
+            names[object.type] = type
+            let origin = Origin(type: type, maker: object.maker)
+            defer { counts[origin, default: 0] += 1 }
+            return (type, counts[origin, default: 0])
+        }
+    }
+
     private static func refers(_ object: rl_object, to address: UInt) -> Bool {
         guard let words = UnsafePointer<UInt>(bitPattern: UInt(object.address)) else {
             return false
@@ -173,12 +240,11 @@ struct Objects {
     }
 
     private func instance(_ object: rl_object) -> Instance {
-        let type = unsafeBitCast(object.type, to: Any.Type.self)
         let site = sites[UInt(object.pc)]
         let line = site.flatMap { SourceText.line($0.line, of: $0.path) }
         return Instance(
-            address: UInt(object.address),
-            type: String("\(type)".prefix { $0 != "<" }),
+            type: Objects.className(object.type),
+            maker: object.maker < 0 ? nil : Int(object.maker), number: numbers[object.order],
             name: line.flatMap(Objects.assignedName))
     }
 

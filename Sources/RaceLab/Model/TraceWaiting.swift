@@ -39,6 +39,7 @@ extension Exploration.Trace {
         /// The name of the instance that has what it waits for, see
         /// ``Exploration/Trace/Step/owner``.
         public internal(set) var owner: String?
+        package internal(set) var instance: Instance?
         /// The class of the actor for which it waits.
         public internal(set) var actor: String?
         /// Where it waits.

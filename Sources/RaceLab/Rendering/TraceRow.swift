@@ -161,6 +161,13 @@ extension Exploration.Trace.Step {
     fileprivate var holderOfLock: Int? { isAttempt ? before : nil }
 
     fileprivate func comment(threads: [String]) -> String {
+        let remark = remark(threads: threads)
+        if !remark.isEmpty || !failed { return remark }
+        return before != nil && !isAttempt ? "waits" : "fails"
+    }
+
+    /// What the line of source does not say, whether or not the step fails.
+    package func remark(threads: [String]) -> String {
         switch element {
         case .received: return "receives"
         case .awaited: return "waits for the next element"
@@ -173,10 +180,8 @@ extension Exploration.Trace.Step {
                 ?? "arrives at \(actor)"
         case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.word
         case .cancel: return "cancels"
-        default: break
+        default: return ""
         }
-        if !failed { return "" }
-        return before != nil && !isAttempt ? "waits" : "fails"
     }
 }
 
