@@ -1,5 +1,6 @@
 // Looks from outside whether the running thread still gets on.
 
+#include "Platform/build.h"
 #include "Scheduler/watcher.h"
 
 #ifndef RL_WITHOUT_HOOKS
