@@ -429,7 +429,7 @@ void rl_begins_continuation(const void *task) {
     t->continuation_began = is_first ? 0 : t->clock.at[me->thread];
 }
 
-/// The task with this address that has begun a continuation. It may have ended since.
+/// Returns the task with this address that has begun a continuation. The task may have ended since.
 static thread *task_with_continuation(const void *task) {
     for (int i = lab.thread_count - 1; i >= 0; i--) {
         thread *t = &lab.threads[i];
@@ -438,9 +438,9 @@ static thread *task_with_continuation(const void *task) {
     return NULL;
 }
 
-/// A continuation is no more than the address of its task. If this thread cannot know yet that the task has
-/// begun another one, it means one before that, and the task has come beyond those. Only through a data race
-/// could it have the other one all the same.
+/// A continuation is identified only by the address of its task. If the calling thread cannot know
+/// yet that the task has begun another continuation, it holds an earlier one, which has been
+/// resumed. It could hold the new one only through a data race.
 static bool means_resumed_continuation(const thread *task) {
     const uint32_t known = my_thread()->clock.at[task - lab.threads];
     const bool is_earlier = known < task->continuation_began && lab.race_count == 0;
@@ -486,10 +486,10 @@ void rl_foreign_thread_resumes(const void *task) {
 
 bool rl_was_resumed_from_outside(void) { return atomic_load(&outside_resumes); }
 
-// MARK: - What the runtime tells
+// MARK: - Acquire and release in the runtime
 
-/// For comparison: a point at everything that the runtime tells, except where the task stands in line
-/// already, so that it could go on elsewhere.
+/// For comparison in tests: a point at every event of the runtime, unless the task has already been
+/// enqueued and could continue elsewhere.
 static void point_at_all(const void *thing) {
     if (!rl_has_fault(RL_FAULT_POINT_AT_ALL_OF_RUNTIME) || !rl_active) return;
     const thread *t = my_thread();
@@ -498,7 +498,8 @@ static void point_at_all(const void *thing) {
     my_thread()->accesses--;
 }
 
-/// Whether a task with this address has ended.
+/// Whether the address is that of a task. Called when no unfinished task has the address, so such a
+/// task has ended.
 static bool has_ended(const void *task) {
     for (int i = 0; i < lab.thread_count; i++)
         if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task) return true;
@@ -527,9 +528,9 @@ static void release_clock(const void *thing) {
     rl_advance(t);
 }
 
-// That a task leaves an actor, and that another one arrives there, can be exchanged: either way the latter
-// goes on afterwards. What makes a difference is the order of arrival, and what a task waits for: if that is
-// there already it does not leave its actor.
+// A task that leaves an actor and a task that arrives there can be permuted: the second one runs
+// afterwards either way. Only the order of arrival matters, and what a task waits for: if that is
+// available already, the task does not leave its actor.
 void rl_runtime_releases(const void *thing, bool only_orders) {
     if (me->thread == NO_THREAD) return;
     point_at_all(thing);
@@ -556,7 +557,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         rl_place from = rl_place_of_await(place);
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
-        // That of a task which has been cancelled cancels the stream first.
+        // The call for a cancelled task cancels the stream first; it does not ask for an element.
         is_next = is_next && from.pc && !rl_is_within("swift_task_addCancellationHandler", place);
         const uint32_t step = rl_point(RL_LOCK, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
