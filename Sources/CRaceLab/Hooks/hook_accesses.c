@@ -112,7 +112,7 @@ static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t d
 static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
     uint32_t number = rl_thread_number();
     if (expected == 0 && desired == number) {
-        *seen = number ^ 1;  // "taken": the caller continues with rl_mutex_lock or rl_mutex_try_lock
+        *seen = number ^ 1;  // "taken": the caller calls rl_mutex_lock or rl_mutex_try_lock
         return true;
     }
     if (expected == number && desired == 0) {

@@ -31,7 +31,7 @@ enum { CHAIN = 0, WRAP = 1, FORCE = 2 };
 typedef struct {
     const char *component, *end;
     const char *value;          // the address of the value reached so far
-    bool modifies;              // accesses from here on are modifications, if the operation modifies
+    bool modifies;              // accesses from here on are modifications if the operation modifies
 } walk;
 
 /// An access to a property of an object on the way.

@@ -29,7 +29,7 @@ typedef struct {
     uintptr_t object, type;
     bool is_observed, asks_for_uniqueness, is_counted;
     int64_t at_first;           // the number of references before the first change
-    int32_t change[RL_MAX_THREADS], least[RL_MAX_THREADS];  // of each thread: the sum, and its minimum
+    int32_t change[RL_MAX_THREADS], least[RL_MAX_THREADS];  // each thread's sum, and its minimum
 } observed;
 
 /// The effect of a step on the reference count of an object.

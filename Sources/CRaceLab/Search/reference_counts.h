@@ -31,12 +31,12 @@ bool rl_counts_at(uintptr_t pc);
 bool rl_depends_on_count(uintptr_t pc, uint8_t kind, uintptr_t object);
 
 void rl_begin_counts_of_run(void);
-/// Nothing is known of the code under test yet.
+/// Forgets what is known about the code under test.
 void rl_forget_counts(void);
-/// Steps from this one on have never been made.
+/// Removes the counts of the steps from this one on.
 void rl_forget_counts_from(uint32_t step);
-/// Looks through the run that is over. Returns whether there is something that was not known before.
+/// Analyzes the completed run. Returns whether it has shown something new.
 bool rl_learn_counts(void);
-/// The next effect that the steps of that run had on counts, in the order of the steps. `*next` is 0 at
-/// first. Returns false if there are no more.
+/// Returns the next effect that the steps of that run had on counts, in the order of the steps.
+/// `*next` starts at 0. Returns false if there are no more.
 bool rl_next_count_effect(size_t *next, uint32_t *step, uint8_t *kind, uintptr_t *object);

@@ -82,7 +82,7 @@ typedef struct {
     int8_t before;          // … before this thread releases the lock
     int8_t resumes;         // the task that this step resumes; -1: none
     int8_t holder;          // of an arrival at an actor: the task that occupies it; -1: none
-    uint8_t element;        // of a step that asks a stream for an element: RL_RECEIVES, RL_WAITS; or 0
+    uint8_t element;        // of a request for a stream's element: RL_RECEIVES, RL_WAITS; or 0
     uint32_t preemptions;   // before this step
     uintptr_t address;
     uintptr_t pc;
@@ -116,7 +116,7 @@ typedef struct {
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
     bool overlap;           // both modify: the modifications can overlap in time
-    bool is_known;          // atomic operations separate them, but none whose memory ordering orders them
+    bool is_known;          // atomic operations separate them, but their memory orderings do not order them
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;
@@ -239,7 +239,7 @@ typedef struct {
     const char *outside;        // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;       // … and where that started
     bool preemption_bound_reached;
-    bool starts_again;          // the reduction depends on something new: explore again with `continues`
+    bool starts_again;          // the reduction depends on something new: explore again (`continues`)
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
