@@ -198,7 +198,7 @@ typedef struct {
     bool was_resumed;           // before it was suspended …
     vector_clock resumed;       // … by a thread with this clock
     bool is_resuming;           // it resumes a task, in a call that has made its point already
-    enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one of the program …
+    enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one begun by the program …
     uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
     uint64_t time;              // at which it wakes up
 } thread;
@@ -268,7 +268,7 @@ struct laboratory {
     rl_thread_set sleeping;
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
-    uint8_t free_before;            // how the lock of the current step was available before, RL_FREE_…
+    uint8_t free_before;            // how the current step's lock was available before it, RL_FREE_…
     uint32_t preemptions;
     int last;                       // the thread that made the last step
     uint64_t time;                  // of the model, in nanoseconds

@@ -116,7 +116,7 @@ typedef struct {
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
     bool overlap;           // both modify: the modifications can overlap in time
-    bool is_known;          // atomic operations separate them, but their memory orderings do not order them
+    bool is_known;          // atomic operations separate them, but with too weak memory orderings
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;
@@ -239,7 +239,7 @@ typedef struct {
     const char *outside;        // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;       // … and where that started
     bool preemption_bound_reached;
-    bool starts_again;          // the reduction depends on something new: explore again (`continues`)
+    bool starts_again;          // the reduction depends on something new: explore again, `continues`
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
