@@ -86,7 +86,7 @@ static bool read_some(stream *s) {
     return got > 0;
 }
 
-// MARK: - In the parent: what the child writes
+// MARK: - Output of the child
 
 /// Caps the output that the parent stores, in case the child writes in an endless loop.
 static const size_t enough = 64 * 1024 * 1024;
@@ -215,7 +215,7 @@ const char *rl_no_children(void) { return NULL; }
 
 #else
 
-// MARK: - Where there are no such children
+// MARK: - Platforms without child processes
 
 bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
     (void)errand, (void)answer;

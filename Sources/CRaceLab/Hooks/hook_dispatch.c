@@ -396,7 +396,7 @@ void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work
         real_barrier_sync_f()(queue, context, work);
 }
 
-// MARK: - Doing something many times
+// MARK: - Repeated work
 
 typedef void (*apply_on)(size_t, dispatch_object, void *);
 typedef void (*apply_f_on)(size_t, dispatch_object, void *, void (*)(void *, size_t));

@@ -34,7 +34,7 @@ REAL(group_work_f, real_notify_f, "dispatch_group_notify_f")
 REAL(group_work, real_group_async, "dispatch_group_async")
 REAL(group_work_f, real_group_async_f, "dispatch_group_async_f")
 
-// MARK: - Who calls
+// MARK: - The caller
 
 typedef enum {
     FOREIGN,        // not a lab thread
@@ -58,7 +58,7 @@ static void meet(dispatch_object group, bool of_item, rl_place place) {
     rl_count_unfinished(group, is_empty ? 0 : 1);
 }
 
-// MARK: - What comes after
+// MARK: - Notifications
 
 typedef struct notification {
     struct notification *next;
@@ -108,7 +108,7 @@ static void send_after(item *i, rl_place place) {
     rl_send_item(i, place);
 }
 
-// MARK: - Making, entering and leaving
+// MARK: - Creating, entering and leaving groups
 
 typedef dispatch_object (*group_create)(void);
 REAL(group_create, real_group_create, "dispatch_group_create")
@@ -235,7 +235,7 @@ static bool is_of_item_in_hand(dispatch_object group) {
 /// Called when Dispatch leaves the group of an item that has been done.
 static void leave_group_of_item(dispatch_object group, rl_place place) {
     if (is_of_item_in_hand(group) && !in_hand.is_known) return;
-    // Otherwise the item is freed without having been done.
+    // If the call comes from libdispatch itself, the item is freed without having been done.
     const bool is_performed =
         !is_of_item_in_hand(group) && !rl_is_in_library(place.pc, "libdispatch");
     if (is_of_item_in_hand(group))
@@ -354,7 +354,7 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
     return 0;
 }
 
-// MARK: - Being notified
+// MARK: - Registering notifications
 
 static void notify(dispatch_object group, item *i, rl_place place) {
     if (!rl_is_between_runs_here()) rl_point(RL_NOTIFY, group, place);

@@ -23,7 +23,7 @@ bool _CFIsMainThread(void) {
     return rl_is_of_lab() ? rl_stands_for_main_thread() : real_is_main_thread()();
 }
 
-// MARK: - Dispatch, and through it the checks of Swift
+// MARK: - Dispatch, which Swift's own checks call
 
 typedef void (*assert_queue)(dispatch_object);
 REAL(assert_queue, real_assert, "dispatch_assert_queue")

@@ -240,7 +240,7 @@ void rl_send_item(item *i, rl_place place) {
     if (!l->is_started) start_worker(l);
 }
 
-// MARK: - With a delay
+// MARK: - Delayed work
 
 // Time is not part of the model: work sent with a delay may reach its queue at any later time. A
 // separate thread sends it.

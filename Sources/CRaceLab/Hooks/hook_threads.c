@@ -113,7 +113,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     return result;
 }
 
-// MARK: - Locks for readers and writers
+// MARK: - Readers-writer locks
 
 typedef int (*on_rwlock)(pthread_rwlock_t *);
 REAL(on_rwlock, real_rdlock, "pthread_rwlock_rdlock")

@@ -26,8 +26,8 @@ void rl_will_release_silently(void *word, void (*release)(void *word));
 /// its next point it takes back the lock that belongs to the condition.
 void rl_fell_asleep(const void *condition);
 
-/// Wakes the thread that has slept longest on a condition, or all threads that sleep on it. If
-/// there is none, the signal is lost.
+/// Wakes the thread that has slept longest on a condition (with RL_LIBERTY_ANY_WAITER, any one of
+/// them), or all threads that sleep on it. If there is none, the signal is lost.
 void rl_wake_sleepers(const void *condition, bool everybody);
 
 /// Whether the count of this semaphore is known in this run; and sets its initial count.

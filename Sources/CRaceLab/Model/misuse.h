@@ -9,7 +9,7 @@ void rl_forget_misuses(void);
 /// A semaphore was created with a count, or is about to be freed.
 void rl_made_semaphore(const void *semaphore, int64_t count);
 void rl_frees_semaphore(const void *semaphore, rl_place place);
-/// Whether a thread of this run holds the lock, for writing or for reading.
+/// Whether a thread of this run holds the lock, exclusively or as a reader.
 bool rl_is_held(const void *lock);
-/// Whether another thread holds the lock for writing.
+/// Whether another thread holds the lock exclusively.
 bool rl_is_held_elsewhere(const void *lock);

@@ -107,7 +107,7 @@ static situation look_at_threads(void) {
     return now;
 }
 
-// MARK: - What the schedule prescribes
+// MARK: - Prescribed choices
 
 /// The thread that makes a step, and RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0.
 typedef struct {
@@ -175,7 +175,7 @@ static rl_status status_before(uint32_t step, choice c, const situation *now) {
     return step >= lab.scenario->max_steps ? RL_TOO_LONG : RL_COMPLETE;
 }
 
-// MARK: - What the search chooses
+// MARK: - Choices of the search
 
 static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 
@@ -211,7 +211,7 @@ static choice chosen_by_search(uint32_t step, rl_thread_set enabled) {
     return wished;
 }
 
-// MARK: - Recording it
+// MARK: - Recording the step
 
 static void make_room_for_step(void) {
     if (lab.step_count < lab.step_capacity) return;

@@ -10,7 +10,8 @@ extern _Thread_local bool rl_is_observing;
 
 /// The observer accesses an address.
 void rl_touch(const void *address);
-/// The observer is about to take a lock. Does not return if a thread of the scenario holds it.
+/// The observer is about to take a lock. Does not return if a thread of the scenario holds the
+/// lock, or if the observer holds too many.
 void rl_observer_locks(void *address, void (*release)(void *lock));
 void rl_observer_unlocks(const void *address);
 /// Ends the observation after so many atomic operations that the observer must be waiting for a

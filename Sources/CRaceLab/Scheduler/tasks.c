@@ -191,7 +191,7 @@ bool rl_is_next_to_wake(const thread *t) {
     return true;
 }
 
-// MARK: - Which task a worker runs
+// MARK: - The task of a worker
 
 /// Runs a job that was sent, or a job with which the next step of a task begins.
 void rl_run_job(void) {

@@ -53,7 +53,7 @@ bool rl_gives(unsigned liberty) {
     return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;
 }
 
-// MARK: - Giving up
+// MARK: - Abandoning bodies
 
 static void release_real_locks(thread *t) {
     while (t->held_count > 0) {

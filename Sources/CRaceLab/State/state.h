@@ -42,7 +42,7 @@ typedef struct {
     uintptr_t read_pc[RL_MAX_THREADS];
     vector_clock released;      // by atomic writes (`ordered`: release sequences), or handed over
     uintptr_t handed_over_pc;
-    size_t counted, referent;   // see `number_of` and `rl_refers_weakly` in reference_counts.c
+    size_t counted, referent;   // an object's index + 1, and that of a weak reference's target; or 0
     bool is_semaphore;
     int64_t made_with;          // the initial count of a semaphore
     uint32_t left_in;           // of an actor: how many steps there were when a task last left it
@@ -216,7 +216,7 @@ struct worker {
         IS_DISMISSED,           // its body is abandoned at the end of the run
         ENDS_RUN,               // it has found that the run is over, and abandons its body
         IS_LOST,                // it no longer hands over, so the watcher has given it up
-        OBSERVES_NO_MORE,       // it abandons an observation, because of a lock that is held
+        OBSERVES_NO_MORE,       // it abandons an observation that would wait forever
     } fate;
     rl_landing base;
     rl_landing *landing;        // where to jump when the body is abandoned

@@ -160,7 +160,7 @@ static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
 #endif
 }
 
-// MARK: - Walking up the stack
+// MARK: - Stack walks
 
 /// A stack walk from a library function, or from code without lines, to the code under test.
 typedef struct {

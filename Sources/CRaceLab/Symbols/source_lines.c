@@ -348,7 +348,7 @@ static image *image_of(uintptr_t pc) {
     return search.found;
 }
 
-// MARK: - Looking up
+// MARK: - Lookups
 
 static void read_rows(sequence *s) {
     uint32_t capacity = 0;

@@ -294,8 +294,8 @@ const rl_misuse *rl_misuses(size_t *count);
 bool rl_on_lab_thread(void);
 
 /// Reads the state of the scenario between two steps, on a thread of the lab. Returns false if
-/// `read` ran into a lock that a thread of the scenario holds; `read` is then abandoned and never
-/// returns.
+/// `read` would have to wait for a thread of the scenario, for example at a lock; `read` is then
+/// abandoned and never returns.
 bool rl_observe(void (*read)(void *context), void *context);
 /// The addresses that the last observation accessed.
 size_t rl_touched(const uintptr_t **addresses);
