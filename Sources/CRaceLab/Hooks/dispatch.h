@@ -61,7 +61,8 @@ item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_pl
 void rl_send_item(item *i, rl_place place);
 void rl_discard_item(item *i);
 
-/// Runs one work item that was sent to a queue between two runs. Returns false if there is none.
+/// Runs one work item that was sent to a queue between two runs. Returns false if there is none
+/// that can run now.
 bool rl_do_waiting_work(void);
 
 // hook_groups.c

@@ -10,8 +10,8 @@
 #include "Search/reference_counts.h"
 
 // A thread may spin on something that the lab cannot see. So before the engine reports a deadlock,
-// every spinning thread runs its loop once more, without any alternatives. If no thread finishes
-// because of it, these steps are removed from the run.
+// every spinning thread runs its loop once more, without any alternatives. If none of them gets any
+// further, these steps are removed from the run.
 
 static void begin_looking(void) {
     if (lab.looks_again) return;

@@ -422,8 +422,8 @@ static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
 
 enum { NOT_IN = -1, BLOCKED = -2 };
 
-/// Returns the index of a thread's first step in a sequence, if no step in the sequence happens
-/// before it.
+/// Returns the index of a thread's first step in a sequence, NOT_IN if there is none, or BLOCKED if
+/// another step in the sequence happens before it.
 static ptrdiff_t first_step_in(const sequence *s, int thread) {
     for (size_t k = 0; k < s->count; k++)
         if (thread_in(s, k) == thread) return is_first_in(s, k) ? (ptrdiff_t)k : BLOCKED;

@@ -10,7 +10,7 @@ void rl_forget_addresses(void);
 cell *rl_cell_at(uintptr_t address);
 
 lock *rl_lock_at(uintptr_t address);
-/// Returns NULL if the address is not a lock in this run.
+/// Returns NULL if the address has no such record in this run.
 lock *rl_known_lock(uintptr_t address);
 /// Calls `visit` with each lock of this run.
 void rl_for_all_locks(void (*visit)(const lock *l));
