@@ -100,7 +100,7 @@ static situation look_at_threads(void) {
         could->spurious = those_who(could_be_spurious);
         // While another thread is enabled, the search tries a wait for a queue both before and
         // after work that is sent to the queue. If all enabled threads wait like this, they may
-        // have arrived after that work; then they are not enabled.
+        // have arrived after that work; then none of them is enabled.
         now.is_barrier = could->enabled == those_who(could_come_later);
         if (now.is_barrier) could->early |= could->enabled;
     }

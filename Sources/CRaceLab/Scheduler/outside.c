@@ -13,7 +13,8 @@ void rl_meet_outside(const char *what, rl_place place) {
         lab.outside = what;
         lab.outside_pc = place.pc;
     }
-    // Otherwise the runtime may be in the middle of an operation that must complete.
+    // Ends the run only where accesses are steps. Elsewhere the runtime may be in the middle of an
+    // operation that must complete.
     if (me->thread >= 0 && rl_active) rl_end_run_with(RL_OUTSIDE);
 }
 

@@ -1,4 +1,4 @@
-// The life of a run, and the transition to the next run.
+// Begins a run, judges it, and picks the next one.
 
 #pragma once
 

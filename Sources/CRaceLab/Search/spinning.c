@@ -112,7 +112,7 @@ static bool may_point_to_a_block(const thread *t, const uint64_t *w) {
            (w[4] - low < span) | (w[5] - low < span) | (w[6] - low < span) | (w[7] - low < span);
 }
 
-/// The products are independent, so the processor can compute them in parallel.
+/// Hashes eight words. The products are independent, so the processor can compute them in parallel.
 static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
     return (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull +
            (w[0] * 0xC2B2AE3D27D4EB4Full + w[1] * 0x165667B19E3779F9ull) +
