@@ -1,6 +1,6 @@
 // The entry points that the lab intercepts. The program itself defines them, so the code under test
-// binds to these definitions instead of those of the Swift runtime and the C library. Each calls
-// the engine for its turn and then does what the real function does.
+// binds to these definitions instead of those of the Swift runtime and the C library. Each waits
+// for its turn and then does what the real function does.
 
 #include "Hooks/next_symbol.h"
 #include "Model/happens_before.h"
@@ -72,9 +72,9 @@ typedef SWIFT_FUNCTION bool (*try_lock_slow)(SWIFT_SELF void *);
 REAL(lock_slow, real_lock_slow, LOCK_SLOW)
 REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
 
-// The release may be invisible. The compiler outlines it into a function; every module has a copy,
-// and the linker keeps one, perhaps from a module that is compiled without calls for atomics. So
-// the engine inspects the word instead of intercepting the release.
+// The lab may not see the release. The compiler outlines it into a function; every module has a
+// copy, and the linker keeps one, perhaps from a module that is compiled without calls for atomics.
+// So the engine inspects the word instead of intercepting the release.
 static void release_mutex(void *handle) { atomic_store((_Atomic uint32_t *)handle, 0); }
 
 static bool take(void *handle) {

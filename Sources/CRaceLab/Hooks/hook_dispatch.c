@@ -1,6 +1,7 @@
 // The entry points of Dispatch for semaphores and for running work on a queue. Swift's Dispatch
-// module calls these functions by name, and on Linux the program's definitions take precedence.
-// Only there; see hook_threads.c.
+// module calls these functions by name.
+//
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
 
 #include "Hooks/dispatch.h"
 #include "Model/locks.h"

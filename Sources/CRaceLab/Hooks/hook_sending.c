@@ -57,8 +57,8 @@ void rl_discard_item(item *i) {
     free(i);
 }
 
-/// Frees what the work has captured on the queue as well, before other threads can see that it
-/// ended.
+/// Runs the work and frees what it has captured, on the queue and before other threads can see that
+/// the work has ended.
 static void do_work(void *context) {
     item *i = context;
     rl_place place = RL_CALLER;
@@ -315,7 +315,7 @@ bool rl_is_sending(rl_place *place) {
     const uintptr_t slot = (nearest.pc ^ place->pc >> 3) % 64;
     if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc) return true;
     const uintptr_t caller = nearest.pc;
-    // Dispatch sends work for itself.
+    // Ignore the calls that Dispatch makes for itself.
     if (rl_is_in_library(caller, "libdispatch")) return false;
     const char *library = rl_library_between(&nearest);
     if (is_known && !library) {

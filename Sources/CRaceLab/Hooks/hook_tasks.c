@@ -201,7 +201,7 @@ REAL(get_executor, main_executor, "swift_task_getMainExecutor")
 
 static bool is_main_executor(uintptr_t identity) { return identity == main_executor()().identity; }
 
-/// Whether an executor is an actor. An actor with a custom executor ends the verdict.
+/// Whether an executor is an actor. A custom executor ends the exploration without a verdict.
 static bool is_actor(executor e, rl_place place) {
     if (e.identity == 0 || is_main_executor(e.identity)) return false;
     if (e.implementation & ~(uintptr_t)7)

@@ -19,7 +19,7 @@ void rl_note_release(thread *t, lock *l, bool shared) {
         (deferred_release){l, t->clock.at[t - lab.threads], shared};
 }
 
-/// Drops the first `count` releases: if a later one must have happened, the earlier ones have too.
+/// Drops a thread's first `count` releases, because the last of them must have happened.
 static void have_happened(thread *t, size_t count) {
     t->released_count -= count;
     memmove(t->released, t->released + count, t->released_count * sizeof *t->released);

@@ -121,8 +121,8 @@ void rl_check_access(int index, thread *t, uint32_t step) {
         race.first_kind = c->write_kind;
         race.first_step = c->write_step;
         race.first_pc = c->write_pc;
-        // Two unordered modifications can overlap in time. But not if one of the threads waits for
-        // an atomic value of the other first.
+        // Two unordered modifications can overlap in time, unless one of the threads waits for an
+        // atomic value of the other in between.
         race.overlap = t->kind == RL_MODIFY && !race.is_known;
         note_race(race);
     }
