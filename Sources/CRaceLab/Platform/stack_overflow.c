@@ -81,8 +81,8 @@ static void take_signal_again(int number) { raise(number); }
 
 #endif
 
-/// Any other bad access is signaled again. The handler handles one signal only, so the default
-/// action follows.
+/// Raises any other bad access again. The handler is reset when it runs, so the default action
+/// follows.
 static void on_fault(int number, siginfo_t *info, void *context) {
     if (rl_is_stack_overflow(info, context)) report_overflow();
     take_signal_again(number);

@@ -11,7 +11,7 @@ void rl_freed(const void *memory);
 
 /// Called when a thread reaches a point: finds out whether it spins.
 void rl_look_for_spinning(thread *t, uintptr_t stack);
-/// Forgets the visits of a thread, because it has made progress.
+/// Forgets the visits of a thread, so that it does not count as spinning.
 void rl_forget_visits(thread *t);
 /// Another thread has changed the value at an address. `is_lasting`: it did more than take a lock.
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting);

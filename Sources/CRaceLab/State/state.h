@@ -42,7 +42,7 @@ typedef struct {
     uintptr_t read_pc[RL_MAX_THREADS];
     vector_clock released;      // by atomic writes (`ordered`: release sequences), or handed over
     uintptr_t handed_over_pc;
-    size_t counted, referent;   // an object's index + 1, and that of a weak reference's target; or 0
+    size_t counted, referent;   // an object's index + 1, and that of a weak reference's target; 0
     bool is_semaphore;
     int64_t made_with;          // the initial count of a semaphore
     uint32_t left_in;           // of an actor: how many steps there were when a task last left it
@@ -268,7 +268,7 @@ struct laboratory {
     rl_thread_set sleeping;
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
-    uint8_t free_before;            // how the current step's lock was available before it, RL_FREE_…
+    uint8_t free_before;            // how the current step's lock was available before, RL_FREE_…
     uint32_t preemptions;
     int last;                       // the thread that made the last step
     uint64_t time;                  // of the model, in nanoseconds

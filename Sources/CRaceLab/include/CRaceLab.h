@@ -239,7 +239,7 @@ typedef struct {
     const char *outside;        // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;       // … and where that started
     bool preemption_bound_reached;
-    bool starts_again;          // the reduction depends on something new: explore again, `continues`
+    bool starts_again;          // the reduction has new data: explore again with `continues`
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
