@@ -1,4 +1,4 @@
-// What the Swift half calls in a build without hooks.
+// The functions that the Swift half calls, in a build without hooks.
 
 #include "Platform/build.h"
 

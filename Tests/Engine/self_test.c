@@ -1,7 +1,7 @@
-// Tests the engine alone, without Swift: which interleavings it explores, how it hands over, that it
-// recognizes a loop that waits, what it orders. The numbers are known: they follow from counting.
+// Tests the engine alone, without Swift: the interleavings that it explores, its hand-overs, the
+// detection of spinning, and happens-before. The expected numbers follow from counting.
 //
-// This is how the engine is tried on a processor for which there is no Swift here: see .ci/engine.
+// Also tests the engine on processors for which no Swift toolchain is installed: see .ci/engine.
 
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "CRaceLab.h"
 
-// MARK: - What the code under test does, as the compiler would call it
+// MARK: - Entry points that the compiler would call
 
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc);
 uint32_t __tsan_atomic32_load(const volatile uint32_t *a, int order);
@@ -25,7 +25,7 @@ uint32_t __tsan_atomic32_fetch_add(volatile uint32_t *a, uint32_t value, int ord
 enum { RELAXED = 0, ACQUIRE = 2, RELEASE = 3, SEQUENTIAL = 5 };
 
 static int places[RL_MAX_THREADS];
-static volatile uint32_t *flag;   // on the heap: a global could be changed by code outside
+static volatile uint32_t *flag;   // on the heap: outside code could change a global
 static pthread_mutex_t first_lock, second_lock;
 static pthread_cond_t condition;
 static bool is_ready;
@@ -38,9 +38,9 @@ static void modify_place(int place) { swift_beginAccess(&places[place], NULL, 1,
 typedef struct {
     int threads;
     void (*body)(int thread);
-    // What came out:
+    // The results:
     int deadlocks, others, runs_with_race;
-    uint64_t hash;              // of all schedules, in their order
+    uint64_t hash;              // of all schedules, in order
 } test;
 
 static int set_up(void *context) {
@@ -93,7 +93,8 @@ static void expect(const char *name, const char *what, uint64_t found, uint64_t 
            (unsigned long long)expected);
 }
 
-/// Explores twice, since the same has to come out, and compares with what is known.
+/// Explores twice, because both explorations must be the same, and compares the results with known
+/// numbers.
 static void check(const char *name, int threads, void (*body)(int), bool reduce, int preemptions,
                   uint64_t runs, uint64_t deadlocks, uint64_t races) {
     test t = {.threads = threads, .body = body}, again = t;
@@ -159,8 +160,8 @@ static void waits_in_vain(int thread) {
 
 static volatile double rounds = 3;
 
-/// Looks three times. In optimized code nothing but a register tells the rounds apart: one for
-/// floating-point numbers, which on arm64 lie behind the others in a `jmp_buf`.
+/// Reads the flag three times. In optimized code only a register distinguishes the iterations: one
+/// for floating-point numbers, which in a `jmp_buf` of arm64 follows the others.
 static void looks_three_times(int thread) {
     if (thread == 0) __tsan_atomic32_store(flag, 1, RELEASE);
     else
@@ -207,7 +208,7 @@ static void starts_and_goes_on(int thread) {
     pthread_join(other, NULL);
 }
 
-// MARK: - Where the engine cannot go on
+// MARK: - Fatal errors
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 bool rl_got_it(uint32_t step);
@@ -217,7 +218,7 @@ static void asks_for_no_step(void) { rl_got_it(1u << 20); }
 
 enum { NO_LIMITS = 77 };
 
-/// The stack of a thread is larger than what is allowed in addition to what there is.
+/// Sets a limit that leaves no room for the stack of a new thread.
 static void needs_a_thread(void) {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -225,12 +226,12 @@ static void needs_a_thread(void) {
     const rlim_t limit = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (1 << 19);
     setrlimit(RLIMIT_AS, &(struct rlimit){limit, limit});
     void *room = mmap(NULL, 1 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room != MAP_FAILED) _exit(NO_LIMITS);  // an emulator, which knows no such limits
+    if (room != MAP_FAILED) _exit(NO_LIMITS);  // an emulator, which ignores such limits
     test t = {.threads = 1, .body = notes_one};
     explore(&t, false, -1);
 }
 
-/// Does something in a process of its own, which ends with a sentence.
+/// Runs `act` in a child process, and checks that it aborts with a sentence.
 static void check_end(const char *name, void (*act)(void), const char *sentence) {
     int ends[2];
     char text[1024] = "";

@@ -1,7 +1,7 @@
 // Explorations in a child process, for code that may crash. The child is a copy of this process
-// as it stands (`fork`), since closures cannot go elsewhere, with a single thread: everything
-// that other threads held at that moment will never be released there. So the engine begins
-// anew, and the locks of the Swift half are held by the thread that forks.
+// (`fork`), because closures cannot be sent to another program. The copy has a single thread: a
+// lock that another thread held during the fork is never released there. So the engine resets its
+// state in the child, and the thread that forks holds the locks of the Swift half.
 
 #include "Child/child.h"
 #include "Platform/clock.h"
@@ -27,7 +27,7 @@
 
 // MARK: - In the child: limits and work
 
-/// Allows so many bytes more than there are.
+/// Allows `bytes` more than the process uses now.
 static void limit_memory(uint64_t bytes) {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -48,8 +48,8 @@ static void *do_work(void *argument) {
     return NULL;
 }
 
-/// The one thread of the child has a history: `Mutex`, for one, knows it by the number that it
-/// has in the parent. So the work is done on a fresh one.
+/// Runs the work on a fresh thread. The child's only thread has a history: `Mutex`, for example,
+/// knows it by its thread number in the parent.
 _Noreturn static void be_child(const rl_errand *errand, int errors) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(errors, STDERR_FILENO);
@@ -65,7 +65,7 @@ _Noreturn static void be_child(const rl_errand *errand, int errors) {
 
 // MARK: - In the parent
 
-/// What comes out of a pipe.
+/// Collects what the child writes to a pipe.
 typedef struct {
     int from;
     char **bytes;
@@ -73,7 +73,7 @@ typedef struct {
     size_t capacity;
 } stream;
 
-/// Returns false at the end.
+/// Returns false at end of file.
 static bool read_some(stream *s) {
     if (s->capacity - *s->count < 4096) {
         size_t wanted = s->capacity ? 2 * s->capacity : 16 * 1024;
@@ -86,13 +86,13 @@ static bool read_some(stream *s) {
     return got > 0;
 }
 
-// MARK: - In the parent: what the child writes
+// MARK: - Output of the child
 
-/// A loop that writes shall not fill the memory of the parent.
+/// Caps the output that the parent stores, in case the child writes in an endless loop.
 static const size_t enough = 64 * 1024 * 1024;
 
-/// Reads what the child writes, to the end. Returns false if the child did not come to an end
-/// in time, or comes no further.
+/// Reads the child's output to the end. Returns false if the child exceeded its time limit or is
+/// stuck.
 static bool read_all(const rl_errand *errand, stream *streams, int count, int64_t until,
                      rl_sight *seen, bool *stuck) {
     const int64_t interval = 250;
@@ -105,7 +105,7 @@ static bool read_all(const rl_errand *errand, stream *streams, int count, int64_
             next_look = rl_milliseconds() + interval;
         }
         if (errand->progressed && rl_milliseconds() >= next_report) {
-            // Another exploration of the same child begins to count once more.
+            // A further exploration in the same child starts counting from zero.
             const uint64_t runs = seen->recorder->runs;
             if (runs >= most_runs)
                 errand->progressed(errand->context, runs, seen->recorder->redundant);
@@ -123,7 +123,7 @@ static bool read_all(const rl_errand *errand, stream *streams, int count, int64_
             if (*streams[i].count > enough) return false;
             if (read_some(&streams[i])) continue;
             close(streams[i].from);
-            streams[i].from = -1;  // `poll` passes over it
+            streams[i].from = -1;  // `poll` ignores it
             open--;
         }
     }
@@ -137,7 +137,8 @@ static rl_recorder *new_recorder(uint32_t max_steps, size_t *size) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/// Others may have taken all processes that there are, or all memory: for a moment.
+/// Retries for two seconds: other processes may have exhausted memory or the process table for a
+/// moment.
 static pid_t fork_in_time(void) {
     const struct timespec moment = {0, 20 * 1000 * 1000};
     const int attempts = 100;
@@ -149,7 +150,7 @@ static pid_t fork_in_time(void) {
 }
 
 static pid_t fork_child(const rl_errand *errand, rl_recorder *recorder, int errors) {
-    fflush(NULL);  // or the child would write it once more
+    fflush(NULL);  // or the child would write the buffers again
     errand->before(errand->context);
     pid_t child = fork_in_time();
     if (child == 0) rl_recording = recorder;
@@ -189,8 +190,8 @@ bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
     errand->results = results[1];
     rl_hold_explorations();
     pid_t child = fork_child(errand, answer->recorder, errors[1]);
-    // To stand in line takes nothing of the time that this exploration has: neither behind other
-    // explorations, nor behind those who look for places in the source.
+    // The time limit starts here, so that waiting for other explorations or for symbol lookups does
+    // not count.
     int64_t began = rl_milliseconds();
     int64_t until = began + errand->milliseconds;
     close(results[1]);
@@ -214,7 +215,7 @@ const char *rl_no_children(void) { return NULL; }
 
 #else
 
-// MARK: - Where there are no such children
+// MARK: - Platforms without child processes
 
 bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
     (void)errand, (void)answer;

@@ -1,8 +1,8 @@
-// Looks from outside whether a child process still gets on.
+// Checks from the parent whether a child process still makes progress.
 //
-// A child watches itself, like any exploration: a thread that blocks is found by the thread that
-// watches. But what another thread of the parent held when it was copied, a lock of the loader's
-// say, may stop that one too. So the parent looks from outside.
+// A child watches itself, like any exploration: its watcher thread finds threads that block. But a
+// lock that another thread held during the fork, such as one of the loader, can block the watcher
+// as well. So the parent checks from outside.
 
 #include "Child/child.h"
 #include "Platform/clock.h"
@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/// Whether a thread sleeps; adds the time for which it has run.
+/// Whether a thread sleeps; adds its processor time to `ticks`.
 static bool thread_sleeps(pid_t child, const char *thread, unsigned long *ticks) {
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/%d/task/%s/stat", child, thread);
     FILE *file = fopen(path, "r");
-    if (!file) return true;  // it has just ended
+    if (!file) return true;  // the thread has just ended
     const char *rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
     fclose(file);
     char state = 'R';

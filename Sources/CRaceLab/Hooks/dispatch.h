@@ -1,4 +1,4 @@
-// Of Dispatch, what more than one file listens to.
+// Declarations for Dispatch that several hook files share.
 
 #ifndef RACELAB_DISPATCH_H
 #define RACELAB_DISPATCH_H
@@ -27,14 +27,14 @@ typedef struct {
 typedef enum { SERIAL, CONCURRENT, GLOBAL, MAIN } queue_kind;
 queue_kind rl_kind_of_queue(dispatch_object queue);
 
-/// Whether there is nothing to wait for any more.
+/// Whether a deadline has passed.
 bool rl_has_passed(uint64_t time);
 
 /// The context is a block, which takes no arguments.
 void rl_call_block(void *context);
 
-/// Makes a call on a queue, as if the thread that makes it waited for the queue. `work` stands in line
-/// for it (`rl_stand_in_line`); NULL: the thread comes for itself.
+/// Runs a call on a queue, on the calling thread, as `sync` does. `work` is the work that queues up
+/// (`rl_stand_in_line`) and that the thread runs; NULL: the thread queues up for itself.
 void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place);
 
 // hook_sending.c
@@ -45,24 +45,24 @@ typedef struct item {
     dispatch_object queue;
     call call;
     bool is_block, barrier;
-    bool is_known;              // it is a work item that others may wait for, or cancel
-    bool is_waited_for;         // by the thread that has sent it (`rl_finished`)
-    dispatch_object group;      // to be left when it has been done, or NULL
-    uintptr_t pc;               // from where it was sent
+    bool is_known;              // a work item that other code can wait for or cancel
+    bool is_waited_for;         // the sending thread waits for it (`rl_finished`)
+    dispatch_object group;      // the group to leave when the work is done, or NULL
+    uintptr_t pc;               // where it was sent
 } item;
 
-/// Whether a call was made by the code under test, on a thread of the lab, and sends work that the
-/// lab can do. (If not, and the work would go on outside of the scenario, there is no verdict.)
+/// Whether the code under test made this call on a lab thread and sends work that the lab can run.
+/// If the work would run outside the scenario instead, the exploration ends without a verdict.
 bool rl_is_sending(rl_place *place);
 
 item *rl_make_item(dispatch_object queue, call c, rl_place place);
-/// The same for a block, with the place from which the entry point was called.
+/// The same for a block. `caller` is the place that called the entry point.
 item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller);
 void rl_send_item(item *i, rl_place place);
 void rl_discard_item(item *i);
 
-/// Does one piece of what was sent to queues between two runs, now. Returns false if there is none that
-/// could be done.
+/// Runs one work item that was sent to a queue between two runs. Returns false if there is none
+/// that can run now.
 bool rl_do_waiting_work(void);
 
 // hook_groups.c
@@ -70,21 +70,21 @@ bool rl_do_waiting_work(void);
 /// The block that a thread is about to call.
 typedef struct {
     void *block;
-    uintptr_t pc;               // from where it was sent
+    uintptr_t pc;               // where it was sent
     bool is_known;              // see `item`
 } rl_work_in_hand;
 
 rl_work_in_hand rl_in_hand(void);
-/// Returns what was in hand before.
+/// Sets the block in hand and returns the previous one.
 rl_work_in_hand rl_take_in_hand(rl_work_in_hand work);
-/// This block is called now, if it is the one in hand.
+/// Called when this block starts; acts only if it is the block in hand.
 void rl_begin_work_item(void *block);
 
-/// Whether a block is a work item that the code under test has made, and not one of what calls an
-/// entry point for it.
+/// Whether the code under test created this block as a work item. False for an item that Swift's
+/// overlay creates internally before it calls an entry point.
 bool rl_passes_work_item(void *block, rl_place caller);
 
-/// What earlier runs have left undone is of no use to the next.
+/// Discards the notifications that earlier runs left behind.
 void rl_forget_notifications(void);
 void rl_leave_group(dispatch_object group, rl_place place);
 /// Whether a block is a `DispatchWorkItem` that was made with the flag `.barrier`.

@@ -1,6 +1,6 @@
-// The entry points on which the lab listens. They are defined here, in the program itself, so
-// that the code under test finds these before those of the Swift runtime and of the C library.
-// Each does what the real one does, after having asked the engine for its turn.
+// The entry points that the lab intercepts. The program itself defines them, so the code under test
+// binds to these definitions instead of those of the Swift runtime and the C library. Each waits
+// for its turn and then does what the real function does.
 
 #include "Hooks/next_symbol.h"
 #include "Model/happens_before.h"
@@ -21,7 +21,7 @@
 #include <os/lock.h>
 #endif
 
-// MARK: - The law of exclusivity: properties, captured variables, globals
+// MARK: - Exclusive access: properties, captured variables, globals
 
 static _Thread_local uint64_t heard;
 uint64_t rl_heard(void) { return heard; }
@@ -29,8 +29,8 @@ uint64_t rl_heard(void) { return heard; }
 typedef void (*begin_access)(void *, void *, uintptr_t, void *);
 REAL(begin_access, real_begin_access, "swift_beginAccess")
 
-/// Called by debug code before every access to memory that more than one thread can reach.
-/// Bit 0 of `flags` is 0 for a read and 1 for a modification.
+/// Debug code calls this before every access to memory that several threads can reach. Bit 0 of
+/// `flags` is 0 for a read and 1 for a modification.
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     rl_place place = RL_CALLER;
     if (!rl_active) {
@@ -44,8 +44,8 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
 typedef void (*once)(void *, void (*)(void *), void *);
 REAL(once, real_once, "swift_once")
 
-/// Globals are initialized once in a process, not once in a run: the lab looks away, or the
-/// first run would differ from all others.
+/// Ignores the initializer. It runs once per process, not once per run, so the first run would
+/// otherwise differ from all others.
 void swift_once(void *predicate, void (*function)(void *), void *context) {
     rl_ignore();
     real_once()(predicate, function, context);
@@ -56,9 +56,9 @@ void swift_once(void *predicate, void (*function)(void *), void *context) {
 
 #if defined(__linux__)
 
-// `Mutex` swaps 0 for the thread's number in one atomic step. When that fails it calls one of
-// two functions, which tell a lock from a try. So the atomic step is always made to fail on a
-// lab thread, and these two do the work when it is their turn.
+// `Mutex` exchanges 0 for the thread's number in one atomic operation. If that fails, it calls one
+// of two functions, one for `lock` and one for `tryLock`. So on a lab thread the atomic operation
+// always fails, and these two functions take the lock when the thread has its turn.
 #define SWIFT_SELF __attribute__((swift_context))
 #define SWIFT_FUNCTION __attribute__((swiftcall))
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
@@ -72,9 +72,9 @@ typedef SWIFT_FUNCTION bool (*try_lock_slow)(SWIFT_SELF void *);
 REAL(lock_slow, real_lock_slow, LOCK_SLOW)
 REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
 
-// Releasing is another matter: the compiler puts it into a function of its own, which every
-// module has a copy of, and the linker keeps one of them: perhaps that of a module which makes
-// no calls for atomics. So the engine looks at the word instead of waiting to be told.
+// The lab may not see the release. The compiler outlines it into a function; every module has a
+// copy, and the linker keeps one, perhaps from a module that is compiled without calls for atomics.
+// So the engine inspects the word instead of intercepting the release.
 static void release_mutex(void *handle) { atomic_store((_Atomic uint32_t *)handle, 0); }
 
 static bool take(void *handle) {
@@ -100,19 +100,19 @@ SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
     return rl_got_it(step) && take(handle);
 }
 
-/// Notices how the thread that reads the state takes or releases the lock of a `Mutex`.
+/// Records that the observing thread takes or releases the lock of a `Mutex`.
 static void observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
     uint32_t number = rl_thread_number();
     if (expected == 0 && desired == number) rl_observer_locks((void *)word, release_mutex);
     if (expected == number && desired == 0) rl_observer_unlocks((void *)word);
 }
 
-/// Whether this is how `Mutex` takes or releases its lock; if so, `*seen` is what the caller
-/// is passed on was there.
+/// Whether these are the operands with which `Mutex` takes or releases its lock. If so, stores the
+/// value that the caller reports as the previous one in `*seen`.
 static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired, uint32_t *seen) {
     uint32_t number = rl_thread_number();
     if (expected == 0 && desired == number) {
-        *seen = number ^ 1;  // "taken": on to rl_mutex_lock or rl_mutex_try_lock
+        *seen = number ^ 1;  // "taken": the caller calls rl_mutex_lock or rl_mutex_try_lock
         return true;
     }
     if (expected == number && desired == 0) {
@@ -125,7 +125,7 @@ static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desire
 
 #elif defined(__APPLE__)
 
-// There `Mutex` is an `os_unfair_lock`, taken and released by function calls.
+// On Apple platforms, `Mutex` is an `os_unfair_lock`; function calls take and release it.
 typedef void (*unfair)(os_unfair_lock_t);
 typedef bool (*unfair_try)(os_unfair_lock_t);
 REAL(unfair, real_unfair_lock, "os_unfair_lock_lock")
@@ -161,17 +161,18 @@ static bool is_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desire
 
 // MARK: - Atomics
 
-// Code compiled with `-sanitize=thread` calls these in place of atomic instructions, with the memory
-// ordering as the last argument. The lab runs one thread at a time, so values are sequentially
-// consistent whatever the ordering; what the operation orders is up to the ordering.
+// Code compiled with `-sanitize=thread` calls these functions in place of atomic instructions, with
+// the memory ordering as the last argument. The lab runs one thread at a time, so all values are
+// sequentially consistent. The given ordering only decides which happens-before edges the operation
+// creates.
 
 static bool is_point(rl_place place) {
     if (rl_is_observing) rl_observer_uses_atomic();
     return rl_active && !rl_is_compilers_own(place.pc);
 }
 
-// Reads and writes at once. Writing what was there already changes nothing: that is how a thread
-// waits for a flag by exchanging it.
+// A read-modify-write operation. If it writes the value that is already there, it changes nothing:
+// a thread may spin on a flag by exchanging it.
 #define SWAP(type, a, operation, new_value, order)                                \
     ({                                                                            \
         rl_place place = RL_CALLER;                                               \
@@ -251,7 +252,7 @@ void __tsan_atomic_thread_fence(int order) {
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }
 
-// MARK: - What else such code refers to, and the lab has no use for
+// MARK: - Other entry points, which the lab ignores
 
 #define EMPTY1(name) void name(void *a) { (void)a; }
 #define EMPTY2(name) void name(void *a, size_t b) { (void)a, (void)b; }
@@ -310,8 +311,9 @@ void free(void *memory) {
 
 // MARK: - Under ThreadSanitizer
 
-// A contended `Mutex` is locked inside libswiftSynchronization, which ThreadSanitizer does not see: it
-// reports a race between two threads that the lock orders. These functions report the order to it.
+// A contended `Mutex` is locked inside libswiftSynchronization, which ThreadSanitizer does not
+// instrument. It would report a race between two threads that the lock orders. These functions tell
+// it about the acquire and the release.
 
 #include <dlfcn.h>
 #include <stdbool.h>

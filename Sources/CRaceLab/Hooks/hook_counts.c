@@ -1,4 +1,5 @@
-// The functions of the Swift runtime that count references. See reference_counts.c for what it is good for.
+// The functions of the Swift runtime that count references. reference_counts.c explains why the lab
+// observes them.
 
 #include "Hooks/next_symbol.h"
 #include "Scheduler/between_runs.h"
@@ -16,7 +17,7 @@ typedef void *(*on_object)(void *object);
 
 #if defined(__linux__) && defined(__x86_64__)
 
-// The runtime calls these through pointers, if a flag is set, also from inside of its own library.
+// The runtime calls these through pointers while a flag is set, even from inside its own library.
 
 typedef void *(*on_object_n)(void *object, uint32_t n);
 typedef void (*release)(void *object);
@@ -38,8 +39,9 @@ HIDDEN void *rl_retain(void *object) {
     return runtime.real_retain(object);
 }
 
-// On its way to the pointer the runtime masks out the bits that mark what is no object, such as the
-// text of a string literal, and which must not be retained. What was passed is still in %rbx.
+// Before it calls through the pointer, the runtime clears the bits that mark values which are not
+// objects and must not be retained, such as string literals. The original argument is still in
+// %rbx.
 HIDDEN _Atomic int rl_immortals;
 extern void rl_retain_from_adapter(void) __attribute__((visibility("hidden")));
 __asm__(
@@ -59,7 +61,7 @@ __asm__(
     "    ret\n"
     ".size rl_retain_from_adapter, . - rl_retain_from_adapter\n");
 
-/// Whether the runtime is one of which that is true.
+/// Whether this runtime leaves the original argument in %rbx.
 static bool finds_immortals(void) {
     on_object swift_retain = (on_object)dlsym(RTLD_DEFAULT, "swift_retain");
     const int before = atomic_load(&rl_immortals);

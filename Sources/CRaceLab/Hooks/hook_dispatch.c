@@ -1,7 +1,7 @@
-// The entry points of Dispatch: semaphores, and running work on a queue. Swift's Dispatch module
-// calls these functions by name, and a definition in the program is found before all others.
+// The entry points of Dispatch for semaphores and for running work on a queue. Swift's Dispatch
+// module calls these functions by name.
 //
-// Only where that is so, which is Linux; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
 
 #include "Hooks/dispatch.h"
 #include "Model/locks.h"
@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/// As much of a block as is needed to call it.
+/// The part of a block's layout that is needed to call it.
 typedef struct {
     void *isa;
     int flags, reserved;
@@ -31,8 +31,8 @@ typedef struct {
 
 // MARK: - Time
 
-// Time stands still for the threads of a scenario, or it would depend on the processor's mood
-// whether a moment has passed already.
+// Time stands still for the threads of a scenario. Otherwise the speed of the processor would
+// decide whether a deadline has passed.
 
 typedef uint64_t (*time_after)(uint64_t, int64_t);
 typedef uint64_t (*time_of_day)(const void *, int64_t);
@@ -62,7 +62,7 @@ uint64_t dispatch_walltime(const void *when, int64_t delta) {
     return real_time()(still_walltime(), delta);
 }
 
-// Times of day are counted downwards from 0.
+// Wall-clock times are negative: Dispatch counts them down from 0.
 bool rl_has_passed(uint64_t time) {
     if (time == NOW) return true;
     bool is_time_of_day = (int64_t)time < 0;
@@ -76,7 +76,7 @@ typedef intptr_t (*semaphore_signal)(dispatch_object);
 REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
 REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
 
-/// How many references to an object there are from outside of Dispatch, less one.
+/// The number of external references to an object, minus one.
 static int32_t references(dispatch_object object) { return ((const int32_t *)object)[3]; }
 
 typedef dispatch_object (*semaphore_create)(intptr_t);
@@ -91,9 +91,9 @@ dispatch_object dispatch_semaphore_create(intptr_t count) {
 
 static void signal_once(void *semaphore) { real_signal()(semaphore); }
 
-/// During a run the count is kept by the engine alone: a semaphore that was left behind with less
-/// than it was made with, after a deadlock, could not be freed. It starts from what the real one
-/// has, which is found out by taking as much as there is and giving it back.
+/// During a run only the engine keeps the count. A real semaphore left below its initial count,
+/// after a deadlock, could not be freed. The count starts from that of the real semaphore, which is
+/// read by decrementing it to 0 and restoring it.
 static void make_counted(dispatch_object semaphore) {
     if (rl_is_counted(semaphore)) return;
     int64_t count = 0;
@@ -103,7 +103,7 @@ static void make_counted(dispatch_object semaphore) {
     rl_count(semaphore, count);
 }
 
-/// What would signal may have been sent to a queue, and not be done yet.
+/// Runs work that was sent to queues and not yet done: it may signal the semaphore.
 static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
     while (rl_is_between_runs_here()) {
         if (real_wait()(semaphore, NOW) == 0) return 0;
@@ -142,8 +142,8 @@ void dispatch_release(dispatch_object object) {
 
 // MARK: - Serial and concurrent queues
 
-// A queue does not tell of which kind it is. So concurrent ones get a mark when they are made,
-// and the attributes from which they are made are remembered.
+// A queue does not reveal whether it is serial or concurrent. So concurrent queues are marked when
+// they are created, and the attributes that make a queue concurrent are remembered.
 
 typedef dispatch_object (*queue_create)(const char *, dispatch_object);
 typedef dispatch_object (*queue_create_with_target)(const char *, dispatch_object, dispatch_object);
@@ -156,7 +156,7 @@ REAL(global_queue, real_global_queue, "dispatch_get_global_queue")
 REAL(set_specific, real_set_specific, "dispatch_queue_set_specific")
 REAL(get_specific, real_get_specific, "dispatch_queue_get_specific")
 
-/// An object that lives as long as the process, in a list of such objects.
+/// An entry of a list of objects that live as long as the process.
 typedef struct member {
     dispatch_object object;
     struct member *next;
@@ -218,7 +218,7 @@ static dispatch_object marked(dispatch_object queue, dispatch_object attribute) 
     return queue;
 }
 
-/// The lab does not know that two queues with one target keep each other out.
+/// The lab does not model that queues with a common target queue exclude one another.
 static void note_target(dispatch_object target, rl_place place) {
     if (!rl_is_of_lab() || !target || rl_kind_of_queue(target) == GLOBAL) return;
     if (rl_is_in_library(place.pc, "libdispatch")) return;
@@ -260,17 +260,17 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
 
 // MARK: - Running work on a queue, and waiting for it
 
-// A queue is a lock around the work: for one, or, if it is concurrent, for many readers and one
-// writer, which is a barrier. The work runs on the thread that waits for it, as it does in
-// Dispatch, and within a real call, so that `dispatchPrecondition` and `getSpecific` find what
-// they look for.
+// A queue is modeled as a lock around the work: a mutual-exclusion lock for a serial queue, a
+// readers-writer lock for a concurrent one, where a barrier is the writer. The work runs on the
+// waiting thread, as in Dispatch, and inside a real call, so that `dispatchPrecondition` and
+// `getSpecific` work.
 
 REAL(call_on, real_sync_f, "dispatch_sync_f")
 REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
 REAL(block_on, real_sync, "dispatch_sync")
 REAL(block_on, real_barrier_sync, "dispatch_barrier_sync")
 
-/// Dispatch has to come to the end of its function even if the work does not.
+/// Lets Dispatch's function return even if the work is abandoned.
 static void make_call(void *context) {
     const call *c = context;
     rl_landing landing;
@@ -279,13 +279,13 @@ static void make_call(void *context) {
     rl_remove_landing(&landing);
 }
 
-/// A work item that has been canceled does nothing.
+/// The block of a work item checks for itself whether it has been cancelled.
 void rl_call_block(void *context) {
     rl_begin_work_item(context);
     ((block *)context)->invoke(context);
 }
 
-/// Returns false if the thread has come later than it could have, and has to wait after all.
+/// Returns false if the thread arrived later than it could have, and must queue up after all.
 static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
     rl_come_for(work);
     const uint32_t step = rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
@@ -299,7 +299,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
     if (kind != GLOBAL)
         while (!take_queue(queue, shared, work, place)) rl_come_later(queue);
     if (kind == MAIN)
-        c.work(c.context);  // by the thread that stands for the main thread
+        c.work(c.context);  // by the thread that acts as the main thread
     else
         (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
     rl_continue_giving_up();
@@ -307,7 +307,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
     if (work) rl_leave_line(queue, work);
 }
 
-/// Work for the main queue is done on the main thread, whichever thread waits for it.
+/// Work for the main queue runs on the main thread, even if another thread waits for it.
 static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     item *i = rl_make_item(queue, c, place);
     i->is_waited_for = true;
@@ -318,7 +318,8 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     rl_point(RL_AWAIT, i, place);
 }
 
-/// Between two runs no other thread does what was sent to the queue before. Returns whether that was all.
+/// Runs the work that was sent to queues earlier: between two runs no other thread does. Returns
+/// whether `c` was run as well.
 static bool is_done_between_runs(dispatch_object queue, call c) {
     if (!rl_is_between_runs_here()) return false;
     while (rl_do_waiting_work()) {}
@@ -329,7 +330,7 @@ static bool is_done_between_runs(dispatch_object queue, call c) {
     return true;
 }
 
-/// Returns false if this is no matter for the lab.
+/// Returns false if the real function must run the work.
 static bool has_run_on_queue(dispatch_object queue, call c, bool barrier, bool is_listened_to,
                              rl_place place) {
     if (!is_listened_to) return is_done_between_runs(queue, c);
@@ -353,7 +354,7 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
 
 static void no_release(void *queue) { (void)queue; }
 
-/// For the thread that reads the state: as if the lab did not listen, but with a limit.
+/// For the observing thread: runs the work without a step, but gives up at a lock that is held.
 static void observe_on_queue(dispatch_object queue, call c, bool barrier) {
     if (rl_kind_of_queue(queue) == MAIN) {
         const bool before = rl_stand_for_main_thread(true);
@@ -396,7 +397,7 @@ void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work
         real_barrier_sync_f()(queue, context, work);
 }
 
-// MARK: - Doing something many times
+// MARK: - Repeated work
 
 typedef void (*apply_on)(size_t, dispatch_object, void *);
 typedef void (*apply_f_on)(size_t, dispatch_object, void *, void (*)(void *, size_t));
@@ -425,18 +426,18 @@ static void do_in_turn(void *context) {
     for (size_t number = 0; number < r->count; number++) do_once(r, number);
 }
 
-/// Each time on a thread of its own, since any two may be done at the same time and nothing orders
+/// Runs each iteration on a thread of its own: any two may run at the same time, and nothing orders
 /// them.
 static void do_at_once(void *context) {
     const repetition *r = context;
     if (r->count < 2) return do_in_turn(context);
-    // One place for all starts: see pthread_create.
+    // One address for all starts: see pthread_create.
     rl_point(RL_START, (const void *)rl_start_thread, r->place);
     rl_start_team(r, r->count, do_once);
     rl_point(RL_JOIN, r, r->place);
 }
 
-/// Returns false if this is no matter for the lab.
+/// Returns false if the real function must run the iterations.
 static bool has_repeated(dispatch_object queue, repetition r, bool is_listened_to) {
     if (!is_listened_to) {
         if (rl_is_between_runs_here()) do_in_turn(&r);

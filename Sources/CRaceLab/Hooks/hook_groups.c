@@ -1,10 +1,10 @@
-// The entry points of Dispatch for groups, and for work items, each of which has a group of its own:
-// entered when the item is made, left when it has been done for the first time.
+// The entry points of Dispatch for groups and for work items. Each work item has a group of its
+// own, entered when the item is created and left when the item has been done for the first time.
 //
-// On the lab's threads the engine keeps the count, and the real group stays empty. What must be sent
-// to a queue when a group has finished is kept here.
+// On lab threads the engine keeps the count and the real group stays empty. This file keeps the
+// work that is sent to a queue when a group finishes.
 //
-// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
 
 #include "Hooks/dispatch.h"
 #include "Model/happens_before.h"
@@ -34,13 +34,13 @@ REAL(group_work_f, real_notify_f, "dispatch_group_notify_f")
 REAL(group_work, real_group_async, "dispatch_group_async")
 REAL(group_work_f, real_group_async_f, "dispatch_group_async_f")
 
-// MARK: - Who calls
+// MARK: - The caller
 
 typedef enum {
-    FOREIGN,        // none of the lab's threads
-    IN_RUN,         // the code under test, while a run goes on
-    BETWEEN_RUNS,   // what sets up a scenario, or judges a run
-    UNSEEN,         // something of which the lab takes no notice, on one of its threads
+    FOREIGN,        // not a lab thread
+    IN_RUN,         // the code under test, during a run
+    BETWEEN_RUNS,   // the code that sets up a scenario or judges a run
+    UNSEEN,         // code that the lab ignores, on a lab thread
 } circumstance;
 
 static circumstance circumstance_of(rl_place *place) {
@@ -49,7 +49,7 @@ static circumstance circumstance_of(rl_place *place) {
     return rl_active && rl_is_call_of_program(place) ? IN_RUN : UNSEEN;
 }
 
-/// The group is used for the first time in this run, perhaps. `of_item`: it belongs to a work item.
+/// Starts counting a group on its first use in this run. `of_item`: it belongs to a work item.
 static void meet(dispatch_object group, bool of_item, rl_place place) {
     if (rl_is_counted(group)) return;
     const bool is_empty = real_wait()(group, 0) == 0;
@@ -58,7 +58,7 @@ static void meet(dispatch_object group, bool of_item, rl_place place) {
     rl_count_unfinished(group, is_empty ? 0 : 1);
 }
 
-// MARK: - What comes after
+// MARK: - Notifications
 
 typedef struct notification {
     struct notification *next;
@@ -69,8 +69,8 @@ typedef struct notification {
 
 static notification *notifications;
 
-/// The notifications of a group, in the order in which they were registered; or, if it is NULL, those
-/// that other runs have left behind. They are no longer registered.
+/// Removes and returns the notifications of a group in registration order. If the group is NULL,
+/// removes those that other runs left behind.
 static notification *take_notifications(dispatch_object group) {
     notification *taken = NULL, **end = &taken, **at = &notifications;
     while (*at) {
@@ -102,13 +102,13 @@ static void register_notification(dispatch_object group, item *i) {
     **end = (notification){.group = group, .item = i, .run = rl_run_number()};
 }
 
-/// Sends work that waits for the end of a group which has finished.
+/// Sends the work of a notification whose group has finished.
 static void send_after(item *i, rl_place place) {
     place.pc = i->pc;
     rl_send_item(i, place);
 }
 
-// MARK: - Making, entering and leaving
+// MARK: - Creating, entering and leaving groups
 
 typedef dispatch_object (*group_create)(void);
 REAL(group_create, real_group_create, "dispatch_group_create")
@@ -132,7 +132,8 @@ void rl_leave_group(dispatch_object group, rl_place place) {
         rl_count_unfinished(group, rl_unfinished(group) - 1);
     else
         rl_point(RL_LEAVE, group, place);
-    // The real group was never entered: this ends the process, as it would outside of the lab.
+    // The real group was never entered, so this call crashes the process as it would outside the
+    // lab.
     if (rl_unfinished(group) < 0) real_leave()(group);
     if (rl_unfinished(group) != 0) return;
     notification *taken = take_notifications(group);
@@ -160,7 +161,7 @@ void dispatch_group_enter(dispatch_object group) {
 
 // MARK: - Work items
 
-/// A block that `dispatch_block_create` has made.
+/// The layout of a block created by `dispatch_block_create`.
 typedef struct {
     void *isa;
     int block_flags, reserved;
@@ -176,7 +177,7 @@ typedef struct {
 #define MAGIC_OF_WORK_ITEM 0xD159B10Cull
 #define IS_BARRIER 1ull
 
-/// The work item that a block is, or NULL.
+/// Returns the block as a work item, or NULL if it is not one.
 static work_item *work_item_of(void *block) {
     static void **invoke;
     if (!invoke) invoke = dlsym(RTLD_DEFAULT, "_dispatch_block_special_invoke");
@@ -189,7 +190,7 @@ bool rl_is_barrier(void *block) {
     return item && (item->flags & IS_BARRIER);
 }
 
-/// Swift's `async(flags:execute:)` makes an item of its own, unknown to other code.
+/// Swift's `async(flags:execute:)` creates an item of its own that other code cannot reach.
 bool rl_passes_work_item(void *block, rl_place place) {
     if (!work_item_of(block)) return false;
     Dl_info info;
@@ -209,11 +210,11 @@ rl_work_in_hand rl_take_in_hand(rl_work_in_hand work) {
 
 void rl_begin_work_item(void *block) {
     if (in_hand.block != block || !in_hand.is_known || !rl_active || !work_item_of(block)) return;
-    // Now it shows whether it has been canceled.
+    // At this point the thread reads whether the item has been cancelled.
     rl_point(RL_ATOMIC_READ, block, (rl_place){in_hand.pc, RL_CALLER.stack});
 }
 
-// Where `perform()` looks whether the item has been canceled, the lab sees nothing.
+// The lab cannot see where `perform()` checks whether the item has been cancelled.
 enum { IS_CANCELED = 1, IS_PERFORMED = 2 };
 
 static void note_on_item(dispatch_object group, int note, rl_place place) {
@@ -225,16 +226,16 @@ static void note_on_item(dispatch_object group, int note, rl_place place) {
                         place);
 }
 
-/// Whether the group is that of the item which is being done.
+/// Whether the group belongs to the item that this thread is running.
 static bool is_of_item_in_hand(dispatch_object group) {
     const work_item *item = in_hand.block ? work_item_of(in_hand.block) : NULL;
     return item && item->group == group;
 }
 
-/// Dispatch leaves the group of an item that has been done.
+/// Called when Dispatch leaves the group of an item that has been done.
 static void leave_group_of_item(dispatch_object group, rl_place place) {
     if (is_of_item_in_hand(group) && !in_hand.is_known) return;
-    // Otherwise it is freed, and has not been done.
+    // If the call comes from libdispatch itself, the item is freed without having been done.
     const bool is_performed =
         !is_of_item_in_hand(group) && !rl_is_in_library(place.pc, "libdispatch");
     if (is_of_item_in_hand(group))
@@ -249,7 +250,7 @@ static void leave_group_of_item(dispatch_object group, rl_place place) {
 
 void dispatch_group_leave(dispatch_object group) {
     rl_place place = RL_CALLER;
-    // Dispatch does so last of all, with a jump: then its caller appears to call.
+    // Dispatch makes this call last, as a tail call: then Dispatch's caller appears to make it.
     if (rl_is_of_lab() && (is_of_item_in_hand(group) || !rl_is_under_test(place.pc))) {
         leave_group_of_item(group, place);
         return real_leave()(group);
@@ -314,13 +315,13 @@ intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     rl_place place = RL_CALLER;
     work_item *item = rl_is_of_lab() ? work_item_of(block) : NULL;
     if (item) meet(item->group, true, place);
-    // It will wait for the item's group.
+    // The real function waits for the item's group through `dispatch_group_wait`.
     return real_block_wait()(block, timeout);
 }
 
 // MARK: - Waiting
 
-/// What would leave the group may have been sent to a queue, and not be done yet.
+/// Runs work that was sent to queues and not yet done: it may leave the group.
 static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
     while (rl_unfinished(group) > 0 && rl_do_waiting_work()) {}
     if (rl_unfinished(group) == 0) return 0;
@@ -353,7 +354,7 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
     return 0;
 }
 
-// MARK: - Being notified
+// MARK: - Registering notifications
 
 static void notify(dispatch_object group, item *i, rl_place place) {
     if (!rl_is_between_runs_here()) rl_point(RL_NOTIFY, group, place);

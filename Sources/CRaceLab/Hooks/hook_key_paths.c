@@ -1,10 +1,10 @@
-// The entry points through which code reads and changes properties by key path. The accesses
-// themselves are made inside of the standard library, where the lab cannot listen; but which ones
-// there will be can be read off the key path before.
+// The entry points that read and change properties by key path. The standard library makes the
+// accesses itself, where the lab cannot intercept them. But the key path tells in advance which
+// accesses there will be.
 //
-// How a key path looks in memory is described in the sources of the standard library
-// (stdlib/public/core/KeyPath.swift); a test of the lab compares what is read off here with what
-// direct accesses to the same properties touch.
+// The layout of a key path is described in the sources of the standard library
+// (stdlib/public/core/KeyPath.swift). A test compares the accesses that this file predicts with
+// those of direct accesses to the same properties.
 
 #include "Hooks/next_symbol.h"
 #include "Scheduler/points.h"
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-// MARK: - What a key path says
+// MARK: - Decoding a key path
 
 enum { STORED_IN_STRUCT = 1, COMPUTED = 2, STORED_IN_CLASS = 3, OPTIONAL = 4 };
 enum { CHAIN = 0, WRAP = 1, FORCE = 2 };
@@ -27,14 +27,14 @@ enum { CHAIN = 0, WRAP = 1, FORCE = 2 };
 #define OFFSET 0x007FFFFFu
 #define OFFSET_IS_BEHIND 0x007FFFFFu
 
-/// Where the walk along a key path has got to.
+/// The position of a walk along a key path.
 typedef struct {
     const char *component, *end;
-    const char *value;          // what the components so far lead to
-    bool modifies;              // from here on, if the whole does
+    const char *value;          // the address of the value reached so far
+    bool modifies;              // accesses from here on are modifications if the operation modifies
 } walk;
 
-/// A property of an object that is accessed on the way.
+/// An access to a property of an object on the way.
 typedef struct {
     const void *address;
     rl_kind kind;
@@ -57,7 +57,7 @@ static const char *aligned(const char *at) {
 }
 
 static walk beginning(const void *root, const void *key_path) {
-    // The object's header, and the name for Objective-C.
+    // Skip the object header and the Objective-C name.
     const char *buffer = (const char *)key_path + 3 * sizeof(void *);
     uint32_t header = word(buffer);
     const char *components = buffer + sizeof(void *);
@@ -65,7 +65,7 @@ static walk beginning(const void *root, const void *key_path) {
                   .value = root, .modifies = !(header & HAS_REFERENCE_PREFIX)};
 }
 
-/// Whether there is something in an optional of a type.
+/// Whether an optional that wraps a type contains a value.
 static bool holds_something(const char *value, const void *wrapped_type) {
     typedef unsigned (*tag)(const void *value, unsigned empty_cases, const void *type);
     const void *const *witnesses = ((const void *const *const *)wrapped_type)[-1];
@@ -73,8 +73,8 @@ static bool holds_something(const char *value, const void *wrapped_type) {
     return ((tag)witnesses[get_enum_tag_single_payload])(value, 1, wrapped_type) == 0;
 }
 
-/// Goes one component further. Returns false where the way ends, or leads on through code: what
-/// that accesses is a step anyway.
+/// Advances by one component. Returns false at the end, or at a component that runs code: the
+/// accesses of that code are intercepted anyway.
 static bool go_on(walk *w, access *found) {
     found->address = NULL;
     if (w->component + sizeof(uint32_t) > w->end) return false;
@@ -99,7 +99,7 @@ static bool go_on(walk *w, access *found) {
             }
             break;
         case OPTIONAL:
-            // What comes last touches nothing, and it has no type.
+            // The last component accesses nothing, and no type follows it.
             if (offset == WRAP || behind >= w->end) return false;
             if (!holds_something(w->value, pointer(aligned(behind)))) return false;
             break;
@@ -107,12 +107,12 @@ static bool go_on(walk *w, access *found) {
             return false;
     }
     if (header & ENDS_REFERENCE_PREFIX) w->modifies = true;
-    // Behind a component stands its type, unless it is the last.
+    // A component is followed by its type, unless it is the last one.
     w->component = aligned(behind) + sizeof(void *);
     return true;
 }
 
-/// The access with a number, counted from 0.
+/// Finds the access with this number, counted from 0.
 static bool nth_access(const void *root, const void *key_path, int number, access *found) {
     walk w = beginning(root, key_path);
     while (go_on(&w, found)) {
@@ -122,8 +122,8 @@ static bool nth_access(const void *root, const void *key_path, int number, acces
     return false;
 }
 
-/// Makes a step of every access that there will be. What the last one leads to may have changed
-/// when its turn comes; then that is a step, too.
+/// Makes a step of every predicted access. Another thread may redirect the path before a step gets
+/// its turn; then the new access becomes a step as well.
 static void listen(const void *root, const void *key_path, bool modifies, rl_place place) {
     access next, now;
     for (int i = 0; nth_access(root, key_path, i, &next); i++) {
@@ -146,7 +146,7 @@ static void listen(const void *root, const void *key_path, bool modifies, rl_pla
 #define SWIFT_FUNCTION __attribute__((swiftcall))
 #define RESULT __attribute__((swift_indirect_result)) void *
 
-/// What a coroutine returns: how to go on, and what it lends.
+/// What a coroutine returns: its continuation and the address of the value it lends.
 typedef struct {
     void *proceed, *lent;
 } yielded;

@@ -1,8 +1,8 @@
-// The entry points that tell the main thread and the main queue from others. On the lab's threads the
-// main thread is the one that does what is sent to the main queue; the process's own has other things
-// to do, such as waiting for the exploration.
+// The entry points that identify the main thread and the main queue. On lab threads, the main
+// thread is the one that runs the work of the main queue. The real main thread has other work, such
+// as waiting for the exploration.
 //
-// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
 
 #include "Hooks/dispatch.h"
 #include "State/state.h"
@@ -23,7 +23,7 @@ bool _CFIsMainThread(void) {
     return rl_is_of_lab() ? rl_stands_for_main_thread() : real_is_main_thread()();
 }
 
-// MARK: - Dispatch, and through it the checks of Swift
+// MARK: - Dispatch, which Swift's own checks call
 
 typedef void (*assert_queue)(dispatch_object);
 REAL(assert_queue, real_assert, "dispatch_assert_queue")
@@ -50,7 +50,7 @@ typedef void *(*get_specific_of)(dispatch_object queue, const void *key);
 REAL(get_specific, real_get_specific, "dispatch_get_specific")
 REAL(get_specific_of, real_get_specific_of, "dispatch_queue_get_specific")
 
-/// Work for another queue may be done on the main thread: then it is that queue which is asked.
+/// Work for another queue may run on the main thread. The real function looks at that queue first.
 void *dispatch_get_specific(const void *key) {
     void *found = real_get_specific()(key);
     if (found || !rl_stands_for_main_thread()) return found;

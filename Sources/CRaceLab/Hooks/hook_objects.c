@@ -1,12 +1,12 @@
-// The entry point that makes objects.
+// The entry point that allocates objects.
 
 #include "Hooks/next_symbol.h"
 #include "Scheduler/observe.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-/// The metadata of a class begins with a number that stands for classes, or, on Apple's systems, with
-/// a pointer. What closures capture is on the heap, too, and has other numbers.
+/// The metadata of a class begins with the kind number of classes or, on Apple platforms, with a
+/// pointer. Captured contexts of closures are on the heap, too, but have other kind numbers.
 static bool is_class(const void *type) {
     uintptr_t kind = *(const uintptr_t *)type;
     return kind == 0 || kind > 0x7FF;

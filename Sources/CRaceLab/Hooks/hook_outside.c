@@ -1,8 +1,8 @@
-// The entry points of what the lab does not control: sources, channels and workloops of Dispatch, and
-// the timers of run loops. Where the code under test makes one there is no verdict, since what it
-// does goes on beside the threads of the scenario.
+// The entry points of what the lab does not control: dispatch sources, channels and workloops, and
+// the timers of run loops. They run code beside the threads of the scenario, so when the code under
+// test creates one, the exploration ends without a verdict.
 //
-// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
 
 #include "Hooks/dispatch.h"
 #include "Scheduler/outside.h"
@@ -14,8 +14,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-/// Independent of the caller: on a thread of the lab it is for the code under test, unless Dispatch does so for
-/// itself.
+/// Does not depend on the direct caller: on a lab thread every call serves the code under test,
+/// except those that Dispatch makes for itself.
 static void meet(const char *what, rl_place place) {
     if (!rl_is_of_lab() || rl_is_in_library(place.pc, "libdispatch")) return;
     rl_library_between(&place);
@@ -82,7 +82,7 @@ dispatch_object dispatch_workloop_create_inactive(const char *label) {
 
 // MARK: - Run loops
 
-// Foundation sets such a timer when a `Timer` is added to a run loop, and when one runs.
+// Foundation calls this when a `Timer` is added to a run loop, and when a run loop runs.
 
 typedef int (*set_time)(int, int, const struct itimerspec *, struct itimerspec *);
 REAL(set_time, real_set_time, "timerfd_settime")

@@ -1,10 +1,10 @@
-// Sending work to a queue of Dispatch, with `async`.
+// Sending work to a queue of Dispatch with `async`.
 //
-// The work is done by a thread that the lab starts for the queue, and that waits for more until all
-// others have ended: one for a serial queue, as many as it takes for a concurrent one. Each piece of
-// work runs as if a thread waited for it (hook_dispatch.c), so that it keeps out others that do.
+// Threads that the lab starts for a queue run its work, and wait for more until all other threads
+// have finished: one thread for a serial queue, as many as needed for a concurrent one. They run
+// each piece of work as `sync` does (hook_dispatch.c), so that it excludes other work on the queue.
 //
-// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
 
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
@@ -57,7 +57,8 @@ void rl_discard_item(item *i) {
     free(i);
 }
 
-/// What the work has captured is freed on the queue, too, and before the end of the work can be known.
+/// Runs the work and frees what it has captured, on the queue and before other threads can see that
+/// the work has ended.
 static void do_work(void *context) {
     item *i = context;
     rl_place place = RL_CALLER;
@@ -74,12 +75,12 @@ static void do_work(void *context) {
 
 // MARK: - Between two runs
 
-// While a scenario is set up, and while a run is judged, the lab does what is sent to queues on the
-// thread that sends it: when that waits for something, or has come to its end.
+// While a scenario is set up and while a run is judged, the thread that sends work to a queue also
+// runs it: when it waits for something, or when the set-up or judgment has ended.
 
 static item *first_waiting, *last_waiting;
 
-/// A queue for which work is being done, further down on the stack.
+/// A queue whose work is running further down the stack.
 typedef struct busy_queue {
     dispatch_object queue;
     const struct busy_queue *outer;
@@ -152,19 +153,19 @@ void rl_finish_work_between_runs(void) {
 
 // MARK: - In a run
 
-/// What one thread does in one run for a queue: all of it for a serial queue, one piece after the other
-/// for a concurrent one.
+/// The work of one thread for one queue in one run. A serial queue has one lane; a lane of a
+/// concurrent queue takes one piece of work after another.
 typedef struct {
     dispatch_object queue;
     item *first, *last;
     bool is_started, is_free;
-    rl_moment end;              // of what it has done, if it is free
+    rl_moment end;              // of its last work, if the lane is free
 } lane;
 
 static lane lanes[RL_MAX_THREADS];
 static int lane_count;
 
-/// What a run has left undone, because it was given up, is of no use to the next one.
+/// Discards work that an abandoned run did not finish.
 static void forget_lanes(void) {
     for (int k = 0; k < lane_count; k++)
         for (item *i = lanes[k].first, *next; i; i = next) {
@@ -174,9 +175,9 @@ static void forget_lanes(void) {
     lane_count = 0;
 }
 
-/// Of the threads that work for a concurrent queue, one of which the sender knows that it has nothing
-/// to do. Whether another one has come to its end is a matter of who goes first, and no step shows it;
-/// and if it did both pieces of work, that would order them where nothing else does.
+/// A concurrent queue reuses a lane only if the end of its last work happens-before the send.
+/// Whether any other lane is free depends on the schedule, without a step that shows it; and
+/// running both pieces of work on one thread would order them although nothing else does.
 static bool can_take_more(const lane *l, bool is_serial) {
     return is_serial || (l->is_free && rl_knows(l->end));
 }
@@ -239,10 +240,10 @@ void rl_send_item(item *i, rl_place place) {
     if (!l->is_started) start_worker(l);
 }
 
-// MARK: - With a delay
+// MARK: - Delayed work
 
-// Time is no part of the model: what is sent with a delay is work that comes to the queue at any later
-// time. A thread of its own sends it there.
+// Time is not part of the model: work sent with a delay may reach its queue at any later time. A
+// separate thread sends it.
 
 typedef void (*after)(uint64_t when, dispatch_object queue, void *work);
 typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, function work);
@@ -266,7 +267,7 @@ static void send_later(uint64_t when, item *i, rl_place place) {
         first_delayed = i;
         return;
     }
-    // One place for all starts: see pthread_create.
+    // One address for all starts: see pthread_create.
     rl_point(RL_START, (const void *)rl_start_thread, place);
     rl_start_detached_thread(send_now, i);
 }
@@ -308,12 +309,13 @@ bool rl_is_sending(rl_place *place) {
     if (!rl_is_of_lab()) return false;
     rl_place nearest = *place;
     const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
-    // To look behind the libraries takes long, and is the same the next time.
+    // Walking the stack past library frames is slow, and the result is the same for the same
+    // caller.
     static struct { uintptr_t caller, place; } direct[64];
     const uintptr_t slot = (nearest.pc ^ place->pc >> 3) % 64;
     if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc) return true;
     const uintptr_t caller = nearest.pc;
-    // Dispatch does so for itself.
+    // Ignore the calls that Dispatch makes for itself.
     if (rl_is_in_library(caller, "libdispatch")) return false;
     const char *library = rl_library_between(&nearest);
     if (is_known && !library) {
@@ -328,7 +330,7 @@ bool rl_is_sending(rl_place *place) {
     return false;
 }
 
-// Both return false if this is no matter for the lab.
+// Both return false if the real function must send the work.
 
 static bool has_sent_block(dispatch_object queue, void *work, bool barrier, rl_place caller) {
     rl_place place = caller;

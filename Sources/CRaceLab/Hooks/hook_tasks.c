@@ -1,14 +1,16 @@
-// The entry points of Swift's concurrency runtime, and what it tells ThreadSanitizer.
+// The entry points of Swift's concurrency runtime, and the events that it reports to
+// ThreadSanitizer.
 //
-// Every job leaves the runtime through `dispatch_async_f`, or through `dispatch_after_f` for a task that
-// sleeps: that is the one door (`rl_job_passes`). What is ordered the runtime says itself: it calls two
-// functions through pointers, `_swift_tsan_acquire` and `_swift_tsan_release`, when a job is enqueued and
-// when it begins, when an actor is locked and unlocked, when a task ends and is waited for, when a
-// continuation is resumed. From where in the runtime they are called tells which of these it is; the places
-// are found out before the first exploration, with a task that yields once and one that goes to an actor.
-// If these do not show what they should, tasks cannot be explored, and nothing is said about them.
+// Every job leaves the runtime through `dispatch_async_f`, or through `dispatch_after_f` for a task
+// that sleeps. `rl_job_passes` and `rl_delayed_job_passes` intercept them there. The runtime itself
+// reports what is ordered: it calls two functions through pointers, `_swift_tsan_acquire` and
+// `_swift_tsan_release`, when a job is enqueued and when it begins, when an actor is locked and
+// unlocked, when a task ends and is awaited, and when a continuation is resumed. The return address
+// of the call identifies the event. The lab learns these addresses before the first exploration,
+// from a task that yields once and a task that hops to an actor. If their events are not as
+// expected, tasks cannot be explored, and the lab gives no verdict about them.
 //
-// Only where the program's definitions come before all others, which is Linux; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
 
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
@@ -56,7 +58,7 @@ static int find_code(struct dl_phdr_info *info, size_t size, void *inside) {
 
 static bool is_in_runtime(uintptr_t pc) { return pc - runtime_start < runtime_end - runtime_start; }
 
-// MARK: - What the runtime tells
+// MARK: - Events of the runtime
 
 typedef enum { ACQUIRES, RELEASES, SENDS, LOCKS } told_kind;
 
@@ -67,7 +69,7 @@ typedef struct {
     function work;
 } told;
 
-/// What the runtime reports while the places are found out.
+/// What the runtime reports while the lab learns the addresses.
 static struct {
     told all[64];
     int count;
@@ -76,16 +78,16 @@ static struct {
 static _Thread_local bool is_finding_out;
 
 static void hear(told t) {
-    // The runtime initializes globals of its own when they are first used.
+    // The runtime initializes its own globals on first use.
     if (t.kind != SENDS && rl_is_global((uintptr_t)t.thing)) return;
     if (heard.count < 64) heard.all[heard.count++] = t;
 }
 
-/// Where in the runtime a job is enqueued, is handed to Dispatch and begins, where a task ends, and where the
-/// lock of a stream is taken.
+/// Return addresses in the runtime: where it enqueues a job, hands it to Dispatch and begins it,
+/// where a task ends, and where the lock of a stream is taken.
 static uintptr_t enqueues, sends, begins, ends, locks_stream;
 
-/// The runtime initializes globals of its own when they are first used.
+/// Whether this event reports the initialization of a global of the runtime, on its first use.
 static bool is_token(const void *thing, uintptr_t pc) {
     static struct { uintptr_t pc; bool is_token; } known[64];
     const size_t slot = pc % 61;
@@ -120,13 +122,13 @@ static void release(const void *thing) {
     rl_runtime_releases(thing, place.pc == enqueues || place.pc == sends);
 }
 
-// MARK: - The door
+// MARK: - Jobs that leave the runtime
 
 static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
 
 bool rl_is_of_runtime(function work) { return is_in_runtime((uintptr_t)work); }
 
-/// A job for the main queue, which is run there in line with other work.
+/// A job for the main queue, where it queues up with other work.
 typedef struct {
     void *job;
     function work;
@@ -158,7 +160,7 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
     return true;
 }
 
-/// A moment as Dispatch writes it, in nanoseconds of the clock it belongs to.
+/// Converts a Dispatch time to nanoseconds of the clock that it belongs to.
 static uint64_t nanoseconds(uint64_t when) {
     if (when == FOREVER) return FOREVER;
     const bool is_time_of_day = when >> 62 == 3;
@@ -178,7 +180,7 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
 typedef int (*get_time)(clockid_t, struct timespec *);
 REAL(get_time, real_get_time, "clock_gettime")
 
-/// For the runtime time stands still, until a task that sleeps wakes up.
+/// For the runtime, time stands still until a sleeping task wakes up.
 int clock_gettime(clockid_t clock, struct timespec *time) {
     const bool is_of_task = rl_active && is_in_runtime(RL_CALLER.pc) && rl_controls_tasks();
     if (!is_of_task) return real_get_time()(clock, time);
@@ -199,7 +201,7 @@ REAL(get_executor, main_executor, "swift_task_getMainExecutor")
 
 static bool is_main_executor(uintptr_t identity) { return identity == main_executor()().identity; }
 
-/// Without a custom executor, an actor.
+/// Whether an executor is an actor. A custom executor ends the exploration without a verdict.
 static bool is_actor(executor e, rl_place place) {
     if (e.identity == 0 || is_main_executor(e.identity)) return false;
     if (e.implementation & ~(uintptr_t)7)
@@ -235,7 +237,7 @@ ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume,
 typedef void (*on_context)(void *context);
 REAL(on_context, real_exit, "swift_task_exitThreadLocalContext")
 
-/// Called when a task is suspended, or is about to stand in line elsewhere.
+/// Called when a task suspends, or is about to be enqueued elsewhere.
 void swift_task_exitThreadLocalContext(void *context) {
     if (is_available && rl_controls_tasks()) {
         const executor here = current_executor()();
@@ -246,11 +248,11 @@ void swift_task_exitThreadLocalContext(void *context) {
 
 // MARK: - Creating tasks
 
-/// What is said about a task when it is created: a list.
+/// A list of options for the creation of a task.
 typedef struct option {
     size_t flags;
     struct option *next;
-    executor executor;          // of the kind 0: where it begins
+    executor executor;          // for kind 0: the executor on which the task begins
 } option;
 
 static uintptr_t actor_of(const option *o, rl_place place) {
@@ -272,7 +274,7 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
     const bool is_listened_to = rl_active && is_by_program(place);
     if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
     const uintptr_t actor = actor_of(options, place);
-    // It could overtake one that is about to begin there, which the lab does not try out.
+    // The task could overtake one that is about to begin there, which the lab does not explore.
     const bool has_priority = flags & 0xFF;
     if (actor && has_priority && current_executor()().identity != actor)
         rl_meet_outside("starts a task with a priority on an actor where it is not itself", place);
@@ -318,8 +320,8 @@ SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr
 
 // MARK: - Continuations
 
-// A continuation that is resumed before it is awaited says nothing when it is. But what awaits it frees its
-// context afterwards.
+// A continuation that was resumed before it is awaited causes no event when it is awaited. But the
+// awaiting code frees the continuation's context afterwards, which the lab intercepts.
 
 typedef SWIFT_FUNCTION void (*free_in_task)(void *memory);
 REAL(free_in_task, real_task_dealloc, "swift_task_dealloc")
@@ -341,8 +343,9 @@ ASYNC_FUNCTION void swift_continuation_await(void *continuation) {
     __attribute__((musttail)) return real_await()(continuation);
 }
 
-// The functions below are called by code in which the compiler has copied the methods of an unsafe
-// continuation. A checked one is made and resumed inside of the library, and checks by itself.
+// The functions below are called by code into which the compiler inlined the methods of an unsafe
+// continuation. A checked continuation is created and resumed inside the library, and checks
+// itself.
 
 typedef SWIFT_FUNCTION void *(*begin_continuation)(void *context, size_t flags);
 typedef SWIFT_FUNCTION void (*resume_task)(void *task);
@@ -438,9 +441,9 @@ bool rl_finds_out_about_lock(void *mutex, rl_place place) {
     return is_finding_out;
 }
 
-// MARK: - Finding out
+// MARK: - Learning the addresses
 
-/// Looks for something that the runtime has reported, from `*at` on, and goes behind it.
+/// Finds a reported event from `*at` on, and advances `*at` past it.
 static const told *find_told(int *at, told_kind kind, const void *thing, uintptr_t pc) {
     while (*at < heard.count) {
         const told *t = &heard.all[(*at)++];
@@ -462,7 +465,7 @@ static void run_told(const told *sent) {
     t.work((void *)t.thing);
 }
 
-/// A task has been enqueued and sent. Returns how; NULL if it is not as it should be.
+/// Finds the events of a task that was enqueued and sent. Returns NULL if they are not as expected.
 static const told *find_sent_task(int *at, const void *task) {
     uintptr_t any = 0;
     const told *sent = find_told(at, SENDS, task, 0);
@@ -474,8 +477,8 @@ static const told *find_sent_task(int *at, const void *task) {
     return is_good ? sent : NULL;
 }
 
-/// A task that yields once: it is enqueued and sent, begins, has a job sent that resumes it, is enqueued
-/// and sent again, begins again, and ends.
+/// A task that yields once. Expected: it is enqueued and sent, begins, sends a job that resumes it,
+/// is enqueued and sent again, begins again, and ends.
 static const char *hear_task(void (*begin_task)(void)) {
     int at = 0;
     uintptr_t resumes = 0;
@@ -500,7 +503,7 @@ static const char *hear_task(void (*begin_task)(void)) {
     return NULL;
 }
 
-/// A task that goes to an actor: says that it takes the actor's lock, and releases it.
+/// A task that hops to an actor. Expected: it acquires and releases the actor's lock.
 static const char *hear_hop(void (*hop)(void)) {
     heard.count = 0;
     hop();

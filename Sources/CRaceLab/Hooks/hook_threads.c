@@ -1,8 +1,8 @@
-// The entry points of the threads library: locks, conditions, starting and joining. NSLock,
-// NSRecursiveLock, NSCondition, NSConditionLock and Thread come here too, since Foundation calls
-// these functions by name, and a definition in the program is found before all others.
+// The entry points of the threads library: locks, conditions, creating and joining threads. NSLock,
+// NSRecursiveLock, NSCondition, NSConditionLock and Thread end up here as well, because Foundation
+// calls these functions by name and the program's definitions take precedence.
 //
-// Only where that is so, which is Linux: elsewhere a library is bound to the one it was linked to.
+// Linux only: elsewhere a library is bound to the library that it was linked against.
 
 #include "Hooks/next_symbol.h"
 #include "Hooks/tasks.h"
@@ -31,8 +31,8 @@ REAL(on_mutex_until, real_timedlock, "pthread_mutex_timedlock")
 
 // MARK: - Mutexes
 
-// The engine says when a thread may have a lock, and then it really takes it, so that a thread
-// which is no part of the scenario stays out.
+// The engine decides when a thread may take a lock. The thread then takes the real lock as well,
+// which keeps out threads that are not part of the scenario.
 
 static void release_mutex(void *mutex) { real_unlock()(mutex); }
 
@@ -43,7 +43,8 @@ static int really_lock(pthread_mutex_t *mutex) {
     return result;
 }
 
-/// A lock that its owner may ask for again gives its answer at once.
+/// Handles a lock that the calling thread owns already, unless a second attempt blocks. Returns
+/// true if it set `*answer`.
 static bool asks_again(pthread_mutex_t *mutex, int *answer) {
     const int kind = mutex->__data.__kind & 3;
     if (!rl_owns(mutex)) return false;
@@ -90,7 +91,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     return rl_got_it(step) ? really_lock(mutex) : ETIMEDOUT;
 }
 
-/// Whether no thread holds a mutex, be it one that is no part of the scenario.
+/// Whether no thread holds a mutex, including threads that are not part of the scenario.
 static bool is_free(pthread_mutex_t *mutex) {
     if (rl_is_held(mutex) || real_trylock()(mutex) != 0) return false;
     real_unlock()(mutex);
@@ -112,7 +113,7 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex) {
     return result;
 }
 
-// MARK: - Locks for readers and writers
+// MARK: - Readers-writer locks
 
 typedef int (*on_rwlock)(pthread_rwlock_t *);
 REAL(on_rwlock, real_rdlock, "pthread_rwlock_rdlock")
@@ -192,8 +193,8 @@ REAL(wait_until, real_timedwait, "pthread_cond_timedwait")
 REAL(on_condition, real_signal, "pthread_cond_signal")
 REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
 
-/// To wait is two steps: to release the lock and fall asleep in one; and, when another thread has
-/// signalled, to take the lock back.
+/// A wait is two steps: the first atomically releases the lock and falls asleep; the second, after
+/// a signal, takes the lock back.
 static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed,
                     rl_place place) {
     rl_point(RL_WAIT, condition, place);
@@ -211,8 +212,8 @@ static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool time
     return woken ? 0 : ETIMEDOUT;
 }
 
-/// What would signal may have been sent to a queue between two runs, and not be done yet. Returns
-/// whether some of it was.
+/// Between two runs, runs work that was sent to a queue and not yet done: it may signal the
+/// condition. Returns whether there was any.
 static bool has_done_work_instead(pthread_mutex_t *mutex) {
     if (!rl_is_between_runs_here()) return false;
     real_unlock()(mutex);
@@ -263,10 +264,10 @@ REAL(create, real_create, "pthread_create")
 REAL(on_thread, real_detach, "pthread_detach")
 REAL(join, real_join, "pthread_join")
 
-/// A thread that is started while a scenario is set up, or a run judged, runs beside the others.
+/// Records a thread that the set-up or the judging of a run starts: it runs beside the scenario's.
 static void note_unseen_start(pthread_t thread, rl_place place) {
     if (!rl_is_between_runs_here() || rl_is_in_library(place.pc, "libdispatch")) return;
-    // The lab itself starts one to read the state.
+    // The lab itself starts a thread to read the state.
     if (rl_is_labs_own(place.pc)) return;
     if (rl_is_call_of_program(&place)) rl_meet_thread_of_set_up(thread, place);
 }
@@ -279,7 +280,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         if (result == 0) note_unseen_start(*thread, place);
         return result;
     }
-    // One place for all starts: the order of arrival gives the threads their numbers.
+    // One address for all starts: threads get their numbers in the order of their starts.
     rl_point(RL_START, (const void *)rl_start_thread, place);
     return rl_start_thread(thread, attributes, start, argument);
 }

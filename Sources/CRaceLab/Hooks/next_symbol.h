@@ -1,4 +1,4 @@
-// How an entry point finds what it stands in front of.
+// How an entry point finds the function that it replaces.
 
 #ifndef REAL_H
 #define REAL_H
@@ -7,7 +7,7 @@
 
 #include <dlfcn.h>
 
-/// The next definition of a name: the one that would have been called without the lab.
+/// The next definition of a symbol: the one that would be called without the lab.
 #define REAL(type, name, symbol)                             \
     static type name##_real;                                 \
     static type name(void) {                                 \

@@ -1,7 +1,7 @@
-// A release is no step: it belongs to the one before it. What another thread does right before it
-// could as well be done right after it, with one exception: an attempt to take the same lock, which
-// fails right before and succeeds right after. So a thread's releases are remembered until its next
-// step, and as long as nothing shows that they must have happened.
+// A release is not a step of its own: it belongs to the step before it. What another thread does
+// right before the release could as well come right after it, with one exception: an attempt to
+// take the same lock fails before the release and succeeds after it. So the engine remembers a
+// thread's releases until its next step, or until something shows that they must have happened.
 
 #include "Model/deferred_release.h"
 
@@ -12,14 +12,14 @@
 #include <string.h>
 
 void rl_note_release(thread *t, lock *l, bool shared) {
-    // To fall asleep and to release the lock that goes with it are one.
+    // A wait releases its lock atomically with falling asleep.
     if (t->asleep) return;
     MAKE_ROOM(t->released, t->released_count, t->released_capacity, 16);
     t->released[t->released_count++] =
         (deferred_release){l, t->clock.at[t - lab.threads], shared};
 }
 
-/// What a thread had released before something that must have happened has happened, too.
+/// Drops a thread's first `count` releases, because the last of them must have happened.
 static void have_happened(thread *t, size_t count) {
     t->released_count -= count;
     memmove(t->released, t->released + count, t->released_count * sizeof *t->released);

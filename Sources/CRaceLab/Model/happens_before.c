@@ -1,4 +1,4 @@
-// What is ordered and what is not: vector clocks, and the accesses that came in each other's way.
+// Happens-before with vector clocks, and the detection of data races.
 
 #include "Model/happens_before.h"
 
@@ -33,8 +33,8 @@ void rl_tick(int index) {
 
 // MARK: - Memory orderings
 
-// Values are sequentially consistent: an atomic read finds what was written last. Whether it also
-// orders other accesses depends on the memory orderings, as in C++20.
+// Values are sequentially consistent: an atomic read returns the last value written. Whether it
+// also orders other accesses depends on the memory orderings, as in C++20.
 
 static bool acquires(int order) {
     return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
@@ -76,7 +76,7 @@ void rl_fence(int order) {
     if (acquires(effective(order))) join(t->clock.ordered, t->read);
     if (!releases(effective(order))) return;
     memcpy(t->fenced, t->clock.ordered, sizeof t->fenced);
-    // What comes after the fence is not released by it.
+    // The fence releases only what came before it.
     rl_advance(t);
 }
 
@@ -102,7 +102,8 @@ static void note_race(rl_race race) {
     lab.races[lab.race_count++] = race;
 }
 
-/// What happens before is known: see `vector_clock`.
+/// Whether everything that happens-before the present moment is also known to have happened; see
+/// `vector_clock`.
 static bool is_consistent(const vector_clock *clock) {
     for (int i = 0; i < lab.thread_count; i++)
         if (clock->ordered[i] > clock->at[i]) return false;
@@ -120,8 +121,8 @@ void rl_check_access(int index, thread *t, uint32_t step) {
         race.first_kind = c->write_kind;
         race.first_step = c->write_step;
         race.first_pc = c->write_pc;
-        // Where nothing orders two modifications, nothing keeps both threads from being in the
-        // middle of theirs at the same time; but not where one of them waits for a value.
+        // Two unordered modifications can overlap in time, unless one of the threads waits for an
+        // atomic value of the other in between.
         race.overlap = t->kind == RL_MODIFY && !race.is_known;
         note_race(race);
     }
@@ -148,7 +149,7 @@ void rl_check_access(int index, thread *t, uint32_t step) {
     c->write_pc = t->pc;
 }
 
-// MARK: - Handing something down from one thread to another
+// MARK: - Passing objects between threads
 
 void rl_hand_down(const void *thing, uintptr_t pc) {
     cell *c = rl_cell_at((uintptr_t)thing);
@@ -168,7 +169,7 @@ void rl_received(const void *thing) {
     RL_REQUIRE(t->last_step >= 0, "nothing was received in a step");
     cell *c = rl_cell_at((uintptr_t)thing);
     rl_join_clock(&t->clock, &c->released);
-    // The step is shown as the line that handed it down.
+    // Show the step at the line that handed the object over.
     lab.steps[t->last_step].pc = c->handed_over_pc;
 }
 

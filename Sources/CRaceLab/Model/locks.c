@@ -1,5 +1,5 @@
-// For what threads wait: locks of one owner and of several readers, semaphores, conditions, the
-// work of queues and the end of other threads.
+// What threads wait for: locks with one owner or several readers, semaphores, conditions, the work
+// of queues, and the end of other threads.
 
 #include "Model/locks.h"
 
@@ -35,7 +35,7 @@ lock *rl_waits_for(rl_kind kind, uintptr_t address) {
     }
 }
 
-/// A thread whose end `t` waits for and that has not ended, or NO_THREAD.
+/// Returns an unfinished thread that `t` joins, or NO_THREAD.
 static int next_to_join(const thread *t) {
     if (t->joins != NO_THREAD) return lab.threads[t->joins].finished ? NO_THREAD : t->joins;
     for (int i = 0; i < lab.thread_count; i++)
@@ -102,7 +102,7 @@ static void take_a_share(int index, thread *t, lock *l) {
 bool rl_take(int index, thread *t) {
     lock *l = t->waits_for;
     RL_REQUIRE(l || t->kind == RL_JOIN, "there is nothing to take");
-    // A thread that has slept on a condition takes its lock back even if its time is up.
+    // A thread that slept on a condition takes its lock back even if its wait timed out.
     if (t->timed_out && !t->asleep) return false;
     if (t->early || !rl_is_available(t)) return false;
     switch (t->kind) {
@@ -146,7 +146,7 @@ static void forget_held(thread *t, void *lock) {
     t->held_count = kept;
 }
 
-/// Of a lock that the thread has taken several times, forgets one time.
+/// Removes one entry of a lock that the thread has taken several times.
 static void forget_once(thread *t, void *lock) {
     size_t at = t->held_count;
     while (at > 0 && t->held[at - 1].lock != lock) at--;
@@ -171,7 +171,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
     }
     lab.free_before = rl_free_for(address);
     if (l->owner != NO_THREAD) {
-        // Some kinds of lock may be released by another thread than the one that took it.
+        // Some kinds of lock may be released by a thread other than the owner.
         no_longer_holds(&lab.threads[l->owner], address);
         l->owner = NO_THREAD;
         rl_note_release(t, l, false);
@@ -186,10 +186,10 @@ void rl_release_lock(thread *t, uintptr_t address) {
         rl_note_release(t, l, true);
         no_longer_holds(t, address);
     } else {
-        // It was taken before the threads began.
+        // The lock was taken before the threads began.
         l->released = t->clock;
     }
-    // No `rl_tick`: a release is no step.
+    // No `rl_tick`: a release is not a step.
     rl_advance(t);
     rl_did(index, RL_LOCK, address, true);
 }
@@ -197,7 +197,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
 void rl_unlocked(const void *address) {
     if (me->fate != STAYS) rl_give_up();
     my_thread()->accesses++;
-    // In the order in which they were released.
+    // Notice silent releases first, to keep the order of the releases.
     rl_notice_unlocks(my_thread());
     rl_release_lock(my_thread(), (uintptr_t)address);
     rl_clean_stack();
@@ -228,7 +228,8 @@ void rl_will_release_silently(void *word, void (*release)(void *word)) {
     note_held((held_lock){.lock = word, .release = release, .silent = true});
 }
 
-/// Of the locks that were released silently, the one that was taken last: so it was released first.
+/// Returns the silently released lock that was taken last. Locks are assumed to be released in
+/// reverse order.
 static held_lock *silently_released(thread *t) {
     held_lock *last = NULL;
     for (size_t i = 0; i < t->held_count; i++) {
@@ -253,10 +254,10 @@ void rl_notice_unlocks(thread *t) {
 /// A signal that can wake any of several threads.
 typedef struct {
     uintptr_t condition;
-    rl_thread_set waiting;      // those that slept when it was sent
+    rl_thread_set waiting;      // the threads that slept when it was sent
 } signal_sent;
 
-static signal_sent *signals;    // that have not woken a thread yet
+static signal_sent *signals;    // those that have not woken a thread yet
 static size_t signal_count, signal_capacity;
 
 void rl_forget_signals(void) { signal_count = 0; }
@@ -292,7 +293,8 @@ static void remove_signal(size_t index) {
             (signal_count - index) * sizeof *signals);
 }
 
-/// A thread that no longer sleeps waits for no signal. One that could wake no other thread is lost.
+/// Removes a thread that no longer sleeps from all signals. A signal without any other sleeper is
+/// lost.
 static void forget_signals_for(int index) {
     for (size_t k = signal_count; k > 0; k--) {
         signal_sent *s = &signals[k - 1];
@@ -319,15 +321,15 @@ static void wake(int index) {
     thread *t = &lab.threads[index];
     t->asleep = false;
     forget_signals_for(index);
-    // It has what it waited for, and will wait for its lock like any other thread.
+    // Its wait is over, so it waits for its lock without a time-out.
     t->timed = false;
-    // To be woken is to have been told something: what it does next is no spinning, and it makes
-    // a difference when.
+    // A wake-up is a message to the thread: what it does next is not spinning, and running it is no
+    // longer redundant.
     rl_forget_visits(t);
     lab.sleeping &= ~set_of(index);
 }
 
-/// Sends a signal that wakes the first of those who sleep that goes on.
+/// Sends a signal that wakes the first of the sleeping threads to run.
 static void signal_any(uintptr_t condition) {
     const rl_thread_set asleep = sleepers_on(condition);
     size_t sent = 0;
@@ -354,7 +356,7 @@ void rl_wake_sleepers(const void *condition, bool everybody) {
         if (!first || t->asleep_since < first->asleep_since) first = t;
     }
     if (first && !everybody) wake((int)(first - lab.threads));
-    // A thread that has woken another is not where it was; a signal that is lost makes no difference.
+    // A thread that has woken another has made progress; a signal without a sleeper has no effect.
     if (first) rl_forget_visits(my_thread());
 }
 
@@ -380,7 +382,7 @@ static void settle_semaphore(const lock *l) {
 
 void rl_settle_semaphores(void) { rl_for_all_locks(settle_semaphore); }
 
-// MARK: - Groups, and work that is waited for
+// MARK: - Groups and awaited work
 
 void rl_count_unfinished(const void *group, int64_t count) {
     rl_lock_at((uintptr_t)group)->count = count;
@@ -395,7 +397,7 @@ void rl_finished(const void *work) {
     lab.free_before = rl_free_for(l->address);
     l->count = 0;
     l->released = t->clock;
-    // No `rl_tick`: like a release, it is no step.
+    // No `rl_tick`: like a release, this is not a step.
     t->clock.at[me->thread]++;
     rl_did(me->thread, RL_LEAVE, l->address, true);
 }
@@ -410,7 +412,7 @@ void rl_deliver(const void *place) {
 rl_moment rl_end_of_work(const void *queue) {
     thread *t = my_thread();
     rl_notice_unlocks(t);
-    // Of locks that were released after a step it can still show that this comes later.
+    // Releases after the last step can still show that the moment lies after it.
     bool shows = false, has_left = false;
     for (size_t k = 0; k < t->released_count; k++) {
         has_left = t->released[k].lock->address == (uintptr_t)queue;
@@ -421,9 +423,9 @@ rl_moment rl_end_of_work(const void *queue) {
     return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
 }
 
-// Dispatch does what is sent to a queue in order, and a thread that waits for a queue comes after what was
-// sent to it before. "Before" is what locks, atomics and the like make come before: whether a thread
-// that waits came earlier or later than work that another one sends meanwhile is tried both ways.
+// Dispatch runs the work of a queue in order, and a thread that waits for a queue comes after work
+// that was sent before it. "Before" means ordered, by locks, atomics and so on. If another thread
+// sends work meanwhile, the search tries both orders.
 
 void rl_stand_in_line(const void *queue, const void *work, bool exclusive) {
     lock *l = rl_lock_at((uintptr_t)queue);
@@ -466,7 +468,7 @@ void rl_come_later(const void *queue) {
         uint32_t *behind = &t->stands_behind.at[l->line[i].by];
         if (l->line[i].since > *behind) *behind = l->line[i].since;
     }
-    // It comes to the same point once more, and yet it is not where it was.
+    // The thread reaches the same point again, but it has made progress.
     rl_forget_visits(t);
 }
 
@@ -481,7 +483,7 @@ bool rl_could_come_later(const thread *t, int8_t *sender) {
     return false;
 }
 
-// MARK: - Who is to blame
+// MARK: - Lock holders
 
 int rl_holder(const thread *t, uintptr_t *pc) {
     *pc = 0;

@@ -1,5 +1,5 @@
-// Locks, semaphores and continuations that are used in a way that their documentation forbids: the real
-// program traps, or anything may happen.
+// Incorrect uses of locks, semaphores and continuations: outside the lab the program would trap, or
+// its behavior would be undefined.
 
 #include "Model/misuse.h"
 

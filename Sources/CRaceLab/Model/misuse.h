@@ -1,4 +1,4 @@
-// Locks, semaphores and continuations that are used in a way that their documentation forbids.
+// Incorrect uses of locks, semaphores and continuations.
 
 #pragma once
 
@@ -6,10 +6,10 @@
 
 void rl_is_misused(rl_misuse_kind kind, rl_place place);
 void rl_forget_misuses(void);
-/// A semaphore was made with a count, or is about to be freed.
+/// A semaphore was created with a count, or is about to be freed.
 void rl_made_semaphore(const void *semaphore, int64_t count);
 void rl_frees_semaphore(const void *semaphore, rl_place place);
-/// Whether a thread of this run holds a lock, be it as a reader.
+/// Whether a thread of this run holds the lock, exclusively or as a reader.
 bool rl_is_held(const void *lock);
-/// Whether it is held for writing, and by another thread than this one.
+/// Whether another thread holds the lock exclusively.
 bool rl_is_held_elsewhere(const void *lock);

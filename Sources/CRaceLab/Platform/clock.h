@@ -1,4 +1,4 @@
-// A clock that is never set.
+// A monotonic clock.
 
 #pragma once
 

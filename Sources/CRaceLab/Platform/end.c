@@ -1,4 +1,4 @@
-// Where the lab cannot go on.
+// Ends the process when the lab cannot continue.
 
 #include "Platform/end.h"
 

@@ -1,4 +1,4 @@
-// The lab's own memory.
+// The memory that the lab itself allocates.
 
 #include "Platform/memory.h"
 
@@ -16,7 +16,7 @@ void *rl_allocate(size_t size, const char *what) {
 }
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
-    // A product that is too large for a number is too large for the memory.
+    // If the product overflows, request more than there can be.
     void *fresh = rl_allocate(wanted > SIZE_MAX / size ? SIZE_MAX : wanted * size, "a table");
     if (old) {
         memcpy(fresh, old, used * size);

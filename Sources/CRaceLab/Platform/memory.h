@@ -1,4 +1,4 @@
-// The lab's own memory.
+// The memory that the lab itself allocates.
 
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-// It never goes through the `free` of hook_accesses.c.
+// The lab's memory bypasses the `free` of hook_accesses.c.
 #if defined(__GLIBC__)
 extern void __libc_free(void *memory);
 #define discard(memory) __libc_free(memory)
@@ -15,10 +15,10 @@ extern void __libc_free(void *memory);
 #define discard(memory) free(memory)
 #endif
 
-/// Memory that is 0. Without enough of it the process ends, with a sentence that says for what: there is
-/// nothing that the lab could do without it.
+/// Returns zeroed memory. Without memory the lab cannot continue, so a failure ends the process
+/// with a message that names `what`.
 void *rl_allocate(size_t size, const char *what);
-/// Room for `wanted` elements of this size, of which `used` are those of `old`.
+/// Returns room for `wanted` elements of this size, and moves the `used` elements of `old` there.
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 
 /// Makes room for one more element of a table.

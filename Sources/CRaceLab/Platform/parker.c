@@ -1,4 +1,4 @@
-// Parkers: where a thread waits for its turn. They use nothing that the lab hooks.
+// Parkers, in which threads wait for their turn. They call nothing that the lab intercepts.
 
 #include "Platform/parker.h"
 

@@ -1,4 +1,4 @@
-// Where a thread of the operating system waits for its turn.
+// A parker: a thread waits in it for its turn.
 
 #pragma once
 
@@ -17,5 +17,5 @@ typedef struct {
 
 void rl_parker_make(parker *p);
 void rl_unpark(parker *p);
-/// Returns false if the parker was not opened in time. NULL: waits forever.
+/// Returns false if the time-out passed before an unpark. NULL: waits forever.
 bool rl_park(parker *p, const struct timespec *at_most);

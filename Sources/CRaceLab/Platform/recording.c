@@ -1,4 +1,4 @@
-// In a child process that explores: where it was when it crashed.
+// Records where an exploring child process crashed.
 
 #include "Platform/recording.h"
 
@@ -17,7 +17,7 @@ rl_recorder *rl_recording;
 static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
 #define CRASH_COUNT (sizeof crashes / sizeof *crashes)
 
-/// Writes down where it happened, and lets it happen.
+/// Records the crash, and then raises the signal again with its default action.
 static void on_crash(int number, siginfo_t *info, void *context) {
     rl_recorder *r = rl_recording;
     r->signal = number;
@@ -33,7 +33,7 @@ static void on_crash(int number, siginfo_t *info, void *context) {
 
 void rl_expect_crashes(void) {
     if (!rl_recording) return;
-    // The handler needs a stack of its own: the other one may be full when it is called.
+    // The handler needs its own stack: the thread's stack may have overflowed.
     const size_t size = 64 * 1024;
     stack_t stack = {.ss_sp = rl_allocate(size, "a stack"), .ss_size = size};
     sigaltstack(&stack, NULL);

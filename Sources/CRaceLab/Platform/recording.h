@@ -1,10 +1,11 @@
-// What a child process that explores writes down for its parent, which reads it when the child is gone.
+// The data that an exploring child process records for its parent, which reads it after the child's
+// end.
 
 #pragma once
 
 #include "Platform/build.h"
 
-/// NULL unless this process is such a child.
+/// NULL unless this process is an exploring child.
 extern rl_recorder *rl_recording;
 
 static inline void rl_record_phase(rl_phase phase, int thread) {
@@ -17,7 +18,7 @@ static inline void rl_record_steps(uint32_t count) {
     if (rl_recording) rl_recording->step_count = count;
 }
 
-/// From now on the process writes down where it crashes.
+/// From now on the process records where it crashes.
 void rl_record_crashes(void);
-/// Prepares the calling thread to say where it was when it crashes. Nothing in other processes.
+/// Prepares the calling thread to record a crash. Does nothing in other processes.
 void rl_expect_crashes(void);

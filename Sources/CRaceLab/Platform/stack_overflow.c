@@ -1,4 +1,4 @@
-// Tells a stack overflow from any other crash, for child processes that are about to cause one.
+// Distinguishes a stack overflow from other crashes, for child processes that may cause one.
 
 #include "Platform/stack_overflow.h"
 
@@ -29,7 +29,7 @@ uintptr_t rl_program_counter(const void *machine) {
     return (uintptr_t)context->uc_mcontext.pc;
 #else
     (void)context;
-    return 0;  // asked for on Linux only
+    return 0;  // only used on Linux
 #endif
 }
 
@@ -47,8 +47,7 @@ static uintptr_t stack_pointer(const ucontext_t *context) {
 #endif
 }
 
-/// The fault is an overflow if the address that could not be reached lies next to the stack
-/// pointer.
+/// A fault is a stack overflow if the inaccessible address is near the stack pointer.
 bool rl_is_stack_overflow(const siginfo_t *info, const void *context) {
     uintptr_t address = (uintptr_t)info->si_addr;
     uintptr_t top = stack_pointer(context);
@@ -58,8 +57,8 @@ bool rl_is_stack_overflow(const siginfo_t *info, const void *context) {
 
 #if defined(__linux__)
 
-// The operating system is asked directly: ThreadSanitizer has functions of its own for these, which
-// wait for its locks, and the fault may have happened in the middle of it.
+// Calls the kernel directly. ThreadSanitizer replaces the library functions with its own, which
+// take its locks, and the fault may have happened while one of them is held.
 
 _Noreturn static void report_overflow(void) {
     syscall(SYS_write, STDERR_FILENO, overflow_message, strlen(overflow_message));
@@ -82,15 +81,15 @@ static void take_signal_again(int number) { raise(number); }
 
 #endif
 
-/// Any other bad access takes the way it would have taken without this handler, which is there for
-/// one signal only.
+/// Raises any other bad access again. The handler is reset when it runs, so the default action
+/// follows.
 static void on_fault(int number, siginfo_t *info, void *context) {
     if (rl_is_stack_overflow(info, context)) report_overflow();
     take_signal_again(number);
 }
 
 void rl_report_stack_overflow(int status, const char *message) {
-    // The handler needs a stack of its own: the other one is full when it is called.
+    // The handler needs its own stack: the thread's stack has overflowed.
     static char handler_stack[64 * 1024];
     stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
     sigaltstack(&stack, NULL);

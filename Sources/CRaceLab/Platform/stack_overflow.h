@@ -1,4 +1,4 @@
-// Tells a stack overflow from any other crash.
+// Distinguishes a stack overflow from other crashes.
 
 #pragma once
 
@@ -6,6 +6,6 @@
 
 #include <signal.h>
 
-/// Whether a bad access, as a signal handler received it, is a stack overflow.
+/// Whether the bad access that a signal handler received is a stack overflow.
 bool rl_is_stack_overflow(const siginfo_t *info, const void *context);
 uintptr_t rl_program_counter(const void *context);

@@ -1,5 +1,6 @@
-// Decides which thread makes the next step: who is enabled, what does the schedule prescribe, what does the
-// search choose. The thread that runs does this, at every point, and hands over only if another one is next.
+// Decides which thread makes the next step: finds the enabled threads, follows the schedule, asks
+// the search. The running thread decides at every point, and hands over only if another thread is
+// next.
 
 #include "Scheduler/decide.h"
 
@@ -14,14 +15,14 @@
 #include "Scheduler/tasks.h"
 #include "Search/reduction.h"
 
-// MARK: - Who is enabled
+// MARK: - Enabled threads
 
-/// What can be done next.
+/// The alternatives for the next step.
 typedef struct {
     alternatives could;
     rl_thread_set unfinished;   // if no thread is enabled
-    bool time_is_up;            // enabled are those that stop waiting, because no others are
-    bool is_barrier;            // what can be done can be done only because nothing else can
+    bool time_is_up;            // no thread is enabled, so threads whose wait can time out are
+    bool is_barrier;            // the alternatives exist only because no other thread is enabled
 } situation;
 
 static bool is_mere_attempt(uint8_t kind) {
@@ -37,8 +38,8 @@ bool rl_can_go(const thread *t) {
     return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
 }
 
-/// Whether a thread that does not want to wait forever can go on without what it waits for. One
-/// that sleeps on a condition needs its lock back all the same.
+/// Whether a thread can give up a wait with a time-out. A thread that sleeps on a condition still
+/// needs its lock back.
 static bool can_stop_waiting(const thread *t) {
     if (!t->started || t->finished || t->spinning || t->is_away || !t->timed) return false;
     return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
@@ -97,17 +98,18 @@ static situation look_at_threads(void) {
         could->early = those_who(is_attempt_that_can_be_early) & could->enabled;
         could->time_out = those_who(could_time_out);
         could->spurious = those_who(could_be_spurious);
-        // While another thread can go on, a wait for a queue is tried before and after what is sent to
-        // it. When none can, it may have come after it, and then it cannot go on either.
+        // While another thread is enabled, the search tries a wait for a queue both before and
+        // after work that is sent to the queue. If all enabled threads wait like this, they may
+        // have arrived after that work; then none of them is enabled.
         now.is_barrier = could->enabled == those_who(could_come_later);
         if (now.is_barrier) could->early |= could->enabled;
     }
     return now;
 }
 
-// MARK: - What the schedule prescribes
+// MARK: - Prescribed choices
 
-/// Which thread makes a step, and whether it does so RL_EARLY, RL_TIME_OUT or RL_SPURIOUS.
+/// The thread that makes a step, and RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0.
 typedef struct {
     int thread;
     uint8_t how;
@@ -118,7 +120,7 @@ static choice choice_of(int number) {
     return (choice){rl_chosen_thread((uint8_t)number), (uint8_t)(number & RL_SPURIOUS)};
 }
 
-/// NO_THREAD if the choice is ours.
+/// Returns NO_THREAD if nothing is prescribed.
 static choice prescribed(uint32_t step) {
     if (!lab.current || step >= lab.current->length) return choice_of(NO_THREAD);
     return choice_of(lab.current->choices[step]);
@@ -126,8 +128,8 @@ static choice prescribed(uint32_t step) {
 
 static bool is_at_branch(uint32_t step) { return lab.current && step + 1 == lab.current->length; }
 
-/// Of what has been done so far. Which threads are enabled is part of it: a thread that ends earlier than
-/// it did is not the same.
+/// A hash of the execution so far. It includes the enabled threads, because an execution in which a
+/// thread ends earlier is a different one.
 static uint64_t fingerprint(uint32_t step, rl_thread_set enabled) {
     const uint64_t now = (uint64_t)enabled << 16 | 1;
     if (step == 0) return now;
@@ -136,26 +138,27 @@ static uint64_t fingerprint(uint32_t step, rl_thread_set enabled) {
                   (uint64_t)last->kind << 48) * 0x9E3779B97F4A7C15ull;
 }
 
-/// A replay that follows another one's choices: they are the same if they can be made.
+/// Whether a prescribed choice is possible. An early attempt only needs an enabled thread here; see
+/// `is_too_late`.
 static bool can_be_made(choice c, const alternatives *could) {
     return has(c.how == RL_TIME_OUT   ? could->time_out
                : c.how == RL_SPURIOUS ? could->spurious
                                       : could->enabled, c.thread);
 }
 
-/// Whether an attempt that is prescribed to come before a release would come after it.
+/// Whether an attempt that is prescribed as early can only come after the release.
 static bool is_too_late(choice c, const alternatives *could) {
     return c.how == RL_EARLY && has(could->enabled, c.thread) && !has(could->early, c.thread);
 }
 
-/// Whether a schedule that must be run as it is says otherwise than the run does.
+/// Whether the run deviates from a schedule that must be replayed exactly.
 static bool misfits(choice c, const alternatives *could) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
     if (lab.looks_again && c.thread == NO_THREAD) return false;
     return c.thread == NO_THREAD ? could->enabled != 0 : !can_be_made(c, could);
 }
 
-/// RL_COMPLETE if the run goes on, or has come to its end.
+/// Returns RL_COMPLETE if the run continues or has ended normally.
 static rl_status status_before(uint32_t step, choice c, const situation *now) {
     const bool is_prescribed = c.thread != NO_THREAD;
     if (misfits(c, &now->could)) return RL_MISFIT;
@@ -172,14 +175,14 @@ static rl_status status_before(uint32_t step, choice c, const situation *now) {
     return step >= lab.scenario->max_steps ? RL_TOO_LONG : RL_COMPLETE;
 }
 
-// MARK: - What the search chooses
+// MARK: - Choices of the search
 
 static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 
-/// Tells the search what the next step could be, before anything is chosen.
+/// Prepares the search for the next step, before a thread is chosen.
 static void come_to_step(uint32_t step, const situation *now) {
-    // Which threads may stop waiting, or come later, depends on all others: doing it later would make
-    // a difference.
+    // Which threads may give up a wait, or arrive later, depends on all other threads. So this step
+    // is dependent on every other one.
     if (now->is_barrier && !lab.looks_again) lab.sleeping = 0;
     if (now->time_is_up) rl_everything_is_released();
     if (is_at_branch(step)) lab.sleeping = lab.current->sleeping;
@@ -188,11 +191,11 @@ static void come_to_step(uint32_t step, const situation *now) {
     rl_come_to_node(&now->could, now->is_barrier);
 }
 
-/// The thread that made the last step goes on, if it may: the fewest context switches come first.
+/// Prefers the thread that made the last step: the search starts with the fewest context switches.
 static choice go_on(uint32_t step, rl_thread_set enabled) {
     rl_thread_set useful = enabled & ~lab.sleeping;
     if (!useful) {
-        // Every continuation has been explored in another order. End the run.
+        // Every continuation is equivalent to one already explored, so the run is redundant.
         lab.redundant = true;
         if (step < lab.branch_limit) lab.branch_limit = step;
         lab.sleeping = 0;
@@ -208,7 +211,7 @@ static choice chosen_by_search(uint32_t step, rl_thread_set enabled) {
     return wished;
 }
 
-// MARK: - Recording it
+// MARK: - Recording the step
 
 static void make_room_for_step(void) {
     if (lab.step_count < lab.step_capacity) return;
@@ -218,8 +221,8 @@ static void make_room_for_step(void) {
     lab.step_capacity = wanted;
 }
 
-/// An attempt that comes early does so before another thread's release, or before the thread has come
-/// to the queue for which it waits.
+/// Makes an early attempt: it comes before another thread's release, or, for a queue, it is
+/// recorded as having arrived after the work that another thread sent.
 static void come_early(thread *t, rl_step *record) {
     t->early = can_be_early(t, &record->before);
     if (t->early) {
@@ -254,7 +257,7 @@ static void record(uint32_t step, choice c, const situation *now) {
 
 // MARK: - The decision
 
-/// No thread is left but workers without work. They end, one by one: no steps.
+/// Whether only workers without work are left. They end one after another, without steps.
 static bool only_idle_workers_are_left(const situation *now) {
     return !now->could.enabled && now->unfinished && now->unfinished == those_who(waits_for_work);
 }
@@ -272,7 +275,7 @@ static int end_run(uint32_t step, choice c, const situation *now) {
     return NO_THREAD;
 }
 
-/// Whether the steps so far are those of an interleaving after which there was no process left.
+/// Whether the steps so far are an interleaving that is known to crash the process.
 static bool is_known_to_crash(void) {
     for (size_t i = 0; i < lab.scenario->crash_count; i++) {
         const rl_crash *crash = &lab.scenario->crashes[i];

@@ -1,4 +1,4 @@
-// What is done when no thread is enabled, before that is said.
+// A last check before the engine reports that no thread is enabled.
 
 #include "Scheduler/look_again.h"
 
@@ -9,9 +9,9 @@
 #include "Search/reduction.h"
 #include "Search/reference_counts.h"
 
-// What a thread looks at may be something that the lab does not see. So before it is said that no thread
-// can go on, each thread that spins goes round once more, without any alternatives. If nothing comes of
-// it, those steps are taken back.
+// A thread may spin on something that the lab cannot see. So before the engine reports a deadlock,
+// every spinning thread runs its loop once more, without any alternatives. If none of them gets any
+// further, these steps are removed from the run.
 
 static void begin_looking(void) {
     if (lab.looks_again) return;
@@ -29,7 +29,7 @@ static int look_once_more(void) {
         t->has_looked = rl_can_go(t);
         if (t->has_looked) {
             begin_looking();
-            // It is to go round once, wherever it begins.
+            // The thread runs the whole loop once, wherever in the loop it starts.
             for (size_t k = 0; k < t->visit_count; k++) t->visits[k].is_changed_for_good = true;
             return i;
         }

@@ -1,4 +1,4 @@
-// When no thread is enabled: those that spin go round once more.
+// When no thread is enabled, spinning threads run their loops once more.
 
 #pragma once
 

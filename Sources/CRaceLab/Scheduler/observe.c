@@ -1,5 +1,5 @@
-// What a table shows in addition to the steps: the state that the scenario reads between them, and which
-// objects there are.
+// Data that a table shows in addition to the steps: the state that the scenario reads between
+// steps, and the objects that exist.
 
 #include "Scheduler/observe.h"
 
@@ -78,7 +78,7 @@ void rl_touch(const void *address) {
 void rl_observer_locks(void *address, void (*release)(void *lock)) {
     RL_REQUIRE(rl_is_observing, "this thread does not read the state");
     rl_touch(address);
-    // It would wait for a thread that stands still. This thread comes to its end instead.
+    // The observer would wait for a suspended thread. It is abandoned instead.
     if (rl_is_held(address) || observation.taken_count == MAX_TAKEN) {
         me->fate = OBSERVES_NO_MORE;
         rl_give_up();
@@ -89,7 +89,7 @@ void rl_observer_locks(void *address, void (*release)(void *lock)) {
 }
 
 void rl_observer_uses_atomic(void) {
-    // It waits for a lock made of an atomic, whose owner stands still.
+    // The observer spins on a lock that is built from an atomic and whose owner is suspended.
     if (++observation.atomic_count < MAX_ATOMICS) return;
     me->fate = OBSERVES_NO_MORE;
     rl_give_up();
@@ -115,7 +115,7 @@ void rl_note_objects(bool whether) {
 }
 
 size_t rl_noted_objects(const rl_object **noted) {
-    // What judges the run makes objects, too, and must not move these.
+    // The code that judges the run creates objects, too. They must not move this table.
     is_noting = false;
     *noted = objects;
     return object_count;

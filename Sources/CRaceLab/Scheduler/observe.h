@@ -1,30 +1,33 @@
-// Reading the state between two steps, and which objects there are.
+// Reads the state between two steps, and keeps track of objects.
 
 #pragma once
 
 #include "State/state.h"
 
-/// Whether this thread reads the state of the scenario. All others stand still.
+/// Whether the calling thread is the observer, which reads the state. All other threads are
+/// suspended.
 extern _Thread_local bool rl_is_observing;
 
-/// It accesses something.
+/// The observer accesses an address.
 void rl_touch(const void *address);
-/// It is about to take a lock. Does not return if a thread of the scenario holds it.
+/// The observer is about to take a lock. Does not return if a thread of the scenario holds the
+/// lock, or if the observer holds too many.
 void rl_observer_locks(void *address, void (*release)(void *lock));
 void rl_observer_unlocks(const void *address);
-/// Ends the observation if it has used so many atomics that it waits for a thread that stands still.
+/// Ends the observation after so many atomic operations that the observer must be waiting for a
+/// suspended thread.
 void rl_observer_uses_atomic(void);
 
-/// An object has been made.
+/// Records a new object.
 void rl_note_object(const void *object, size_t size, const void *type, rl_place place);
-/// An object that was made in this run is no longer there.
+/// Records that an object of this run has been freed.
 void rl_forget_object(const void *memory);
 
 // MARK: - For the scheduler
 
 void rl_make_observation(void);
 void rl_end_observation(void);
-/// From now on, or no longer, notes which objects are made.
+/// Starts or stops recording new objects.
 void rl_note_objects(bool whether);
-/// Those noted so far, until the next run. No more are noted.
+/// Returns the recorded objects, valid until the next run, and stops recording.
 size_t rl_noted_objects(const rl_object **noted);

@@ -1,4 +1,4 @@
-// What goes on outside of the scenario, where the lab cannot see it: there is no verdict then.
+// Effects outside the scenario, which the lab cannot see: then there is no verdict.
 
 #include "Scheduler/outside.h"
 
@@ -13,12 +13,13 @@ void rl_meet_outside(const char *what, rl_place place) {
         lab.outside = what;
         lab.outside_pc = place.pc;
     }
-    // Otherwise the runtime may be in the middle of something that must come to its end.
+    // Ends the run only where accesses are steps. Elsewhere the runtime may be in the middle of an
+    // operation that must complete.
     if (me->thread >= 0 && rl_active) rl_end_run_with(RL_OUTSIDE);
 }
 
 void rl_made(const void *object) {
-    // A global outlives the run, although it may be made in it.
+    // A global outlives the run, even if the run initializes it.
     if (!me || rl_is_ignoring()) return;
     MAKE_ROOM(lab.made, lab.made_count, lab.made_capacity, 64);
     lab.made[lab.made_count++] = object;
@@ -30,7 +31,7 @@ static bool was_made_in_run(uintptr_t address) {
     return false;
 }
 
-/// What code outside of the scenario could do for a thread that cannot go on; NULL: nothing.
+/// What code outside the scenario could do to enable a thread; NULL: nothing.
 static const char *outside_help(const thread *t) {
     if (t->is_task && rl_was_resumed_from_outside())
         return "waits for something that is done outside of the scenario";
@@ -49,7 +50,8 @@ static const char *outside_help(const thread *t) {
     return NULL;
 }
 
-/// Where all wait, but one of them for something that may come from outside, there is no deadlock.
+/// If all threads wait, and code outside the scenario could enable one of them, this is not a
+/// deadlock.
 rl_status rl_deadlock_or_outside(void) {
     for (int i = 0; i < lab.thread_count; i++) {
         const char *help = outside_help(&lab.threads[i]);

@@ -1,15 +1,16 @@
-// What goes on outside of the scenario.
+// Effects outside the scenario.
 
 #pragma once
 
 #include "State/state.h"
 
-/// The code under test does something that goes on outside of the scenario, where the lab cannot see
-/// it: there will be no verdict. Where accesses are steps, this ends the run and does not return.
+/// The code under test causes effects outside the scenario, which the lab cannot see: there will be
+/// no verdict. Where accesses are steps, this ends the run and does not return.
 void rl_meet_outside(const char *what, rl_place place);
 
-/// On a thread of the lab: this was made in this run, so that no code outside of the scenario has it.
+/// On a lab thread: this run created the object, so no code outside the scenario has it.
 void rl_made(const void *object);
 
-/// Where all wait, but one of them for something that may come from outside, there is no deadlock.
+/// Returns RL_OUTSIDE if code outside the scenario could enable one of the waiting threads,
+/// otherwise RL_DEADLOCK.
 rl_status rl_deadlock_or_outside(void);

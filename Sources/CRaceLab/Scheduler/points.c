@@ -1,9 +1,10 @@
-// A point: where a thread announces what it is about to do, lets others go first, and does it.
+// A point: here a thread announces what it is about to do, lets other threads run first, and then
+// does it.
 //
-// Real threads run, one at a time. The thread that runs decides, at every point, who goes next
-// (decide.c), and hands over only if that is another thread (workers.c). When a run is over, the thread
-// that ended it judges it, picks the next one and begins it (runs.c); the caller of rl_explore only
-// watches, in case a thread does not hand over (watcher.c).
+// Real threads run, one at a time. At every point the running thread decides which thread is next
+// (decide.c), and hands over only if that is another thread (workers.c). When a run is over, the
+// thread that ended it judges it, picks the next run and begins it (runs.c). The caller of
+// rl_explore only watches for a thread that does not hand over (watcher.c).
 
 #include "Scheduler/points.h"
 
@@ -34,7 +35,7 @@ bool rl_keep(void *memory) {
     return true;
 }
 
-/// `stepped` is called when the thread that made the step has come to its next point.
+/// Calls `stepped` when the thread that made the step has reached its next point.
 void rl_report_last_step(thread *t) {
     if (!t->unreported) return;
     t->unreported = false;
@@ -50,8 +51,8 @@ static void wait_for_turn(void) {
     if (me->fate != STAYS) rl_give_up();
 }
 
-/// All threads come to their first point before any of them goes beyond it, and so does one that
-/// is started later: only then is it known what it is about to do.
+/// All threads run to their first point before any of them continues, and so does a thread that is
+/// started later: only then is its next step known.
 static bool came_to_first_point(thread *t, bool is_first) {
     if (is_first && t->starter) {
         worker *starter = t->starter;
@@ -74,7 +75,7 @@ static void let_others_go_first(int index, thread *t, bool is_first) {
     wait_for_turn();
 }
 
-/// What a step means for the order of things. Returns whether it did what it was to do.
+/// Applies the effect of a step to the model. Returns whether the step succeeded.
 static bool carry_out(int index, thread *t, uint32_t step) {
     switch ((rl_kind)t->kind) {
         case RL_READ:
@@ -118,7 +119,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
         case RL_SEND:
             rl_lock_at(t->address)->count++;
             return true;
-        case RL_EXCHANGE:  // what it does is known after it
+        case RL_EXCHANGE:  // its effect is known afterwards
         case RL_NOTE:
         case RL_WAIT:
         case RL_WAKE:
@@ -141,7 +142,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
 static void look_for_spinning(thread *t, uintptr_t stack) {
     rl_look_for_spinning(t, stack);
     if (!t->spinning || !t->missed) return;
-    // It came before a release; by now that has happened, which is a change.
+    // The attempt came before a release that has now happened. That counts as a change.
     rl_is_released(t->missed, false);
     t->missed = NULL;
     rl_forget_visits(t);
@@ -160,7 +161,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->pc = place.pc;
     t->timed = timed;
     t->waits_for = rl_waits_for(kind, t->address);
-    // Here, not when its turn has come: it may wait forever.
+    // Count it here: the thread may wait for its turn forever.
     t->accesses++;
     bool is_first = !t->started;
     t->started = true;
@@ -190,7 +191,7 @@ uint32_t rl_announced_step(int index) {
     if (t->asleep) rl_is_awake(t);
     t->last_step = (int32_t)step;
     t->unreported = true;
-    // What came of an exchange is known after it; a try that fails has only looked.
+    // The effect of an exchange is known afterwards; a failed attempt has only read.
     if (t->kind == RL_EXCHANGE) return step;
     rl_did(index, done ? t->kind : RL_ATOMIC_READ, t->address, done && !rl_only_reads(t->kind));
     return step;
@@ -232,8 +233,8 @@ void rl_swapped(bool changes, int order) {
     int index = me->thread;
     thread *t = &lab.threads[index];
     rl_write_atomic(t, order, true);
-    // A thread that writes what was there already publishes what it did before, and may be doing so
-    // again and again.
+    // A thread that writes the same value again publishes what it did before, but it may be
+    // spinning.
     rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
     rl_clean_stack();
 }
@@ -243,10 +244,10 @@ uint32_t rl_note(const void *place) {
     return rl_point(RL_NOTE, place, RL_CALLER);
 }
 
-// MARK: - What the Swift half sends and receives
+// MARK: - Queues of the Swift half
 
-/// Where the function was called that called the one with this frame. Debug code, and there is no
-/// other on these threads, keeps frame pointers.
+/// The call site of the function that called the function with this frame. The code on these
+/// threads is debug code, which keeps frame pointers.
 static rl_place caller_of_caller(void *frame) {
     uintptr_t *caller = *(uintptr_t **)frame;
     return (rl_place){caller[1], (uintptr_t)(caller + 2)};

@@ -1,35 +1,35 @@
-// Where a thread announces what it is about to do. The hooks call these.
+// Points, where a thread announces its next step. The hooks call these functions.
 
 #pragma once
 
 #include "State/state.h"
 
-/// Lets others go first, if the schedule says so, and returns when it is this thread's turn.
+/// Lets other threads run first if the schedule says so, and returns when it is this thread's turn.
 /// The caller then does what it announced. Returns the number of the step.
 uint32_t rl_point(rl_kind kind, const void *address, rl_place place);
 
-/// The same, for something that is waited for only so long. How long is no matter: the time is
-/// up when no other thread can go on, and not before. See `rl_got_it`.
+/// The same, for a wait with a time-out. Its length does not matter: the wait times out only when
+/// no other thread is enabled, unless RL_LIBERTY_TIME_OUTS is given. See `rl_got_it`.
 uint32_t rl_timed_point(rl_kind kind, const void *address, rl_place place);
 
-/// The same, for an atomic operation; its memory ordering as C numbers them (`__ATOMIC_…`).
+/// The same, for an atomic operation. `order` is its memory ordering (`__ATOMIC_…`).
 uint32_t rl_atomic_point(rl_kind kind, const void *address, rl_place place, int order);
 
-/// Whether the step that was just granted got what it came for: false for a mere attempt that
-/// came too early, and when the time was up.
+/// Whether the granted step succeeded: false for an attempt that failed and for a wait that timed
+/// out.
 bool rl_got_it(uint32_t step);
 
-/// What came of an RL_EXCHANGE that compares first.
+/// The result of an RL_EXCHANGE that compares first.
 void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure);
-/// What came of an RL_EXCHANGE that writes in any case: whether something else is there now.
+/// The result of an RL_EXCHANGE that always writes: whether the value has changed.
 void rl_swapped(bool changes, int order);
 
-/// Keeps freed memory from being used again during the run, so that an address stands for one
-/// thing only. Returns false if the caller is to free it now.
+/// Keeps freed memory from being reused during the run, so that an address identifies one object.
+/// Returns false if the caller has to free it now.
 bool rl_keep(void *memory);
 
 // MARK: - For the scheduler
 
-/// A step was granted to a thread that this one runs: does what it means.
+/// Carries out the step that was granted to a thread which the calling worker runs.
 uint32_t rl_announced_step(int index);
 void rl_report_last_step(thread *t);

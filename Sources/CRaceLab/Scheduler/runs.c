@@ -1,4 +1,4 @@
-// From the beginning of a run to its end, and on to the next.
+// Begins a run, judges it, and picks the next one.
 
 #include "Scheduler/runs.h"
 
@@ -67,7 +67,7 @@ void rl_make_thread(int index) {
     rl_advance(t);
 }
 
-/// Threads that were started meanwhile and not joined.
+/// Threads that the set-up or the judging of a run started and did not join.
 typedef struct {
     pthread_t pthread;
     rl_place place;
@@ -95,7 +95,7 @@ static void finish_work(void) {
     loose_thread_count = 0;
 }
 
-/// Whether what was set up, or judged, goes on outside of the scenario.
+/// Whether the set-up or the judging caused effects outside the scenario.
 static bool went_outside(void) {
     if (!lab.outside) return false;
     lab.summary.status = RL_OUTSIDE;
@@ -154,7 +154,8 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
-    // Only while its threads run: judging takes longer with it. In a replay, too: see reference_counts.c.
+    // Counts are observed only during the run, because they would slow down the judging. In a
+    // replay as well: see reference_counts.c.
     if (lab.scenario->reduce) lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
@@ -199,7 +200,7 @@ void rl_fill_in(rl_run *run) {
     }
 }
 
-/// What the steps have done to reference counts shows when the run is over.
+/// The effects of the steps on reference counts are known when the run is over.
 static void add_effects_on_counts(void) {
     size_t next = 0;
     uint32_t step;
@@ -209,7 +210,7 @@ static void add_effects_on_counts(void) {
     rl_add_late_effects();
 }
 
-/// Judges the run that has just ended. Returns whether to go on.
+/// Judges the run that has just ended. Returns whether to continue.
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
     if (lab.status == RL_COMPLETE) rl_settle_semaphores();
@@ -247,8 +248,8 @@ static bool end_run(void) {
     return !ends_all && go_on && !only_this;
 }
 
-/// Threads are started in their order, but for the one that makes the first step: if it comes last,
-/// it can go on at once, without a hand-over.
+/// Starts the threads in order, except that the thread which makes the first step starts last: it
+/// can continue at once, without a hand-over.
 int rl_next_to_start(void) {
     int goes_first =
         lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
@@ -295,7 +296,7 @@ int rl_next_run(void) {
     return rl_next_to_start();
 }
 
-// MARK: - All of them
+// MARK: - The exploration
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 static bool made;
@@ -317,8 +318,8 @@ void rl_begin_in_child(uint32_t room) {
 
 #if defined(__linux__)
 
-/// The thread that only watches stays where the others are: to wake it up elsewhere, and to be woken
-/// from there, takes longer than many an exploration.
+/// Keeps the watching thread on the processor of the other threads: waking threads across
+/// processors takes longer than many explorations.
 static void stay_on_this_processor(cpu_set_t *before) {
     sched_getaffinity(0, sizeof *before, before);
     lab.processor = sched_getcpu();
@@ -336,7 +337,7 @@ rl_summary rl_explore(const rl_scenario *scenario) {
         made = true;
         rl_parker_make(&lab.done);
         rl_parker_make(&lab.gone);
-        // The first call loads what it needs; in a signal handler that would be too late.
+        // The first call loads a library, which a signal handler must not do.
         void *frame;
         backtrace(&frame, 1);
     }
@@ -364,9 +365,9 @@ rl_summary rl_explore(const rl_scenario *scenario) {
 
 #if defined(__APPLE__)
 
-/// Locks of Foundation, Dispatch, threads and tasks leave no trace there that the lab could notice: a
-/// lock that is free is taken without a word. So no verdict can be trusted, unless it is known from
-/// elsewhere that the code under test uses none of them.
+/// On macOS the lab cannot intercept the locks of Foundation, Dispatch, threads and tasks: a free
+/// lock is taken without a call. So no verdict can be trusted, unless the user declares that the
+/// code under test uses none of them.
 static const char *why_no_verdict_can_be_trusted(void) {
     if (getenv("RACELAB_CLOSED")) return NULL;
     return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, so it gives "
@@ -381,7 +382,7 @@ static const char *why_no_verdict_can_be_trusted(void) { return NULL; }
 #endif
 
 const char *rl_unavailable(void) {
-    // It would wait for itself.
+    // An exploration inside another one would wait for itself.
     if (me)
         return "one exploration within another is not possible: explore and replay are to be "
                "called outside of a scenario";

@@ -1,21 +1,23 @@
-// Tasks of Swift concurrency: which of them the thread of the operating system runs that has its turn, and
-// what is ordered because of them.
+// Tasks of Swift concurrency: which of them the running operating-system thread runs, and the
+// ordering that they cause.
 //
-// A task is one more thread of the interleaving. It has no thread of the operating system of its own: the
-// runtime cuts it into jobs, and each job is run by whichever worker is idle. So the runtime reports which
-// task a worker runs (`rl_job_begins`), and vector clocks, tables and choices know the task only.
+// A task is one more thread of the interleaving, but it has no operating-system thread of its own:
+// the runtime cuts it into jobs, and any idle worker runs a job. So the runtime reports which task
+// a worker runs (`rl_job_begins`), and vector clocks, tables and choices refer to the task only.
 //
-// Actors are not modelled. The runtime queues the tasks that wait for one; the lab decides when a task
-// arrives. A job that was sent begins at once, before anything else is decided, and runs up to its first
-// point: what it does until then no other thread can tell. Which worker runs it is no choice either.
+// Actors are not modeled. The runtime queues the tasks that wait for an actor; the lab decides when
+// a task arrives. A job that was sent begins at once, before any other decision, and runs up to its
+// first point: no other thread can observe what it does until then. The choice of the worker is not
+// part of the schedule either.
 //
-// A switch can happen before a task arrives at an actor, is resumed, ends, is cancelled or asks about that,
-// before it stands in line again after a yield, and when the time for which it sleeps is over. Leaving an
-// actor is part of the step before, as is the release of a lock.
+// A context switch is possible before a task arrives at an actor, is resumed, ends, is cancelled or
+// checks for cancellation, before it queues up again after a yield, and before it wakes from a
+// sleep. Leaving an actor is part of the previous step, like the release of a lock.
 //
-// What happens before what the runtime says itself, to ThreadSanitizer (hook_tasks.c), with corrections:
-// the initialization of a global orders nothing, since it happens in the first run only; a continuation
-// that is resumed before it is awaited orders what comes after; and so do the runtime's own locks.
+// The runtime itself reports happens-before edges, to ThreadSanitizer (hook_tasks.c). The lab
+// corrects them: initializing a global orders nothing, since that happens in the first run only;
+// resuming a continuation before it is awaited orders what follows the await; and so do the
+// runtime's own locks.
 
 #include "Scheduler/tasks.h"
 
@@ -39,10 +41,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/// The kinds of job that can be met, as the runtime numbers them.
+/// The kinds of job that occur, with the runtime's numbers.
 enum { TASK = 0, ACTOR_WORK = 193, YIELD = 195 };
 
-/// Stands for what all tasks have in common: which have ended, and which have been cancelled.
+/// The address of the state that all tasks share: which have ended, and which are cancelled.
 static const char all_tasks;
 
 #define ALL_TASKS ((uintptr_t)&all_tasks)
@@ -55,7 +57,7 @@ static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * size
 typedef struct {
     void *job;
     void (*work)(void *job);
-    int thread;                 // whose job it is, or NO_THREAD: an actor's
+    int thread;                 // the task that the job belongs to; NO_THREAD: an actor's job
 } sent_job;
 
 static sent_job *sent;
@@ -70,8 +72,8 @@ void rl_forget_tasks(void) {
 
 bool rl_has_next_job(void) { return first_sent < sent_count; }
 
-/// The task that was there first comes first: the threads of a scenario begin in any order, and what they
-/// start must have the same numbers all the same.
+/// Prefers the task with the lowest number. The threads of a scenario start in any order, and the
+/// tasks that they create must get the same numbers all the same.
 static sent_job take_next_job(void) {
     size_t at = first_sent;
     for (size_t k = first_sent; k < sent_count; k++)
@@ -94,7 +96,7 @@ bool rl_begin_next_job(void) {
     return true;
 }
 
-/// The task with this address that has not ended.
+/// Returns the task with this address that has not ended.
 static int task_at(const void *task) {
     for (int i = lab.thread_count - 1; i >= 0; i--) {
         const thread *t = &lab.threads[i];
@@ -112,7 +114,7 @@ static int new_task(const void *task) {
         index = lab.thread_count++;
         if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
         rl_make_thread(index);
-        // The order of creation gives the tasks their numbers.
+        // Tasks get their numbers in the order of creation.
         rl_runtime_did(RL_START, (uintptr_t)rl_start_thread, 0);
         lab.threads[index].is_away = true;
     }
@@ -147,15 +149,15 @@ void rl_send_job(void *job, void (*work)(void *), rl_place place) {
     if (index != NO_THREAD || kind_of(job) == ACTOR_WORK) return add_sent(job, work, index);
     if (kind_of(job) != YIELD || !t->is_task || t->work_of_yield)
         return rl_meet_outside("starts or resumes a task, which runs outside of the scenario", place);
-    // It resumes this task. But first the task has to be suspended.
+    // The job will resume this task, but the task has to be suspended first.
     t->yield = job;
     t->work_of_yield = work;
 }
 
 // MARK: - Sleeping
 
-// Time passes only when a task wakes up, and tasks wake up in the order of their times. Apart from that it
-// can happen at any moment: to say how long the others take is not for the lab.
+// Time passes only when a task wakes up, and tasks wake up in the order of their times. Apart from
+// that a task can wake up at any moment: the lab assumes nothing about how long other threads take.
 
 uint64_t rl_time(void) { return lab.time; }
 
@@ -189,9 +191,9 @@ bool rl_is_next_to_wake(const thread *t) {
     return true;
 }
 
-// MARK: - Which task a worker runs
+// MARK: - The task of a worker
 
-/// A job has been sent, or the task stands at a step that begins with one.
+/// Runs a job that was sent, or a job with which the next step of a task begins.
 void rl_run_job(void) {
     me->runs_jobs = true;
     me->base_thread = NO_THREAD;
@@ -254,12 +256,12 @@ void rl_leave_thread(int index) {
     t->timed = false;
 }
 
-/// The task begins, or goes on.
+/// Makes the task the one that this worker runs.
 static void enter_thread(int index) {
     thread *t = &lab.threads[index];
     const int before = me->thread;
     if (before != NO_THREAD) {
-        // One after the other on the same actor, or on the main queue, or within a call.
+        // Consecutive jobs on the same actor or the main queue, or a job within a call.
         rl_join_clock(&t->clock, &lab.threads[before].clock);
         rl_advance(&lab.threads[before]);
         if (before != me->base_thread)
@@ -329,13 +331,13 @@ void rl_meet_task(const void *task) {
     release_clock(task);
 }
 
-// MARK: - From the beginning of a task to its end
+// MARK: - Creating and ending tasks
 
 void rl_creates_task(uintptr_t actor, rl_place place) {
     me->is_creating = true;
     me->creates_on = actor;
     if (!me->becomes_task) my_thread()->accesses++;
-    // One place for all starts: the order of arrival gives the tasks their numbers.
+    // One address for all starts: tasks get their numbers in the order of their starts.
     const bool is_first = !my_thread()->started && !my_thread()->is_task;
     if (is_first && !actor) rl_point(RL_START, (const void *)rl_start_thread, place);
     if (actor) rl_point(RL_ARRIVE, (const void *)actor, place);
@@ -427,7 +429,7 @@ void rl_begins_continuation(const void *task) {
     t->continuation_began = is_first ? 0 : t->clock.at[me->thread];
 }
 
-/// The task with this address that has begun a continuation. It may have ended since.
+/// Returns the task with this address that has begun a continuation. The task may have ended since.
 static thread *task_with_continuation(const void *task) {
     for (int i = lab.thread_count - 1; i >= 0; i--) {
         thread *t = &lab.threads[i];
@@ -436,9 +438,9 @@ static thread *task_with_continuation(const void *task) {
     return NULL;
 }
 
-/// A continuation is no more than the address of its task. If this thread cannot know yet that the task has
-/// begun another one, it means one before that, and the task has come beyond those. Only through a data race
-/// could it have the other one all the same.
+/// A continuation is identified only by the address of its task. If the calling thread cannot know
+/// yet that the task has begun another continuation, it holds an earlier one, which has been
+/// resumed. It could hold the new one only through a data race.
 static bool means_resumed_continuation(const thread *task) {
     const uint32_t known = my_thread()->clock.at[task - lab.threads];
     const bool is_earlier = known < task->continuation_began && lab.race_count == 0;
@@ -484,10 +486,10 @@ void rl_foreign_thread_resumes(const void *task) {
 
 bool rl_was_resumed_from_outside(void) { return atomic_load(&outside_resumes); }
 
-// MARK: - What the runtime tells
+// MARK: - Acquire and release in the runtime
 
-/// For comparison: a point at everything that the runtime tells, except where the task stands in line
-/// already, so that it could go on elsewhere.
+/// For comparison in tests: a point at every event of the runtime, unless the task has already been
+/// enqueued and could continue elsewhere.
 static void point_at_all(const void *thing) {
     if (!rl_has_fault(RL_FAULT_POINT_AT_ALL_OF_RUNTIME) || !rl_active) return;
     const thread *t = my_thread();
@@ -496,7 +498,8 @@ static void point_at_all(const void *thing) {
     my_thread()->accesses--;
 }
 
-/// Whether a task with this address has ended.
+/// Whether the address is that of a task. Called when no unfinished task has the address, so such a
+/// task has ended.
 static bool has_ended(const void *task) {
     for (int i = 0; i < lab.thread_count; i++)
         if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task) return true;
@@ -525,9 +528,9 @@ static void release_clock(const void *thing) {
     rl_advance(t);
 }
 
-// That a task leaves an actor, and that another one arrives there, can be exchanged: either way the latter
-// goes on afterwards. What makes a difference is the order of arrival, and what a task waits for: if that is
-// there already it does not leave its actor.
+// A task that leaves an actor and a task that arrives there can be permuted: the second one runs
+// afterwards either way. Only the order of arrival matters, and what a task waits for: if that is
+// available already, the task does not leave its actor.
 void rl_runtime_releases(const void *thing, bool only_orders) {
     if (me->thread == NO_THREAD) return;
     point_at_all(thing);
@@ -554,7 +557,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         rl_place from = rl_place_of_await(place);
         bool is_next = is_point && !from.pc && t->is_task;
         if (is_next) from = rl_place_that_awaits(place);
-        // That of a task which has been cancelled cancels the stream first.
+        // The call for a cancelled task cancels the stream first; it does not ask for an element.
         is_next = is_next && from.pc && !rl_is_within("swift_task_addCancellationHandler", place);
         const uint32_t step = rl_point(RL_LOCK, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;

@@ -4,71 +4,71 @@
 
 #include "State/state.h"
 
-/// Whether what this thread does with tasks is a matter for the lab.
+/// Whether the lab controls the tasks on this thread.
 bool rl_controls_tasks(void);
-/// A task is about to be created, on this actor or on none; or has been.
+/// The calling thread is about to create a task on this actor, 0 for none; and it has created it.
 void rl_creates_task(uintptr_t actor, rl_place place);
 void rl_created_task(void);
-/// A job leaves the runtime, to be run by any thread.
+/// A job leaves the runtime; any thread may run it.
 void rl_send_job(void *job, void (*work)(void *job), rl_place place);
-/// Or when it is `time`.
+/// The same for a job that is due at `time`.
 void rl_send_job_later(void *job, void (*work)(void *job), uint64_t time, bool is_of_runtime);
-/// Runs a job within the body of this thread, which waits for it.
+/// Runs a job within the body of the calling thread, which waits for it.
 void rl_run_job_here(void *job, void (*work)(void *job));
-/// The same for a task that has not begun, and never was sent anywhere.
+/// Registers a task that has not begun and was never sent to an executor.
 void rl_meet_task(const void *task);
-/// The time of the model.
+/// The time in the model, in nanoseconds.
 uint64_t rl_time(void);
 void rl_job_begins(const void *job, rl_place place);
 void rl_job_is_enqueued(const void *job, rl_place place);
-/// This thread's task is suspended, or stands in line elsewhere.
+/// The task on the calling thread is suspended, or is enqueued elsewhere. It was on this actor.
 void rl_task_is_suspended(uintptr_t actor);
 void rl_task_ends(const void *task);
-/// Whether this is a task, and not the one that runs here.
+/// Whether this is a task other than the one that runs on the calling thread.
 bool rl_is_other_task(const void *task);
 void rl_resumes_task(const void *task, rl_place place);
-/// This thread's task has begun a continuation that the program may resume.
+/// The task on the calling thread has begun a continuation that the program may resume.
 void rl_begins_continuation(const void *task);
-/// Before the program resumes a continuation of a task. Returns false if that has been done already, which
-/// is a misuse.
+/// Called before the program resumes a continuation. Returns false if it has been resumed already,
+/// which is a misuse.
 bool rl_may_resume(const void *task, rl_place place);
-/// This thread's task has come beyond its last continuation.
+/// The task on the calling thread has passed its last continuation.
 void rl_has_been_resumed(void);
-/// The task is about to arrive at an actor; or goes to one, or to none, without arriving.
+/// The task is about to arrive at an actor; or it moves to an actor, or to none, without arriving.
 void rl_arrives(uintptr_t actor, uintptr_t pc);
 void rl_goes_to(uintptr_t actor);
-/// What the runtime tells ThreadSanitizer.
+/// The acquire events that the runtime reports to ThreadSanitizer.
 void rl_runtime_acquires(const void *thing);
-/// `only_orders`: nothing else depends on it.
+/// The release events. `only_orders`: no other step depends on the event.
 void rl_runtime_releases(const void *thing, bool only_orders);
 /// The runtime takes a lock of its own.
 void rl_runtime_locks(void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);
-/// Whether this worker is about to find out which task it runs.
+/// Whether this worker has begun a job but does not know its task yet.
 bool rl_begins_job(void);
-/// Cancels a task, or asks whether one has been cancelled.
+/// Cancels a task, or checks whether one has been cancelled.
 void rl_cancels_or_asks(rl_kind kind, rl_place place);
-/// A task is resumed by a thread that is none of the lab's.
+/// A thread that is not a lab thread resumes a task.
 void rl_foreign_thread_resumes(const void *task);
 
 // MARK: - For the scheduler
 
 void rl_forget_tasks(void);
-/// Jobs that were sent begin, one after the other, before anything is decided. Returns false if there
-/// are none.
+/// Begins the next job that was sent. All sent jobs begin before the next decision. Returns false
+/// if there are none.
 bool rl_begin_next_job(void);
 bool rl_has_next_job(void);
-/// What a worker does that was assigned a JOB.
+/// The work of a worker that was assigned a JOB.
 void rl_run_job(void);
-/// Whether a task that sleeps is the next one to wake up.
+/// Whether a sleeping task is the next one to wake up.
 bool rl_is_next_to_wake(const thread *t);
-/// The thread is no longer run by this worker.
+/// The calling worker no longer runs this thread.
 void rl_leave_thread(int index);
-/// Where a task that is suspended will go on; 0: not known.
+/// Where a suspended task will continue; 0: unknown.
 uintptr_t rl_place_of_suspension(const thread *t);
-/// The task that is on an actor, or NO_THREAD.
+/// The task that occupies an actor, or NO_THREAD.
 int rl_task_on(uintptr_t actor);
-/// What a task that no thread runs waits for.
+/// What a suspended task waits for.
 rl_kind rl_suspension_of(const thread *t);
-/// A thread outside of the scenario has resumed a task.
+/// Whether a thread outside the scenario has resumed a task.
 bool rl_was_resumed_from_outside(void);

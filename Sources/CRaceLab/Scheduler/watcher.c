@@ -1,4 +1,4 @@
-// Looks from outside whether the running thread still gets on.
+// Checks from outside whether the running thread still makes progress.
 
 #include "Platform/build.h"
 #include "Scheduler/watcher.h"
@@ -30,7 +30,7 @@
 
 #if defined(__linux__)
 
-/// Reads a small file of /proc. Returns false if it is not there.
+/// Reads a small file of /proc. Returns false if the file does not exist.
 static bool read_file_of_thread(unsigned number, const char *name, char *text, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%u/%s", number, name);
@@ -42,18 +42,18 @@ static bool read_file_of_thread(unsigned number, const char *name, char *text, s
     return true;
 }
 
-/// What the operating system says of a thread.
+/// Scheduling data of a thread from the operating system.
 typedef struct {
-    char state;                 // R: it runs, or is about to; S: it sleeps
-    uint64_t waited;            // for a processor, in nanoseconds
-    uint64_t turns;             // it has had on a processor
+    char state;                 // R: running or runnable; S: sleeping
+    uint64_t waited;            // for a processor while runnable, in nanoseconds
+    uint64_t turns;             // its context switches so far
 } thread_times;
 
 static thread_times times_of(unsigned number) {
     thread_times times = {0};
     char text[512];
     if (read_file_of_thread(number, "stat", text, sizeof text)) {
-        // The name comes before, in parentheses, and may contain any.
+        // The thread's name comes first, in parentheses, and may itself contain parentheses.
         const char *name_end = strrchr(text, ')');
         if (name_end && name_end[1]) times.state = name_end[2];
     }
@@ -71,7 +71,7 @@ static thread_times times_of(unsigned number) {
     return times;
 }
 
-/// Whether another thread of the process is about to do something: it may be what is waited for.
+/// Whether another thread of the process is runnable: the running thread may be waiting for it.
 static bool another_thread_runs(unsigned number) {
     DIR *threads = opendir("/proc/self/task");
     if (!threads) return false;
@@ -116,7 +116,7 @@ static void look_around(int number) {
     atomic_store(&seen_frame_count, count);
 }
 
-/// Asks a thread where it is.
+/// Interrupts a thread with a signal to get its call stack.
 static uint32_t frames_of(worker *w) {
     struct sigaction action = {0}, before;
     action.sa_handler = look_around;
@@ -132,7 +132,7 @@ static uint32_t frames_of(worker *w) {
     return count < 0 ? 0 : (uint32_t)count;
 }
 
-/// Ends an exploration whose running thread will not hand over any more.
+/// Ends an exploration whose running thread will not hand over again.
 static void stop(rl_status status) {
     worker *lost = lab.running;
     lab.status = lab.summary.status = status;
@@ -145,24 +145,24 @@ static void stop(rl_status status) {
     lost->fate = IS_LOST;
     rl_dismiss_the_rest();
 #if defined(__linux__)
-    // If it runs on forever, it does so only when no other thread wants the processor.
+    // If the thread runs forever, let it run only when the processor is idle.
     struct sched_param parameter = {0};
     sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
 #endif
     rl_listen_to_counts(false);
     lab.scenario->finished(lab.scenario->context, &run);
-    // What was kept may still be in use by the thread that is lost.
+    // The lost thread may still use the memory that was kept.
     lab.kept_count = 0;
     if (lab.current) discard(lab.current);
     lab.current = NULL;
 }
 
-/// What has been seen of the running thread since it last came further.
+/// What the watcher has seen of the running thread since its last progress.
 typedef struct {
     uint64_t progress;
     thread_times times;
-    int looks_asleep;           // in a row, without a turn on a processor in between
-    int64_t silent;             // for so long, in nanoseconds, not counting waits for a processor
+    int looks_asleep;           // how many times in a row, without a context switch in between
+    int64_t silent;             // for how many nanoseconds, not counting waits for a processor
 } sight;
 
 static void look_again(sight *s, int64_t since_last_look) {
@@ -196,11 +196,11 @@ static void count_look(void) {
         rl_unpark(&has_looked);
 }
 
-/// Looks at the running thread now and then. One that sleeps elsewhere than at its parker, without
-/// having been scheduled for a second, waits for something that will not come: all the others
-/// that could bring it are parked. Where another thread of the process is about to run,
-/// which may bring it, it takes five. One that runs for twenty seconds goes on forever. Time in which
-/// it would run if it had a processor does not count, nor does time in which this thread had none.
+/// Looks at the running thread every 50 ms. A thread that sleeps outside its parker for a second,
+/// without a context switch, is blocked: every thread that could wake it is parked. If another
+/// thread of the process is runnable, which might wake it, the limit is five seconds. A thread that
+/// runs for twenty seconds without a point is taken to run forever. Time during which it waits for
+/// a processor does not count, nor does time during which the watcher had none.
 void rl_watch(void) {
     const struct timespec interval = {0, 50 * 1000 * 1000};
     const int64_t silent_long_enough = 20ll * 1000 * 1000 * 1000;

@@ -1,5 +1,5 @@
-// The threads of the operating system: those on which the lab runs the bodies of a scenario, one
-// after the other, and those that the code under test starts.
+// The operating-system threads: the workers, each of which runs bodies of scenario threads one
+// after another, and the threads that the code under test starts.
 
 #include "Scheduler/workers.h"
 
@@ -53,7 +53,7 @@ worker *rl_idle_worker(worker *wanted) {
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 1 << 20);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    rl_ignore();  // no thread of the scenario
+    rl_ignore();  // not a thread of the scenario
     int result = pthread_create(&w->pthread, &attributes, work, w);
     rl_attend();
     if (result != 0) rl_end_without_thread(result);
@@ -102,8 +102,8 @@ static void begin_work(worker *w) {
     me = w;
     me->landing = &me->base;
     rl_expect_crashes();
-    // The watcher may want to ask it where it is, and threads of Dispatch, from which it may
-    // have this, listen to no signals.
+    // The watcher may interrupt this thread with a signal. A thread that is created by a Dispatch
+    // thread inherits a mask that blocks signals.
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGURG);
@@ -113,9 +113,9 @@ static void begin_work(worker *w) {
 #endif
 }
 
-// MARK: - Giving up
+// MARK: - Abandoning bodies
 
-/// The last thing that a worker does whose body was given up.
+/// The last action of a worker whose body was abandoned.
 static void meet_fate(void) {
     if (me->fate == ENDS_RUN) rl_assign(ENGINE);
     if (me->fate == IS_DISMISSED) rl_unpark(&lab.gone);
@@ -128,7 +128,7 @@ void rl_dismiss_the_rest(void) {
         if (!t->started || t->finished || !t->on || t->on->fate != STAYS) continue;
         t->on->fate = IS_DISMISSED;
         rl_unpark(&t->on->turn);
-        // What it held must be free before another thread goes on.
+        // The thread's real locks must be free before another thread continues.
         rl_park(&lab.gone, NULL);
     }
 }
@@ -153,7 +153,7 @@ static void run_body(int index) {
         me->thread = NO_THREAD;
         rl_give_up();
     }
-    if (t->is_task) return rl_leave_thread(index);  // it goes on when its job begins
+    if (t->is_task) return rl_leave_thread(index);  // the task continues when its job begins
     me->thread = NO_THREAD;
     rl_notice_unlocks(t);
     rl_report_last_step(t);
@@ -165,7 +165,7 @@ static void become_idle(void) {
     lab.idle = me;
 }
 
-/// What comes after the end of a body. Returns what this worker is to do now.
+/// Runs at the end of a body. Returns what this worker does next.
 static int after_body(void) {
     if (lab.started_count < lab.first_count) return rl_next_to_start();
     if (rl_has_next_job()) {
@@ -216,9 +216,10 @@ static void *work(void *argument) {
 
 // MARK: - Threads that the code under test starts
 
-// Each is a real new thread, with attributes and thread-local variables of its own. It comes to
-// its end when its thread-local variables have been destroyed, for that too may run code under
-// test: when the destructor of this key is called for the last time.
+// Each is a real new thread, with attributes and thread-local variables of its own. The engine
+// regards it as finished when its thread-local variables have been destroyed, because their
+// destructors may run code under test: that is, when the destructor of this key runs for the last
+// time.
 static pthread_key_t goodbye;
 static worker *spare;
 
@@ -293,7 +294,8 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     rl_join_clock(&t->clock, &my_thread()->clock);
     rl_tick(me->thread);
     rl_note_order(index);
-    // Work that is sent may start a thread, too: the order of arrival gives the threads their numbers.
+    // Sending work may start a thread as well. Threads get their numbers in the order of their
+    // starts.
     rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
     return index;
 }
@@ -329,7 +331,7 @@ void rl_start_detached_thread(void *(*start)(void *), void *argument) {
     pthread_attr_destroy(&attributes);
 }
 
-/// One thread of a team.
+/// A thread of a team.
 typedef struct {
     const void *team;
     size_t number;

@@ -1,4 +1,4 @@
-// Which steps depend on one another.
+// The dependence relation between steps.
 
 #include "Search/dependence.h"
 

@@ -1,11 +1,11 @@
-// Computes, from a run, the interleaving of the same kind with the fewest switches, without running
-// anything: of all orders that keep dependent steps as they are, the one in which threads are left
-// least often while they could go on, and then the one with the fewest switches.
+// Computes, without running anything, the interleaving with the fewest context switches that is
+// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one
+// with the fewest preemptions and, of those, one with the fewest context switches.
 //
-// A thread that has begun goes on as far as the order of dependent steps allows, because to leave it
-// earlier never saves a switch. So the search chooses only which thread goes on next; it is Dijkstra's
-// algorithm over what each thread has done so far. Of what it finds, steps are postponed until the
-// thread goes on, where that makes no difference.
+// A thread that has begun continues as far as the order of dependent steps allows, because leaving
+// it earlier never saves a switch. So the search only chooses which thread continues next. It is
+// Dijkstra's algorithm; a state is the number of steps that each thread has made. Finally, steps
+// are postponed until their thread continues, where that makes no difference.
 
 #include "Search/reduction.h"
 
@@ -15,31 +15,32 @@
 
 #include <string.h>
 
-/// What has been done so far, and the way there.
+/// The steps made so far, and the path to this state.
 typedef struct {
     step_clock done;
-    int last;                   // the thread that has gone on last
-    uint32_t cost;              // forced switches, and in the lower half all switches
-    int32_t from;               // the state before; NO_THREAD at first
+    int last;                   // the thread that made the last step
+    uint32_t cost;              // preemptions in the upper half, all context switches in the lower
+    int32_t from;               // the previous state; NO_THREAD: none
 } state;
 
-/// Steps that a thread makes without being left.
+/// Consecutive steps of one thread.
 typedef struct {
     int thread;
     uint32_t first, count;      // in `paths.steps`
-    bool is_left;               // while it could go on
+    bool is_left;               // preempted after these steps
 } block;
 
-/// Enough for hundreds of steps. Beyond that, the interleaving is shown as it was run.
+/// Enough for hundreds of steps. Beyond that the search gives up, and the interleaving is shown as
+/// it was run.
 enum { MOST_STATES = 4096, TABLE_SIZE = 4 * MOST_STATES };
 
 static struct {
     state *states;
-    uint32_t *heap;             // states by cost, and the first found before others
+    uint32_t *heap;             // states by cost; of equal ones, the one found first
     int32_t *table;             // of states, by hash; NO_THREAD: empty
     uint32_t state_count, heap_count;
     bool is_full;
-    uint32_t *steps;            // the steps of all threads, one thread after the other
+    uint32_t *steps;            // the steps of all threads, thread by thread
     size_t step_capacity;
     uint32_t first[RL_MAX_THREADS + 1];
     block *blocks;
@@ -60,13 +61,13 @@ static void sort_steps(void) {
     paths.first[lab.thread_count] = count;
 }
 
-/// The step that a thread makes next, or UINT32_MAX.
+/// Returns the next step of a thread, or UINT32_MAX.
 static uint32_t next_step(const step_clock *done, int thread) {
     const uint32_t at = paths.first[thread] + done->at[thread];
     return at < paths.first[thread + 1] ? paths.steps[at] : UINT32_MAX;
 }
 
-/// Whether a step would come between a release and an attempt that comes right before it.
+/// Whether a step would separate a release from the early attempt that has to come right before it.
 static bool comes_too_soon(const step_clock *done, uint32_t step) {
     const uint8_t thread = lab.steps[step].thread;
     for (uint32_t k = step; k > 0 && lab.steps[k - 1].thread != thread; k--) {
@@ -136,7 +137,7 @@ static uint32_t pop(void) {
     }
 }
 
-/// A way to a state, unless there is one that costs no more.
+/// Adds a path to a state, unless a known path costs no more.
 static void reach(const step_clock *done, int last, uint32_t cost, int32_t from) {
     const size_t slot = slot_of(done, last);
     const int32_t known = paths.table[slot];
@@ -163,7 +164,7 @@ static void reach_all_from(uint32_t index) {
     }
 }
 
-// MARK: - The way
+// MARK: - The path
 
 static bool is_end(const state *s) {
     for (int i = 0; i < lab.thread_count; i++)
@@ -188,7 +189,7 @@ static uint32_t find_blocks(uint32_t end) {
     return count;
 }
 
-/// Whether a step comes before one of those in the blocks from `first` on, up to `end`.
+/// Whether a step comes before a step in the blocks from `first` to `end`.
 static bool is_needed(uint32_t step, uint32_t first, uint32_t end) {
     for (uint32_t b = first; b < end; b++)
         for (uint32_t k = 0; k < paths.blocks[b].count; k++) {
@@ -198,8 +199,8 @@ static bool is_needed(uint32_t step, uint32_t first, uint32_t end) {
     return false;
 }
 
-/// What a thread does before it is left, and could do just as well when it goes on, it does then: so
-/// the step after which it matters that it is left is the last one before.
+/// Moves steps that a thread makes before it is preempted to its next block, where that makes no
+/// difference. So the last step before a preemption is the one after which the preemption matters.
 static void postpone(uint32_t count) {
     for (uint32_t b = 0; b < count; b++) {
         block *this = &paths.blocks[b];

@@ -1,20 +1,20 @@
-// Explores one interleaving of each kind: those that differ only in the order of steps that do not
-// depend on one another are of one kind. This is optimal dynamic partial-order reduction (Abdulla,
-// Aronis, Jonsson and Sagonas, "Source Sets", Journal of the ACM 2017).
+// Explores one interleaving of each equivalence class: two interleavings are equivalent if they
+// differ only in the order of independent steps. This is optimal dynamic partial-order reduction
+// (Abdulla, Aronis, Jonsson and Sagonas, "Source Sets", Journal of the ACM 2017).
 //
-// The search goes depth first. After each run it looks for races: pairs of dependent steps that
-// nothing else orders. For each race it inserts a wish at the node before the first of the two: the
-// steps that bring about the second one without the first. Sleep sets tell which wishes would only
-// repeat what has been explored.
+// The search is depth first. After each run it looks for races: pairs of dependent steps that
+// nothing else orders. For each race it inserts a sequence of wishes at the node before the first
+// of the two steps: the steps that lead to the second one without the first. The wishes of a node
+// form its wakeup tree. Sleep sets tell which wishes would only repeat what has been explored.
 //
-// Sleep sets and wakeup trees have to agree on what is independent; where the lab knows less of a wish than
-// of what it has explored, they do not. So a race is skipped for a sleeping thread only if that thread's step is
-// one of the steps to be explored (`is_asleep`).
+// Sleep sets and wakeup trees have to agree on which steps are independent. They do not where the
+// lab knows less about a wish than about explored steps. So a race is skipped because of a sleeping
+// thread only if the step of that thread is one of the steps to explore (`is_asleep`).
 //
-// Some alternatives do not come from a race between two steps: an attempt to take a lock right before
-// its release, and a thread that comes to a dispatch queue later than it could. As soon as a run shows
-// that there are such, every thread that is enabled makes a wish at every node, which is what sleep
-// sets alone would explore.
+// Some alternatives do not come from a race between two steps: an attempt to take a lock right
+// before its release, and a thread that arrives at a dispatch queue later than it could. As soon as
+// a run shows such an alternative, every enabled thread makes a wish at every node. That is what
+// sleep sets alone would explore.
 
 #include "Search/reduction.h"
 
@@ -26,22 +26,22 @@
 
 #include <string.h>
 
-/// Something that a step does: first what its point announces, then the releases of locks and the
-/// like, up to the next point of its thread.
+/// One effect of a step. The first is the one that its point announces; the others, such as
+/// releases of locks, happen before the next point of its thread.
 typedef struct {
     uintptr_t address;
     uint8_t kind;
-    uint8_t free_for;           // what the lock at the address was free for before, RL_FREE_…
+    uint8_t free_for;           // how the lock at the address was available before, RL_FREE_…
 } effect;
 
-/// A step after which a thread can make its next one, because it starts or wakes that thread.
+/// A step that enables the next step of another thread, by starting or waking it.
 typedef struct {
     uint32_t from, to;          // steps; `to` is UNKNOWN until it is made
-    uint32_t since;             // the step in which this was known
+    uint32_t since;             // the step in which this became known
     int thread;
 } order;
 
-/// An effect that has turned out only when the run was over.
+/// An effect that is known only after the run.
 typedef struct {
     effect effect;
     uint32_t step;
@@ -49,7 +49,7 @@ typedef struct {
 
 #define UNKNOWN UINT32_MAX
 
-/// Choices to explore from a node on: a tree.
+/// A choice to explore from a node, and what to explore after it: a node of a wakeup tree.
 typedef struct wish {
     uint8_t choice;
     struct wish *children, *next;
@@ -63,24 +63,24 @@ typedef struct {
     uintptr_t pc;
 } pending;
 
-/// What is known about the moment before a step of the present interleaving.
+/// What is known about the state before a step of the current interleaving.
 typedef struct {
     alternatives could;
-    rl_thread_set sleeping;     // when the search came here
-    rl_thread_set explored;     // the threads whose step has been explored from here
-    uint8_t kinds[RL_MAX_THREADS];  // of the steps of both, as they turned out
-    rl_thread_set in_runtime;   // those of them whose step has effects that it did not announce
-    bool is_in_runtime;         // the step of the present run has
+    rl_thread_set sleeping;     // the sleep set, when the search reached this node
+    rl_thread_set explored;     // the threads whose step from here has been explored
+    uint8_t kinds[RL_MAX_THREADS];  // the kinds of the steps of both, as executed
+    rl_thread_set in_runtime;   // those of them whose steps have unannounced effects
+    bool is_in_runtime;         // the step of the current run has such effects
     wish *wishes;
-    bool is_barrier;            // the step is possible only because nothing else is
-    size_t first_effect;        // of the step, in the present run
+    bool is_barrier;            // the step is possible only because no other is
+    size_t first_effect;        // of the step, in the current run
     pending pending[RL_MAX_THREADS];
 } node;
 
 static struct {
     node *nodes;
-    step_clock *clocks;       // for each step: how many steps of each thread come before it
-    uint32_t *numbers;          // for each step: which of the steps of its thread it is, from 1
+    step_clock *clocks;       // for each step: how many steps of each thread happen before it
+    uint32_t *numbers;          // for each step: its number among the steps of its thread, from 1
     size_t node_capacity;
     effect *effects;
     size_t effect_count, effect_capacity;
@@ -88,11 +88,11 @@ static struct {
     size_t late_count, late_capacity;
     order *orders;
     size_t order_count, order_capacity;
-    wish *guidance;             // the rest of the wish that is being followed
-    uint32_t first_node;        // those before it belong to the given schedule
+    wish *guidance;             // the rest of the wish that the run follows
+    uint32_t first_node;        // earlier nodes belong to the given schedule
     bool has_begun;             // there has been a run
-    bool explores_all;          // every thread that is enabled makes a wish
-    // Of the race that is being looked at: the steps that bring about its second step.
+    bool explores_all;          // every enabled thread makes a wish
+    // Of the current race: the steps that lead to its second step.
     uint32_t *needed;
     size_t needed_capacity;
 } search;
@@ -127,7 +127,7 @@ static void forget_wishes(wish *first) {
 static int thread_of(uint8_t choice) { return rl_chosen_thread(choice); }
 static bool is_plain(uint8_t choice) { return choice < RL_TIME_OUT; }
 
-/// Removes the first wish of a list, which lives on without its children.
+/// Removes and returns the first wish of a list.
 static wish *take_wish(wish **list) {
     wish *w = *list;
     *list = w->next;
@@ -145,7 +145,7 @@ static bool is_possible(const node *n, uint8_t choice) {
     return has(n->could.enabled, thread) && !has(n->sleeping | n->explored, thread);
 }
 
-/// Adds a wish of one step, unless there is one like it.
+/// Adds a wish of one step, unless the node has it already.
 static void wish_for(node *n, uint8_t choice) {
     wish **last = &n->wishes;
     for (; *last; last = &(*last)->next)
@@ -179,7 +179,7 @@ void rl_come_to_node(const alternatives *could, bool is_barrier) {
     const uint32_t given = lab.current ? lab.current->length : 0;
     make_room_for_node(step);
     node *n = &search.nodes[step];
-    // The nodes of the beginning are those of the run before, but addresses differ.
+    // The nodes of the prescribed steps are those of an earlier run, but addresses differ.
     if (step >= given || !search.has_begun) {
         *n = (node){.sleeping = lab.sleeping};
         memcpy(n->kinds, lab.sleeping_kinds, sizeof n->kinds);
@@ -208,7 +208,7 @@ void rl_fall_asleep_at_branch(void) {
     lab.sleeping_in_runtime = search.nodes[lab.step_count].in_runtime;
 }
 
-/// Takes the first wish of a node that can be followed, and follows it.
+/// Removes wishes until one can be followed, and follows it.
 static int follow_wish(node *n) {
     while (n->wishes) {
         wish *w = take_wish(&n->wishes);
@@ -255,7 +255,7 @@ static void append_effect(effect e) {
 
 void rl_add_late_effects(void) {
     if (search.late_count == 0) return;
-    // The present effects are moved to the end, and copied back step by step.
+    // The current effects are moved to the end and copied back step by step.
     const size_t count = search.effect_count;
     for (size_t k = 0; k < count + search.late_count; k++) append_effect((effect){0});
     effect *early = &search.effects[count + search.late_count];
@@ -303,7 +303,7 @@ void rl_forget_steps_from(uint32_t step) {
 
 void rl_explore_all_choices(void) { search.explores_all = true; }
 
-// MARK: - After a run: what depends on what
+// MARK: - After a run: dependence
 
 static int thread_at(uint32_t step) { return lab.steps[step].thread; }
 
@@ -311,8 +311,8 @@ static size_t effects_end(uint32_t step) {
     return step + 1 < lab.step_count ? search.nodes[step + 1].first_effect : search.effect_count;
 }
 
-/// Whether a step depends on an effect of a later one; if so, `*by` is the first effect because of
-/// which it does.
+/// Whether a step conflicts with an effect of a later step. If so, `*by` is its first effect that
+/// does.
 static bool conflicts(uint32_t step, const effect *later, const effect **by) {
     const size_t end = effects_end(step);
     for (size_t k = search.nodes[step].first_effect; k < end; k++) {
@@ -322,7 +322,7 @@ static bool conflicts(uint32_t step, const effect *later, const effect **by) {
     return false;
 }
 
-/// Whether what a step waits for was there before an earlier step had the effect `before`.
+/// Whether what a later step waits for was available before the effect `before`.
 static bool is_free(const effect *before, const effect *later) {
     if (before->address != later->address) return true;
     switch (later->kind) {
@@ -341,7 +341,7 @@ bool rl_is_step_before(uint32_t step, const step_clock *clock) {
 
 const step_clock *rl_clock_of_step(uint32_t step) { return &search.clocks[step]; }
 
-/// Where the steps begin that can be permuted with one at `step`.
+/// Returns the first step that can be permuted with the one at `step`.
 static uint32_t after_last_barrier(uint32_t step) {
     while (step > 0 && !search.nodes[step - 1].is_barrier) step--;
     return step;
@@ -349,17 +349,17 @@ static uint32_t after_last_barrier(uint32_t step) {
 
 // MARK: - After a run: wishes
 
-/// Whether what `step` does depends on nothing among the first `count` needed steps.
+/// Whether none of the first `index` needed steps happens before the moment `clock`.
 static bool is_initial(size_t index, const step_clock *clock) {
     for (size_t k = 0; k < index; k++)
         if (rl_is_step_before(search.needed[k], clock)) return false;
     return true;
 }
 
-/// A sequence of steps, the last of which may be one that is only pending.
+/// A sequence of steps. The last one may be pending.
 typedef struct {
     size_t count;
-    const effect *last;         // effects of the last one
+    const effect *last;         // the effects of the last step
     size_t last_count;
     int last_thread;
     uint8_t last_choice;
@@ -371,7 +371,7 @@ static int thread_in(const sequence *s, size_t index) {
     return index + 1 == s->count ? s->last_thread : thread_at(search.needed[index]);
 }
 
-/// Whether nothing in the sequence comes before the step at `index`.
+/// Whether no other step in the sequence happens before the step at `index`.
 static bool is_first_in(const sequence *s, size_t index) {
     return is_initial(
         index, index + 1 == s->count ? s->last_clock : &search.clocks[search.needed[index]]);
@@ -404,8 +404,8 @@ static bool touches_no_count_of(const sequence *s, uintptr_t pc) {
     return !touches_count_of(s->last, s->last_count, pc);
 }
 
-/// Whether a step in the sequence has effects in the concurrency runtime. Then it may depend on every other one
-/// that has effects there which it did not announce.
+/// Whether a step in the sequence has effects in the concurrency runtime. Then it may depend on any
+/// other step that has unannounced effects there.
 static bool is_in_runtime(const sequence *s) {
     for (size_t k = 0; k + 1 < s->count; k++) {
         const uint32_t step = search.needed[k];
@@ -414,7 +414,7 @@ static bool is_in_runtime(const sequence *s) {
     return s->last_is_in_runtime || rl_is_about_tasks(s->last[0].kind);
 }
 
-/// Whether a step that is pending, and counts as of this kind, depends on nothing in the sequence.
+/// Whether a pending step, taken to be of this kind, is independent of the whole sequence.
 static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
     return touches_nothing_of(s, kind, p->address) &&
            (!p->counts || touches_no_count_of(s, p->pc));
@@ -422,18 +422,20 @@ static bool is_independent(const sequence *s, uint8_t kind, const pending *p) {
 
 enum { NOT_IN = -1, BLOCKED = -2 };
 
-/// Where the first step of a thread is in a sequence, if nothing in it comes before that step.
+/// Returns the index of a thread's first step in a sequence, NOT_IN if there is none, or BLOCKED if
+/// another step in the sequence happens before it.
 static ptrdiff_t first_step_in(const sequence *s, int thread) {
     for (size_t k = 0; k < s->count; k++)
         if (thread_in(s, k) == thread) return is_first_in(s, k) ? (ptrdiff_t)k : BLOCKED;
     return NOT_IN;
 }
 
-/// Whether to explore the sequence from a node on would repeat what has been explored: a thread whose step has
-/// been explored from here makes that step in the sequence, and could make it first. That such a step is not in
-/// the sequence, and independent of all of it, is not enough: the two may go on to what depends on that step, and
-/// what has been explored need not lead there. Wakeup trees would, if it were always known here on what the steps
-/// of a tree depend. It is not, so a few more runs are begun than necessary.
+/// Whether exploring the sequence from a node would repeat what has been explored: a thread whose
+/// step has been explored from here makes that step in the sequence, and could make it first. It is
+/// not enough that such a step is missing from the sequence and independent of all of it. The
+/// sequence may continue with steps that depend on the missing one, and what has been explored need
+/// not lead there. Wakeup trees would lead there if the dependences of all their steps were known.
+/// They are not, so a few more runs are started than necessary.
 static bool is_asleep(const node *n, const sequence *s, int but) {
     const rl_thread_set asleep = n->sleeping | n->explored;
     for (int i = 0; i < lab.thread_count; i++)
@@ -447,7 +449,7 @@ static void remove_from(sequence *s, size_t index) {
             (s->count - index) * sizeof *search.needed);
 }
 
-/// The wish in a list that a sequence shares its beginning with: its step can be made first in the
+/// Finds the wish in a list with which a sequence can begin: its step can be made first in the
 /// sequence, or before all of it.
 static wish *beginning_of(const node *n, wish *list, const sequence *s, rl_thread_set moved,
                           ptrdiff_t *at) {
@@ -477,7 +479,7 @@ static void append(wish **list, const sequence *s) {
     }
 }
 
-/// Inserts a sequence into the tree of wishes of a node, if nothing there leads to it already.
+/// Inserts a sequence into the wakeup tree of a node, unless the tree leads to it already.
 static void insert(node *n, sequence s) {
     wish **list = &n->wishes;
     rl_thread_set moved = 0;
@@ -496,9 +498,9 @@ static void insert(node *n, sequence s) {
 
 // MARK: - After a run: races
 
-/// The second step of a race: one that was made, or one that is pending.
+/// The second step of a race: a step of the run, or a pending one.
 typedef struct {
-    uint32_t at;                // where it is, or would be
+    uint32_t at;                // its index, or the one it would have
     int thread;
     uint8_t choice;
     const effect *effects;
@@ -506,7 +508,7 @@ typedef struct {
     bool is_in_runtime;
 } second_step;
 
-/// The steps after `first` that do not depend on it, and then `second`.
+/// Returns the steps after `first` that do not depend on it, followed by `second`.
 static sequence without(uint32_t first, const second_step *second, const step_clock *clock) {
     sequence s = {0, second->effects, second->effect_count, second->thread, second->choice, clock,
                   second->is_in_runtime};
@@ -533,7 +535,8 @@ static void found_race(uint32_t first, const second_step *second, const step_clo
     insert(n, s);
 }
 
-/// What a thread knows of before a step: its own steps, and those that started it or woke it.
+/// The clock of a thread before a step: it covers the thread's own steps, and those that started or
+/// woke it.
 static step_clock clock_before(uint32_t step, int thread) {
     step_clock clock = {0};
     uint32_t k = step;
@@ -549,7 +552,7 @@ static step_clock clock_before(uint32_t step, int thread) {
     return clock;
 }
 
-/// Looks for the steps with which a step is in a race. Returns its clock.
+/// Finds the steps that race with a step. Returns the clock of that step.
 static step_clock look_for_races(const second_step *second, bool counts) {
     step_clock known = clock_before(second->at, second->thread), all = known;
     const uint32_t start = after_last_barrier(second->at);
@@ -569,8 +572,8 @@ static step_clock look_for_races(const second_step *second, bool counts) {
     return all;
 }
 
-/// What a thread waits for at the end, or before something that happens because no thread can go on, is
-/// in a race with those that took it first.
+/// A thread that waits at the end of the run, or before a step that is possible only because no
+/// thread is enabled, races with the threads that took first what it waits for.
 static void look_for_races_of_waiting(uint32_t step) {
     const node *n = &search.nodes[step];
     for (int i = 0; i < lab.thread_count; i++) {
@@ -609,7 +612,7 @@ static void look_at_step(uint32_t step) {
     search.clocks[step].at[second.thread] = search.numbers[step];
 }
 
-/// A step at which the process is known to end has no effects but what it announced.
+/// A step that is known to crash the process has only the effect that it announced.
 static void complete_last_step(void) {
     const uint32_t last = lab.step_count - 1;
     if (search.nodes[last].first_effect < search.effect_count) return;
@@ -617,7 +620,7 @@ static void complete_last_step(void) {
     rl_note_effect(p->kind, p->address, 0);
 }
 
-/// What the step of the present run at a node counts as while its thread sleeps.
+/// Records as what the executed step at a node counts while its thread sleeps.
 static void note_kind(uint32_t step) {
     node *n = &search.nodes[step];
     const size_t first = n->first_effect;
@@ -667,7 +670,7 @@ bool rl_could_go_on(const step_clock *done, int thread, uint32_t next) {
         const bool is_for_it = o->thread == thread && o->since < at && o->to >= at;
         if (is_for_it && !rl_is_step_before(o->from, done)) return false;
     }
-    // What is done first to a lock shows what it was free for until then.
+    // The first remaining effect on the address shows how it was available until then.
     const effect own = {p->address, p->kind, 0};
     for (uint32_t k = 0; k < lab.step_count; k++) {
         if (rl_is_step_before(k, done)) continue;

@@ -1,56 +1,57 @@
-// Explores interleavings that differ only in the order of independent steps once.
+// Partial-order reduction: explores one of the interleavings that differ only in the order of
+// independent steps.
 
 #pragma once
 
 #include "Search/dependence.h"
 #include "State/state.h"
 
-/// Whether interleavings that differ only in the order of independent steps are explored once.
+/// Whether partial-order reduction is on.
 bool rl_reduces(void);
 void rl_begin_reduced_run(void);
-/// The threads that can make the next step, in each way.
+/// The threads that can make the next step, for each kind of choice.
 typedef struct {
     rl_thread_set enabled, early, time_out, spurious;
 } alternatives;
 
-/// A step is about to be chosen. `is_barrier`: it is possible only because nothing else is.
+/// Called before a step is chosen. `is_barrier`: the step is possible only because no other is.
 void rl_come_to_node(const alternatives *could, bool is_barrier);
-/// At the last choice that is prescribed: what the steps of the sleeping threads have turned out as.
+/// At the last prescribed choice: restores the kinds of the sleeping threads' steps, as executed.
 void rl_fall_asleep_at_branch(void);
-/// The choice with which the search wants to go on, or NO_THREAD.
+/// The choice with which the search continues, or NO_THREAD.
 int rl_wished_choice(void);
-/// The present step has done something at an address; `free_for`: RL_FREE_… before it.
+/// Records an effect of the current step at an address. `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
-/// The present step does something that it did not announce, in the concurrency runtime.
+/// Records that the current step has an unannounced effect in the concurrency runtime.
 void rl_note_runtime(void);
-/// Effects that turn out only when the run is over, in the order of their steps.
+/// Effects that are known only after the run, in the order of their steps.
 void rl_note_late_effect(uint32_t step, uint8_t kind, uintptr_t address);
 void rl_add_late_effects(void);
-/// The present step makes the next one of this thread possible.
+/// Records that the current step enables the next step of this thread.
 void rl_note_order(int thread);
 /// The same for the last of the first `step_count` steps.
 void rl_note_order_from(uint32_t step_count, int thread);
-/// The present step has waited for the end of this thread.
+/// Records that the current step waited for the end of this thread.
 void rl_note_join(int of);
-/// This thread makes the next step.
+/// Records that this thread makes the next step.
 void rl_follow_orders(int thread);
-/// The steps from this one on are taken back.
+/// Removes the steps from this one on.
 void rl_forget_steps_from(uint32_t step);
-/// There are alternatives that no race between two steps shows.
+/// Announces alternatives that no race between two steps shows.
 void rl_explore_all_choices(void);
-/// After a run: finds out what else there is to explore.
+/// After a run: finds what else to explore.
 void rl_look_for_races(void);
-/// How many steps of each thread come before a moment.
+/// A moment of a run, as the number of steps of each thread that happen before it.
 typedef struct {
     uint32_t at[RL_MAX_THREADS];
 } step_clock;
 
-/// How many steps of each thread come before a step of the run that was looked at last, and it.
+/// The clock of a step of the last run: the steps that happen before it, and itself.
 const step_clock *rl_clock_of_step(uint32_t step);
-/// Whether a step is one of those that a clock counts.
+/// Whether a clock covers a step.
 bool rl_is_step_before(uint32_t step, const step_clock *clock);
-/// Whether a thread can go on when just these steps have been made; `next` is the one it makes next,
-/// UINT32_MAX if there is none.
+/// Whether a thread is enabled after exactly the steps that `done` covers. `next` is its next step
+/// in the run, UINT32_MAX if there is none.
 bool rl_could_go_on(const step_clock *done, int thread, uint32_t next);
 branch *rl_next_reduced_branch(void);
 void rl_forget_reduction(void);

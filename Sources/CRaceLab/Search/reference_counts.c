@@ -1,15 +1,16 @@
-// Steps that depend on one another through reference counts alone. Whether a weak reference still
-// finds its object, which thread runs a `deinit`, whether an object is known to be uniquely
-// referenced: all of that is decided by retains and releases, which are no steps of their own.
+// Dependences through reference counts alone. Retains and releases decide whether a weak reference
+// still finds its object, which thread runs a `deinit`, and whether an object is uniquely
+// referenced. But they are not steps of their own.
 //
-// An object counts as *observed* if a thread looks for it through a weak reference, asks whether it is
-// unique, or if its end makes steps. That is of interest only if it could end while the threads run:
-// if something that holds it all the time keeps it alive, the order of the others decides nothing.
-// Then a step that takes references away depends on others that do, and on those that look.
+// An object is *observed* if a thread loads it through a weak reference, asks whether it is
+// uniquely referenced, or if its deinitialization makes steps. Observed objects matter only if they
+// could end while the threads run: if some reference keeps the object alive all the time, the order
+// of the other retains and releases decides nothing. Otherwise a step that removes references
+// depends on other such steps, and on those that observe the object.
 //
-// Which objects these are is known when a run is over. What sleeps during a run goes by what has been
-// learned before: the classes of observed objects, and the places in the code whose steps change their
-// counts. When a run adds to that, the exploration begins anew.
+// Which objects matter is known after a run. During a run, sleep sets use what earlier runs have
+// shown: the classes of observed objects, and the places in the code whose steps change their
+// counts. When a run adds to that, the exploration starts over.
 
 #include "Search/reference_counts.h"
 
@@ -21,21 +22,21 @@
 
 #include <dlfcn.h>
 
-// MARK: - In this run
+// MARK: - Current run
 
-/// What is known of the reference count of an object.
+/// What is known about the reference count of an object.
 typedef struct {
     uintptr_t object, type;
     bool is_observed, asks_for_uniqueness, is_counted;
-    int64_t at_first;           // how many references there were before the first change
-    int32_t change[RL_MAX_THREADS], least[RL_MAX_THREADS];  // by each thread, and at its lowest
+    int64_t at_first;           // the number of references before the first change
+    int32_t change[RL_MAX_THREADS], least[RL_MAX_THREADS];  // each thread's sum, and its minimum
 } observed;
 
-/// What a step has done to the reference count of an object.
+/// The effect of a step on the reference count of an object.
 typedef struct {
-    size_t of;                  // which object
+    size_t of;                  // the index of the object
     uint32_t step;
-    int32_t change, after;      // and what the thread has changed so far
+    int32_t change, after;      // `after`: the sum of the thread's changes so far
     bool looks;
 } counting;
 
@@ -44,9 +45,9 @@ static size_t object_count, object_capacity;
 static counting *countings;
 static size_t counting_count, counting_capacity;
 
-// MARK: - In all runs
+// MARK: - All runs of the exploration
 
-/// Steps at this place in the code change the count of an object of this type, or only look at it.
+/// Steps at this place in the code change the count of an object of this type, or only read it.
 typedef struct {
     uintptr_t pc, type;
     bool changes;
@@ -57,7 +58,8 @@ static size_t type_count, type_capacity;
 static place *places;
 static size_t place_count, place_capacity;
 
-/// Retains and releases cannot be noticed here: any two steps may depend on one another.
+/// Retains and releases cannot be observed on this platform: any two steps may depend on one
+/// another.
 static bool is_everywhere;
 
 void rl_begin_counts_of_run(void) { object_count = counting_count = 0; }
@@ -92,14 +94,14 @@ bool rl_depends_on_count(uintptr_t pc, uint8_t kind, uintptr_t counted) {
     return does_at(pc, type, true) || (kind == RL_COUNT && does_at(pc, type, false));
 }
 
-// MARK: - What threads do
+// MARK: - Events on the threads
 
 static bool is_listening(void) {
-    // In a replay, too: what this leaves on the stack must be the same there.
+    // Also in a replay, so that the same remnants are left on the stack.
     return rl_active && lab.scenario->reduce && me->fate == STAYS && my_thread()->last_step >= 0;
 }
 
-/// A thread that was lost may come back in the middle of another exploration.
+/// A lost thread may come back during another exploration.
 static bool is_followed_here(void) { return me && me->fate != IS_LOST && lab.scenario->reduce; }
 
 static size_t number_of(uintptr_t object) {
@@ -117,7 +119,7 @@ static int64_t references_to(uintptr_t object) {
     return count ? (int64_t)count((const void *)object) : 0;
 }
 
-/// Those that sleep at a place that depends on it wake up.
+/// Wakes the threads that sleep at a place which depends on this count.
 static void wake_because_of(uintptr_t object, uint8_t kind) {
     for (int i = 0; i < lab.thread_count; i++)
         if (has(lab.sleeping, i) && rl_depends_on_count(lab.threads[i].pc, kind, object))
@@ -139,7 +141,7 @@ static void write_down(size_t of, int32_t change, bool looks) {
         (counting){of, step, change, objects[of].change[me->thread], looks};
 }
 
-/// `before`: references there were before the change.
+/// `before`: the number of references before the change.
 static void note_change(uintptr_t object, int32_t change, int64_t before) {
     const size_t of = number_of(object);
     observed *o = &objects[of];
@@ -151,7 +153,7 @@ static void note_change(uintptr_t object, int32_t change, int64_t before) {
     write_down(of, change, false);
 }
 
-/// What is no object, such as the text of a string literal, has its highest bit set.
+/// Values that are not objects, such as string literals, have their highest bit set.
 static bool is_followed(const void *object) {
     return type_count > 0 && (intptr_t)object > 0 && is_of_interest(*(const uintptr_t *)object);
 }
@@ -195,7 +197,8 @@ void rl_looks_at_object(const void *object) {
     rl_clean_stack();
 }
 
-// Where a weak reference leads is noted, because once the object is gone the reference does not tell.
+// The target of a weak reference is recorded, because the reference does not reveal it once the
+// object is gone.
 
 void rl_refers_weakly(const void *reference, const void *object) {
     if (!is_followed_here()) return;
@@ -232,8 +235,8 @@ void rl_forget_counts_from(uint32_t step) {
 
 // MARK: - After a run
 
-/// Whether, in some order of what the threads have done, no reference could be left when one of them
-/// has changed the count by `after`.
+/// Whether some order of what the threads have done leaves no reference when thread `by` has
+/// changed the count by `after`.
 static bool could_end(const observed *o, int by, int32_t after) {
     int64_t least = o->at_first + after;
     for (int i = 0; i < lab.thread_count; i++)
@@ -257,7 +260,7 @@ static bool learn_types(void) {
     return has_learned;
 }
 
-/// A step that can never take the last reference away may as well come earlier or later.
+/// A step that cannot remove the last reference can be permuted freely.
 static bool depends(const counting *c) {
     const observed *o = &objects[c->of];
     if (c->looks || o->asks_for_uniqueness) return c->looks || c->change != 0;

@@ -1,4 +1,4 @@
-// What is still to be explored.
+// The interleavings that are still to be explored.
 
 #include "Search/search.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/// First in, first out.
+/// A first-in, first-out queue.
 typedef struct {
     branch **items;
     size_t first, count, capacity;
@@ -55,7 +55,7 @@ void rl_forget_branches(void) {
     queue_count = 0;
 }
 
-/// The branch on which another choice is made at step `k`.
+/// Adds the branch that makes another choice at step `k`.
 static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
     const rl_step *step = &lab.steps[k];
     int index = rl_chosen_thread(choice);
@@ -75,8 +75,8 @@ static void add_branch(uint32_t k, uint8_t choice, rl_thread_set sleeping) {
     push(preemptions, b);
 }
 
-/// At every step that was not prescribed, each thread that could have gone instead makes one
-/// branch, and so does each attempt that could have come early. So every interleaving is reached
+/// At every step that was not prescribed, adds a branch for each other enabled thread, each attempt
+/// that could come early, and each wait that could end unprompted. So every interleaving is reached
 /// from exactly one other.
 void rl_add_branches(void) {
     if (rl_reduces()) return rl_look_for_races();
@@ -93,8 +93,8 @@ void rl_add_branches(void) {
             add_branch(k, (uint8_t)i, sleeping);
             sleeping |= set_of(i);
         }
-        // Whatever the others do next may depend on an attempt that comes before a release: that
-        // it has happened can show in many ways.
+        // Any later step of another thread may depend on an attempt that comes before a release:
+        // there are many ways to observe that the release has happened.
         rl_thread_set early = step->could_be_early & ~step->sleeping;
         if (lab.scenario->faults & RL_FAULT_NO_EARLY_ATTEMPTS) early = 0;
         for (int i = 0; i < lab.thread_count; i++)
@@ -106,7 +106,7 @@ void rl_add_branches(void) {
     }
 }
 
-/// The schedule with which the scenario says to begin, if it does.
+/// Returns the schedule that the scenario prescribes, or NULL.
 branch *rl_given_schedule(void) {
     const rl_scenario *s = lab.scenario;
     if (!s->schedule) return NULL;

@@ -1,4 +1,4 @@
-// What is still to be explored.
+// The interleavings that are still to be explored.
 
 #pragma once
 
@@ -7,5 +7,5 @@
 branch *rl_given_schedule(void);
 branch *rl_next_branch(void);
 void rl_forget_branches(void);
-/// Writes down, at every step that was not prescribed, who else could have gone.
+/// Adds a branch for each other choice at the steps that were not prescribed.
 void rl_add_branches(void);

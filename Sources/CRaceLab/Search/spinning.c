@@ -1,9 +1,10 @@
-// Recognizes threads that spin: that come to the same point in the same state, while nothing they have
-// looked at has changed. Such a thread is not scheduled until something changes.
+// Detects spinning threads: threads that reach the same point in the same state, while nothing that
+// they have read has changed. Such a thread is not scheduled until something changes.
 //
-// The state of a thread is its stack, its registers, and the memory that it has allocated itself and can
-// reach. A loop that allocates finds its memory elsewhere in each round, because freed memory is kept
-// until the run is over; so the address of a recent block counts as how many blocks ago it was allocated.
+// The state of a thread is its stack, its registers, and the memory that it has allocated and can
+// reach. A loop that allocates gets different addresses in each iteration, because freed memory is
+// kept until the run is over. So the address of a recent block is replaced by the block's age: how
+// many blocks were allocated after it.
 
 #include "Search/spinning.h"
 
@@ -18,13 +19,13 @@
 
 enum { MOST_BLOCKS = 64, MOST_BYTES = 1024 };
 
-/// So many rounds of a loop in which nothing is changed for good, although locks are taken and
-/// released, are enough to see that it spins.
+/// After so many iterations of a loop that change nothing but locks, which they take and release,
+/// the thread is considered spinning.
 enum { MOST_VAIN_ROUNDS = 3 };
 
 // MARK: - Memory
 
-/// How many of the blocks of a thread begin at an address, or before it.
+/// Returns how many blocks of a thread begin at or before an address.
 static size_t blocks_up_to(const thread *t, uintptr_t address) {
     size_t low = 0, high = t->block_count;
     while (low < high) {
@@ -51,7 +52,7 @@ static void add_block(thread *t, uintptr_t start, size_t size) {
 void rl_allocated(void *memory, size_t size) {
     if (!memory || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
-    // What was there before is no part of the state of the thread.
+    // The previous contents are not part of the state of the thread.
     memset(memory, 0, size < MOST_BYTES ? size : MOST_BYTES);
     rl_ignore();
     add_block(t, (uintptr_t)memory, size);
@@ -74,9 +75,9 @@ void rl_freed(const void *memory) {
 
 typedef struct {
     thread *thread;
-    uint64_t hash, number;      // the latter tells blocks that have been looked at
-    size_t recent;              // blocks from here on count as how long ago they were allocated
-    size_t blocks[MOST_BLOCKS]; // that can be reached
+    uint64_t hash, number;      // `number` marks the blocks that have been visited
+    size_t recent;              // blocks from this one on are replaced by their age
+    size_t blocks[MOST_BLOCKS]; // the reachable blocks
     size_t block_count;
 } look;
 
@@ -87,7 +88,7 @@ static void reach(look *l, size_t index) {
     l->blocks[l->block_count++] = index;
 }
 
-/// A word as it counts: a pointer to recent memory is not the same in two rounds of a loop.
+/// The value of a word in the fingerprint: pointers to recent memory differ between iterations.
 static uint64_t seen_as(look *l, uint64_t word) {
     const thread *t = l->thread;
     if (word - t->lowest >= t->highest - t->lowest) return word;
@@ -102,8 +103,8 @@ static uint64_t seen_as(look *l, uint64_t word) {
     return age << 40 ^ (word - b->start) ^ 0x8000000000000000ull;
 }
 
-// The two functions below are applied to all that is on the stack, at every read: so each is one
-// expression, because a debug build keeps in registers only what is within one.
+// The two functions below process the whole stack at every read. Each is a single expression,
+// because a debug build keeps values in registers only within an expression.
 
 static bool may_point_to_a_block(const thread *t, const uint64_t *w) {
     const uintptr_t low = t->lowest, span = t->highest - low;
@@ -111,7 +112,7 @@ static bool may_point_to_a_block(const thread *t, const uint64_t *w) {
            (w[4] - low < span) | (w[5] - low < span) | (w[6] - low < span) | (w[7] - low < span);
 }
 
-/// With products that need not wait for one another.
+/// Hashes eight words. The products are independent, so the processor can compute them in parallel.
 static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
     return (hash ^ hash >> 32) * 0x9E3779B97F4A7C15ull +
            (w[0] * 0xC2B2AE3D27D4EB4Full + w[1] * 0x165667B19E3779F9ull) +
@@ -133,8 +134,8 @@ static void look_at_words(look *l, const uint64_t *words, size_t count) {
     }
 }
 
-/// How many words at the beginning of a `jmp_buf` are registers: those that a function has to
-/// preserve. On arm64 these are x19 to x30, the stack pointer (and a word of padding), d8 to d15.
+/// The number of words at the beginning of a `jmp_buf` that hold callee-saved registers. On arm64
+/// these are x19 to x30, the stack pointer (and a word of padding), and d8 to d15.
 #if defined(__aarch64__)
 #define SAVED_WORDS 22
 #else
@@ -142,7 +143,7 @@ static void look_at_words(look *l, const uint64_t *words, size_t count) {
 #endif
 _Static_assert(SAVED_WORDS * sizeof(uint64_t) <= sizeof(jmp_buf), "they are all in it");
 
-/// Everything a thread could tell two rounds of a loop apart by, in one number.
+/// A hash of everything by which a thread could distinguish two iterations of a loop.
 static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
     static uint64_t number;
     look l = {.thread = t, .recent = recent, .number = ++number};
@@ -160,7 +161,7 @@ static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
     return l.hash;
 }
 
-// MARK: - Rounds
+// MARK: - Iterations
 
 static bool may_spin(const thread *t) {
     return t->kind == RL_READ || t->kind == RL_ATOMIC_READ || t->waits_for ||
@@ -188,12 +189,12 @@ static change change_since(const thread *t, size_t at) {
 }
 
 void rl_look_for_spinning(thread *t, uintptr_t stack) {
-    // What a task can tell rounds of a loop apart by is not on the stack.
+    // A task keeps the state of its loops elsewhere than on the stack.
     if (!may_spin(t) || t->is_task) {
         lab.looks_in_vain = false;
         return;
     }
-    // One call of a library may be several steps: an attempt first, then waiting.
+    // One library call may be several steps: an attempt, and then a wait.
     const uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
     const size_t at = find_visit(t, what);
     if (at == t->visit_count) {
@@ -212,8 +213,8 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     const change seen = now.fingerprint == before ? change_since(t, at) : SOMETHING;
     if (seen == SOMETHING) now.vain_rounds = 0;
     if (seen == LOCKS_ONLY) now.vain_rounds++;
-    // In a critical section that it has entered in this round it would keep out those for which it
-    // waits.
+    // In a critical section that it entered in this iteration, the thread would block the threads
+    // it waits for.
     const bool is_inside = t->locks_held > now.least_held;
     t->is_vain = !is_inside && now.vain_rounds > MOST_VAIN_ROUNDS;
     t->spinning = !is_inside && (seen == NOTHING || t->is_vain);

@@ -1,21 +1,21 @@
-// Recognizes threads that spin.
+// Detects spinning threads.
 
 #pragma once
 
 #include "State/state.h"
 
-/// This thread has allocated memory.
+/// The calling thread has allocated memory.
 void rl_allocated(void *memory, size_t size);
-/// This thread frees memory, or moves it elsewhere.
+/// The calling thread frees memory, or moves it.
 void rl_freed(const void *memory);
 
-/// A thread has come to a point: finds out whether it spins.
+/// Called when a thread reaches a point: finds out whether it spins.
 void rl_look_for_spinning(thread *t, uintptr_t stack);
-/// What a thread has looked at so far is of no interest for that.
+/// Forgets the visits of a thread, so that it does not count as spinning.
 void rl_forget_visits(thread *t);
-/// Another thread has changed what is at an address. `is_lasting`: not only a lock was taken.
+/// Another thread has changed the value at an address. `is_lasting`: it did more than take a lock.
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting);
-/// A thread has released a lock.
+/// The thread has released a lock.
 void rl_holds_fewer(thread *t);
-/// Whether a thread that spins takes locks meanwhile, or attempts to.
+/// Whether a spinning thread takes locks meanwhile, or attempts to.
 bool rl_is_busy(const thread *t);

@@ -1,4 +1,4 @@
-// What a step means for threads that sleep or spin until something is done.
+// The effect of a step on threads in the sleep set and on spinning threads.
 
 #include "Search/waking.h"
 
@@ -8,14 +8,14 @@
 #include "Search/reduction.h"
 #include "Search/spinning.h"
 
-/// Whether a thread sleeps no longer because something has been done. Its step counts as what it
-/// turned out as: an exchange that fails has only read.
+/// Whether an operation removes a thread from the sleep set, because the thread's step depends on
+/// it. The step counts as the kind that it was when executed: an exchange that fails has only read.
 static bool wakes(int index, uint8_t kind, uintptr_t address) {
     return rl_are_dependent(kind, address, lab.sleeping_kinds[index], lab.threads[index].address);
 }
 
-/// Something was done at an address: a thread that sleeps because doing it later made no difference,
-/// or, if it changes what is there, spins until another thread does it, wakes up.
+/// Records an operation at an address. Removes the threads whose steps depend on it from the sleep
+/// set and, if the operation changes the value, wakes threads that spin on it.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     rl_note_effect(kind, address, lab.free_before);
     if (rl_is_about_tasks(kind)) lab.sleeping &= ~lab.sleeping_in_runtime;
@@ -33,7 +33,8 @@ void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {
     rl_note_runtime();
     for (int i = 0; i < lab.thread_count; i++)
         if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
-    // What the step of such a thread does is known, but not to what: addresses differ from run to run.
+    // The kind of such a thread's step is known, but not its address: addresses differ between
+    // runs.
     lab.sleeping &= ~lab.sleeping_in_runtime;
 }
 

@@ -1,10 +1,10 @@
-// What a step means for threads that sleep or spin until something is done.
+// The effect of a step on threads in the sleep set and on spinning threads.
 
 #pragma once
 
 #include "State/state.h"
 
-/// Something was done at an address by a thread.
+/// A thread has carried out an operation at an address.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
-/// The same for what the concurrency runtime does in a step, which has not announced it.
+/// The same for an unannounced operation of the concurrency runtime within a step.
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for);

@@ -1,10 +1,10 @@
-// Where an entry point was called.
+// The place from which an entry point was called.
 
 #pragma once
 
 #include "Platform/build.h"
 
-/// The place in the code under test, and the top of its stack.
+/// The return address in the code under test, and the top of the caller's stack.
 typedef struct {
     uintptr_t pc;
     uintptr_t stack;

@@ -1,4 +1,5 @@
-// What is known of each address in this run. A table keeps what earlier runs knew, to be used again.
+// What is known about each address in the current run. The tables keep the records of earlier runs
+// for reuse.
 
 #include "State/shadow.h"
 
@@ -8,16 +9,16 @@
 
 #include <string.h>
 
-/// What is known stays where it is when the table grows.
+/// The record does not move when the table grows.
 typedef struct {
     uintptr_t address;
-    uint64_t run;               // of another run: empty
-    void *known;                // NULL: not allocated yet
+    uint64_t run;               // if it is not the current run, the slot is empty
+    void *known;                // the record; NULL: not allocated yet
 } slot;
 
 typedef struct {
     slot *slots;
-    size_t count, capacity;     // the latter is a power of 2
+    size_t count, capacity;     // `capacity` is a power of 2
 } table;
 
 static table cells, locks;
@@ -43,8 +44,8 @@ static void make_room(table *t, void (*discard_known)(void *known)) {
     if (old.slots) discard(old.slots);
 }
 
-/// Sets `*is_new` if nothing is known of the address. Then what an earlier run knew of another one may
-/// be there.
+/// Sets `*is_new` if nothing is known about the address. The record may then hold data of an
+/// earlier run about another address.
 static void *known_at(table *t, uintptr_t address, size_t size,
                       void (*discard_known)(void *known), bool *is_new) {
     if (2 * t->count >= t->capacity) make_room(t, discard_known);

@@ -1,4 +1,4 @@
-// What each thread says of itself, and how it leaves a body that will never end.
+// What each thread knows about itself, and how it leaves a body that will never finish.
 
 #include "State/state.h"
 
@@ -49,11 +49,11 @@ bool rl_has_fault(unsigned fault) { return lab.scenario->faults & fault; }
 bool rl_gives(unsigned liberty) {
     const rl_scenario *s = lab.scenario;
     if (s->liberties & liberty) return true;
-    // A schedule that is run as it is says itself when time is up.
+    // An exact replay contains the time-outs and spurious wakeups of its schedule.
     return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;
 }
 
-// MARK: - Giving up
+// MARK: - Abandoning bodies
 
 static void release_real_locks(thread *t) {
     while (t->held_count > 0) {
@@ -62,12 +62,12 @@ static void release_real_locks(thread *t) {
     }
 }
 
-/// The stack of the body is given up with the worker; what the body held on the heap is lost, which is
-/// the price of getting out of a deadlock.
+/// The stack of the body is abandoned together with the worker. What the body held on the heap
+/// leaks; that is the price of leaving a deadlock.
 _Noreturn void rl_give_up(void) {
     rl_hear_no_more();
-    // A thread that was lost may come back in the middle of another exploration, where its
-    // number stands for another thread.
+    // A lost thread may come back during another exploration, where its number belongs to another
+    // thread.
     if (me->thread >= 0 && me->fate != IS_LOST) release_real_locks(my_thread());
     longjmp(me->landing->at, 1);
 }

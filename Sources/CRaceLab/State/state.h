@@ -1,9 +1,10 @@
-// The state of the exploration, which all files share, and what each thread says of itself. All of it
-// belongs to the thread whose turn it is; the parkers through which one thread hands over to another
-// are what makes the changes of the one visible to the other.
+// The state of the exploration, which all files share, and what each thread knows about itself.
+// Only the thread whose turn it is accesses it. The parkers through which threads hand over make
+// the changes of one thread visible to the next.
 //
-// Includes, and with them calls, run one way, from the first of these folders to the last: Child, Hooks,
-// Scheduler, Model, Search, Symbols, State, Platform. The exceptions are in Scheduler/between_runs.h.
+// Includes, and with them calls, run in one direction, from the first of these folders to the last:
+// Child, Hooks, Scheduler, Model, Search, Symbols, State, Platform. The exceptions are in
+// Scheduler/between_runs.h.
 
 #pragma once
 
@@ -23,14 +24,15 @@
 
 _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
 
-/// Up to which of its moments each thread is known. An atomic operation tells its values to others
-/// whatever its memory ordering; what happens before what depends on the ordering.
+/// The latest moment of each thread that is known, and that is ordered. An atomic operation makes
+/// its value known whatever its memory ordering; whether it creates a happens-before edge depends
+/// on the ordering.
 typedef struct {
-    uint32_t at[RL_MAX_THREADS];       // what can be known: every atomic operation tells everything
-    uint32_t ordered[RL_MAX_THREADS];  // what happens before: never more than `at`
+    uint32_t at[RL_MAX_THREADS];       // what can be known: every atomic operation passes it on
+    uint32_t ordered[RL_MAX_THREADS];  // what happens-before: never more than `at`
 } vector_clock;
 
-/// What is known of one place in memory.
+/// A shadow cell: what is known about an address.
 typedef struct {
     int8_t writer;
     uint32_t write_clock, write_step;
@@ -38,85 +40,87 @@ typedef struct {
     uintptr_t write_pc;
     uint32_t read_clock[RL_MAX_THREADS], read_step[RL_MAX_THREADS];
     uintptr_t read_pc[RL_MAX_THREADS];
-    vector_clock released;      // by atomic writes (`ordered`: the release sequences), or handed over
+    vector_clock released;      // by atomic writes (`ordered`: release sequences), or handed over
     uintptr_t handed_over_pc;
-    size_t counted, referent;   // an object, and that of a weak reference: see reference_counts.c
+    size_t counted, referent;   // an object's index + 1, and that of a weak reference's target; 0
     bool is_semaphore;
-    int64_t made_with;          // the count of a semaphore
-    uint32_t left_in;           // of an actor: how many steps there were when a task left it last
+    int64_t made_with;          // the initial count of a semaphore
+    uint32_t left_in;           // of an actor: how many steps there were when a task last left it
 } cell;
 
-/// Work that was sent to a queue of Dispatch and is not done yet.
+/// Work that was sent to a Dispatch queue and is not done yet.
 typedef struct {
     const void *work;
-    bool exclusive;             // nothing else may be done on the queue meanwhile
-    int8_t by;                  // who sent it …
-    uint32_t since;             // … and that thread's clock at the time
+    bool exclusive;             // no other work may run on the queue meanwhile
+    int8_t by;                  // the thread that sent it …
+    uint32_t since;             // … and that thread's clock at that moment
 } in_line;
 
-/// What is known of something for which threads wait: a lock of any kind, a semaphore, a queue.
+/// What is known about something that threads wait for: a lock of any kind, a semaphore, a group, a
+/// queue.
 typedef struct {
     uintptr_t address;
     int8_t owner;
-    uint32_t depth;             // how often the owner of a recursive lock has taken it again
+    uint32_t depth;             // how many more times the owner of a recursive lock has taken it
     uintptr_t owner_pc;
     rl_thread_set sharers;      // the readers
     uint32_t shared_depth[RL_MAX_THREADS];
     uintptr_t shared_pc[RL_MAX_THREADS];
     bool is_semaphore;
     int64_t count, count_at_first;
-    vector_clock released;      // by the last owner, or by all who signalled
-    vector_clock shared_released;  // by the readers so far: of interest to the next owner only
-    in_line *line;                 // for a queue of Dispatch: what is sent to it and not yet done
+    vector_clock released;      // by the last owner, or by all threads that signaled
+    vector_clock shared_released;  // by the readers so far: only the next owner acquires it
+    in_line *line;                 // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
 } lock;
 
-/// A point at which a thread has been since it last changed something.
+/// A point that a thread has visited since its last lasting change.
 typedef struct {
     uintptr_t address, pc;
-    uint8_t what;               // it was about to do: its kind, and whether it slept
-    bool is_changed;            // what is there, by another thread since then …
-    bool is_changed_for_good;   // … and not only by a lock that was taken or released
-    uint32_t vain_rounds;       // after which only such locks had changed
-    uint32_t least_held;        // how few locks the thread has held since then
+    uint8_t what;               // the kind of the step, and whether the thread slept
+    bool is_changed;            // another thread has changed the value since then …
+    bool is_changed_for_good;   // … and not only by taking or releasing a lock
+    uint32_t vain_rounds;       // iterations during which only such locks changed
+    uint32_t least_held;        // the fewest locks that the thread has held since then
     uint64_t fingerprint;       // of the thread's state
-    size_t block_count;         // how much memory it had allocated …
-    size_t recent;              // … and how much when it was here before that
+    size_t block_count;         // how many blocks it had allocated …
+    size_t recent;              // … and how many at its previous visit
 } visit;
 
-/// Memory that a thread has allocated during the run.
+/// A block of memory that a thread has allocated during the run.
 typedef struct {
     uintptr_t start;
     size_t size;
-    uint64_t looked_at_in;      // the fingerprint of this number
+    uint64_t looked_at_in;      // number of the last fingerprint that includes it
     bool is_freed;
 } block_of_memory;
 
-/// A lock that a thread has released at the end of its last step. Until it makes the next one, an
-/// attempt of another thread to take the lock may as well come before that.
+/// A lock that a thread released at the end of its last step. Until the thread's next step, another
+/// thread's attempt to take the lock could as well have come before the release.
 typedef struct {
     lock *lock;
-    uint32_t since;             // the thread's clock at the time
-    bool shared;                // it was one of several readers
+    uint32_t since;             // the thread's clock at that moment
+    bool shared;                // it was a reader's share of the lock
 } deferred_release;
 
-/// A lock of the real world, to be released for a thread that will not come to do it.
+/// A real lock, which the engine releases if its holder is abandoned.
 typedef struct {
     void *lock;
     void (*release)(void *lock);
-    bool silent;                // the thread sets the word to 0 without saying so
+    bool silent;                // the thread sets the word to 0 without a call
     uint32_t since;             // the step in which it was taken
 } held_lock;
 
-/// A place in the stack of this thread where it goes when its body is given up, in place of the
-/// beginning: a caller of code under test through a function that must return sets one
-/// (`setjmp(landing.at)`), and goes on with `rl_continue_giving_up` when that has returned.
+/// A place on the stack to which the thread jumps when its body is abandoned, instead of the
+/// worker's base. It is needed where code under test runs inside a function that must return: the
+/// caller sets a landing (`setjmp(landing.at)`), and calls `rl_continue_giving_up` when that
+/// function has returned.
 typedef struct rl_landing {
     jmp_buf at;
     struct rl_landing *outer;
 } rl_landing;
 
-/// A release of a reference that a thread is in the middle of.
+/// A release of a reference that is in progress.
 typedef struct rl_release_in_progress {
     const void *object;
     struct rl_release_in_progress *outer;
@@ -126,148 +130,148 @@ typedef struct worker worker;
 
 typedef struct {
     bool started, finished;
-    bool timed, timed_out;      // may go on when no other thread can; did so
+    bool timed, timed_out;      // the wait may time out; it did
     bool asleep;                // until a thread signals the condition `asleep_on`
-    bool idle;                  // the run is over but for workers like this one, which end now
-    uint8_t kind;               // what it is about to do …
-    uintptr_t address, pc;      // … to what, and where
-    lock *waits_for;            // NULL unless it is about to take something
-    const void *comes_for;      // the work in line for which it is about to take a queue, or NULL
-    vector_clock stands_behind; // work that was sent at these times, although no step has passed that on
+    bool idle;                  // only idle workers are left, and this one ends now
+    uint8_t kind;               // the kind of its next step …
+    uintptr_t address, pc;      // … its address, and where in the code
+    lock *waits_for;            // what its next step takes, or NULL
+    const void *comes_for;      // the queued work for which it is about to take a queue, or NULL
+    vector_clock stands_behind; // it queued up behind work that was sent at these moments
     uintptr_t asleep_on;
-    uint32_t asleep_since;      // a step
+    uint32_t asleep_since;      // a step number
     bool is_spurious;           // it wakes up without a signal
-    int8_t joins;               // the thread whose end it is about to wait for; NO_THREAD: a team's
-    uintptr_t team;             // it is waited for together with the others of its team; 0: none
+    int8_t joins;               // the thread that it is about to join; NO_THREAD: a team
+    uintptr_t team;             // the team with which it is joined; 0: none
     worker *on;
-    void (*own_body)(void *);   // of a thread that is none of the scenario's; NULL: it is
+    void (*own_body)(void *);   // of a thread that the scenario does not have; otherwise NULL
     void *argument;
-    worker *starter;            // waits until this thread has come to its first point
-    pthread_t pthread;          // of a thread that another one has started
+    worker *starter;            // waits until this thread has reached its first point
+    pthread_t pthread;          // of a thread that another thread has started
     bool is_added, is_detached;
     vector_clock clock;
     uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
     uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence
-    int order;                  // of the atomic operation that it is about to make
-    uint32_t told;              // its clock when it last told others what it had done, in a step …
-    uint32_t told_in;           // … and how many steps there were then
+    int order;                  // the memory ordering of its next atomic operation
+    uint32_t told;              // its clock when a step last published it …
+    uint32_t told_in;           // … and how many steps there were at that moment
     int32_t last_step;          // -1 before its first
-    bool unreported;            // `stepped` has not been called for its last step
+    bool unreported;            // `stepped` has not been called for its last step yet
     uint32_t accesses;
     uint32_t locks_held;
     held_lock *held;            // in the order in which they were taken
     size_t held_count, held_capacity;
     deferred_release *released;          // since its last step
     size_t released_count, released_capacity;
-    bool early;                 // its attempt is to come before such a release of another thread
-    lock *missed;               // by the last attempt that did
+    bool early;                 // its attempt comes before such a release of another thread
+    lock *missed;               // the lock of its last early attempt
     bool spinning;
     rl_release_in_progress *releases;  // the innermost one
-    bool has_looked;            // once more, see spinning.c
-    bool is_vain;               // spins although other threads take locks and release them
-    size_t round;               // how many of the last visits belong to the loop that spins
+    bool has_looked;            // it has run its loop once more, see look_again.c
+    bool is_vain;               // it spins although other threads take and release locks
+    size_t round;               // how many of the last visits belong to the spinning loop
     block_of_memory *blocks;
     size_t block_count, block_capacity;
-    uint32_t *by_address;       // the same, in the order of their addresses
+    uint32_t *by_address;       // the same, sorted by address
     size_t by_address_capacity;
-    uintptr_t lowest, highest;  // of those blocks
+    uintptr_t lowest, highest;  // the bounds of those blocks
     visit *visits;
     size_t visit_count, visit_capacity;
 
     // Of a task, see tasks.c.
     bool is_task;
-    uintptr_t task;             // its address; 0: not known yet
-    bool is_away;               // no thread of the operating system runs it
-    bool is_enqueued;           // it stands in line to go on …
+    uintptr_t task;             // its address; 0: unknown
+    bool is_away;               // no operating-system thread runs it
+    bool is_enqueued;           // it waits in an executor's queue …
     bool is_sent;               // … and its next job has left the runtime
-    bool is_ending;             // its last step has been made
-    bool is_of_runtime;         // its code is a library's
-    void *job;                  // what is run when it makes the step that it stands at …
-    void (*work)(void *job);    // … and how; NULL: it stands at a point in the code
-    void *yield;                // such a job, as soon as it is away
+    bool is_ending;             // it has made its last step
+    bool is_of_runtime;         // its code belongs to a library
+    void *job;                  // the job that makes its next step …
+    void (*work)(void *job);    // … and its function; NULL: it is at a point in the code
+    void *yield;                // such a job, once the task is suspended
     void (*work_of_yield)(void *job);
-    worker *lane;               // that ran it last
-    uintptr_t actor;            // to which it has come, or for which it stands in line; 0: none
-    uintptr_t left;             // the actor on which it was when it was suspended, or 0
-    bool is_arriving;           // at an actor, and does not have it yet
-    bool is_yielding;           // it stands in line again
+    worker *lane;               // the worker that ran it last
+    uintptr_t actor;            // on which it runs or for which it waits; 0: none
+    uintptr_t left;             // the actor that it left when it was suspended, or 0
+    bool is_arriving;           // it is arriving at an actor, but does not occupy it yet
+    bool is_yielding;           // it is enqueued again after a yield
     bool was_resumed;           // before it was suspended …
-    vector_clock resumed;       // … by one that had done all this
-    bool is_resuming;           // a task, in a call that has come to its point already
-    enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one that the program began …
-    uint32_t continuation_began;  // … at this moment of the task, or at 0: it is the first
-    uint64_t time;              // at which it stops sleeping
+    vector_clock resumed;       // … by a thread with this clock
+    bool is_resuming;           // it resumes a task, in a call that has made its point already
+    enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one begun by the program …
+    uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
+    uint64_t time;              // at which it wakes up
 } thread;
 
-/// A thread of the operating system on which the bodies of scenarios' threads run.
+/// An operating-system thread that runs the bodies of scenario threads.
 struct worker {
     pthread_t pthread;
     uint32_t number;
-    int processor;              // to which it is bound; -1: none
+    int processor;              // the processor that it is bound to; -1: none
     parker turn;
-    int assigned;               // what to do when its turn comes
-    int thread;                 // whose body it is in, or NO_THREAD
+    int assigned;               // what to do at its turn
+    int thread;                 // the thread whose body it runs, or NO_THREAD
     enum {
         STAYS,
-        IS_DISMISSED,           // its body is given up, and it with it,
-        ENDS_RUN,               // or that of the thread that found that no thread can go on,
-        IS_LOST,                // or that of one which no longer listens
-        OBSERVES_NO_MORE,       // or reading the state, because of a lock that is held
+        IS_DISMISSED,           // its body is abandoned at the end of the run
+        ENDS_RUN,               // it has found that the run is over, and abandons its body
+        IS_LOST,                // it no longer hands over, so the watcher has given it up
+        OBSERVES_NO_MORE,       // it abandons an observation that would wait forever
     } fate;
     rl_landing base;
-    rl_landing *landing;        // where to go when the body is given up
+    rl_landing *landing;        // where to jump when the body is abandoned
     uintptr_t stack_base;
-    uintptr_t body;             // the top of the stack where the lab calls it
-    uintptr_t job_frame;        // of the function of the runtime that has begun the job at hand
+    uintptr_t body;             // the top of the stack where the lab called the body
+    uintptr_t job_frame;        // of the runtime function that began the current job
     worker *next_idle;
-    void *(*start)(void *);     // of a thread that the code under test has started: what it runs
+    void *(*start)(void *);     // the function of a thread that the code under test has started
     void *argument;
     int rounds_of_goodbye;
-    bool is_main;               // it stands for the main thread of the process
+    bool is_main;               // it acts as the main thread of the process
     bool runs_jobs;             // of tasks
-    bool is_deaf;               // until such a job begins
-    int base_thread;            // within whose body it runs jobs, or NO_THREAD
-    bool becomes_task;          // the thread whose body it is in
-    bool is_creating;           // a task …
-    uintptr_t creates_on;       // … that begins on this actor, or on none
-    vector_clock last_job;      // for a planted fault only
-    void *job;                  // to be run
+    bool is_deaf;               // it ignores everything until such a job begins
+    int base_thread;            // the thread in whose body it runs jobs, or NO_THREAD
+    bool becomes_task;          // the thread whose body it runs becomes a task
+    bool is_creating;           // it is creating a task …
+    uintptr_t creates_on;       // … on this actor; 0: on none
+    vector_clock last_job;      // only for an injected fault
+    void *job;                  // the job to run
     void (*job_work)(void *job);
-    vector_clock before_job;    // what happened before a job whose task is not known yet …
+    vector_clock before_job;    // the clock of a job whose task is not known yet …
     uint32_t left_in;           // … and how many steps there were when its actor was left
 };
 
-/// An interleaving that is still to be explored: these choices, then whatever takes the fewest
-/// switches.
+/// An interleaving that is still to be explored: it begins with these choices and continues with
+/// the fewest context switches.
 typedef struct {
-    uint64_t fingerprint;       // of what the steps before the last choice have to be
+    uint64_t fingerprint;       // of the execution before the last choice
     uint32_t length;
-    rl_thread_set sleeping;     // when the last choice is made
-    uint8_t choices[];          // threads, with RL_EARLY perhaps
+    rl_thread_set sleeping;     // the sleep set at the last choice
+    uint8_t choices[];          // see `rl_choice`
 } branch;
 
 struct laboratory {
     const rl_scenario *scenario;
     bool begun;
     rl_summary summary;
-    int64_t began, reported;        // in milliseconds: the exploration, and its progress
-    uint64_t run;                   // counts all runs of the process
+    int64_t began, reported;        // milliseconds: the start, and the last progress report
+    uint64_t run;                   // counts all runs of this process
 
     int thread_count;               // grows when a thread starts another one
-    int first_count;                // of those that the scenario has to begin with
-    int started_count;              // of the latter
+    int first_count;                // how many the scenario begins with
+    int started_count;              // how many of these have been started
     thread threads[RL_MAX_THREADS];
 
     rl_step *steps;
-    uint64_t *fingerprints;         // of all steps before the one with that index
+    uint64_t *fingerprints;         // of the execution before each step
     uint32_t step_count, step_capacity;
     rl_thread_set sleeping;
-    uint8_t sleeping_kinds[RL_MAX_THREADS];  // of the steps of those, as they turned out
-    rl_thread_set sleeping_in_runtime;       // those whose steps do more than they announce
-    uint8_t free_before;            // what the lock of the present step was free for, RL_FREE_…
+    uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
+    rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
+    uint8_t free_before;            // how the current step's lock was available before, RL_FREE_…
     uint32_t preemptions;
     int last;                       // the thread that made the last step
-    uint64_t time;                  // of the model, in nanoseconds: tasks sleep until some time
+    uint64_t time;                  // of the model, in nanoseconds
     branch *current;
     bool redundant;
     uint32_t branch_limit;          // no branches from this step on
@@ -276,20 +280,20 @@ struct laboratory {
     int misfit_thread;
     bool misfit_early;
 
-    const char *outside;            // what the lab does not control, if anything, and where that was met
+    const char *outside;            // the effect outside the scenario, if any, and its place
     uintptr_t outside_pc;
-    const void **made;              // in this run, and so unknown outside of the scenario
+    const void **made;              // objects created in this run, which outside code does not know
     size_t made_count, made_capacity;
 
-    bool looks_again;               // threads that spin go round once more, see spinning.c …
-    bool looks_in_vain;             // … and found nothing
+    bool looks_again;               // spinning threads repeat their loops, see look_again.c …
+    bool looks_in_vain;             // … and have not done anything new
     uint32_t looks_from;            // the step at which that began
     size_t races_before_look;
 
     rl_race *races;
     size_t race_count, race_capacity;
 
-    bool listens_to_counts;         // retains and releases are noticed
+    bool listens_to_counts;         // retains and releases are observed
 
     void **kept;
     size_t kept_count, kept_capacity;
@@ -298,12 +302,12 @@ struct laboratory {
     worker *running;
     int processor;
     parker done;
-    parker gone;                      // opened by each body that has been given up
+    parker gone;                      // opened by each abandoned body
     _Atomic uint64_t progress;
-    _Atomic int own_work;           // what the running thread does for the lab is not watched
+    _Atomic int own_work;           // if not 0, the watcher ignores the running thread
 };
 
-// The program may have globals of such names, and the linker knows one of each.
+// The program may define globals with these names, and the linker would merge them.
 #define lab rl_lab
 #define me rl_me
 
@@ -319,38 +323,38 @@ static inline thread *my_thread(void) {
     return &lab.threads[me->thread];
 }
 
-// MARK: - Who this thread is
+// MARK: - The calling thread
 
-/// Not 0 while this thread's accesses are steps. The only thing an entry point looks at when no
-/// exploration is under way.
+/// Not 0 while the accesses of the calling thread are steps. Without an exploration, an entry point
+/// reads nothing else.
 extern _Thread_local int rl_active;
 
-/// From now on this thread's accesses are none of the lab's business.
+/// From now on the lab ignores the accesses of the calling thread.
 void rl_hear_no_more(void);
-/// Whether an `rl_ignore` of this thread has not come to its `rl_attend`.
+/// Whether the calling thread is between `rl_ignore` and `rl_attend`.
 bool rl_is_ignoring(void);
 
-/// Whether this is one of the lab's threads; and whether it sets up a scenario, or judges a run.
+/// Whether the calling thread is a lab thread; and whether it sets up a scenario or judges a run.
 bool rl_is_of_lab(void);
 bool rl_is_between_runs_here(void);
-/// The number by which the operating system, and so `Mutex`, knows this thread.
+/// The number by which the operating system, and therefore `Mutex`, knows the calling thread.
 uint32_t rl_thread_number(void);
-/// Whether this thread stands for the main thread of the process.
+/// Whether the calling thread acts as the main thread of the process.
 bool rl_stands_for_main_thread(void);
-/// From now on it does, or not. Returns whether it did before.
+/// Sets whether it does. Returns the previous value.
 bool rl_stand_for_main_thread(bool is_main);
 
-/// Tells one run from another.
+/// Identifies a run.
 uint64_t rl_run_number(void);
-/// Whether the code under test is given a liberty, see RL_LIBERTY_…
+/// Whether a liberty of the scenario is on, see RL_LIBERTY_…
 bool rl_gives(unsigned liberty);
 bool rl_has_fault(unsigned fault);
 
-// MARK: - Giving up
+// MARK: - Abandoning bodies
 
-/// Leaves the body that this thread is in, which will never end.
+/// Abandons the body that the calling thread is in, which will never finish.
 _Noreturn void rl_give_up(void);
-/// The same, and ends the run.
+/// The same; also ends the run with this status.
 _Noreturn void rl_end_run_with(rl_status status);
 _Noreturn void rl_end_run_with_too_many_threads(void);
 

@@ -1,4 +1,4 @@
-// Whose call it is: of the code under test, of the libraries it uses, or of the compiler.
+// Classifies calls: made by the code under test, by the libraries that it uses, or by the compiler.
 
 #include "Symbols/call_sites.h"
 
@@ -12,21 +12,21 @@
 #include <string.h>
 #include <unwind.h>
 
-// MARK: - What is known of a place has to be found out once
+// MARK: - A cache of call sites
 
 typedef enum {
     UNKNOWN = 0,
-    OF_PROGRAM,         // the code under test, or a library that is no part of the toolchain
-    FOR_PROGRAM,        // a function of the toolchain that does nothing else for its caller
-    NAMELESS,           // a function of Foundation that has no name to go by
-    OF_TOOLCHAIN,       // the libraries' own affairs
+    OF_PROGRAM,         // the code under test, or a library that is not part of the toolchain
+    FOR_PROGRAM,        // a toolchain function that only acts for its caller
+    NAMELESS,           // a function of Foundation without a symbol
+    OF_TOOLCHAIN,       // other code of the toolchain's libraries
 } origin;
 
 typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
     bool allocating_is_known, is_allocating;
-    uintptr_t statement;        // where to look for the line of a call that has none; 0: not known
+    uintptr_t statement;        // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
 static call_site *call_sites;
@@ -73,7 +73,8 @@ static bool is_library_of_toolchain(const char *path) {
     return begins_with_any(name ? name + 1 : path, names);
 }
 
-/// What takes a lock, waits, starts a thread or uses a queue because that is what it is asked for.
+/// Whether a toolchain function takes a lock, waits, starts a thread or uses a queue for its
+/// caller.
 static bool is_function_for_program(const char *symbol) {
     static const char *const names[] = {
         "$s10Foundation6NSLockC", "$s10Foundation9NSLocking", "$s10Foundation15NSRecursiveLockC",
@@ -138,7 +139,7 @@ bool rl_is_labs_own(uintptr_t pc) {
 #endif
 }
 
-/// Where the statement is to which a call of an accessor belongs.
+/// Returns the address of the statement that a call of an accessor belongs to.
 static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
 #if defined(__linux__)
     call_site *site = call_site_of(pc);
@@ -146,7 +147,7 @@ static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
     rl_ignore();
     uintptr_t statement = pc;
     if (rl_has_no_line(pc)) {
-        // What the libraries resume by themselves is the end of an access by key path.
+        // The only functions that libraries resume by themselves end an access by key path.
         rl_access_end end =
             rl_is_of_program(callee) ? rl_access_end_at(callee) : ENDS;
         statement = rl_nearest_statement(pc, end);
@@ -159,15 +160,15 @@ static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
 #endif
 }
 
-// MARK: - Walking up the stack
+// MARK: - Stack walks
 
-/// A walk from the function of a library, or from code without lines, to the code under test.
+/// A stack walk from a library function, or from code without lines, to the code under test.
 typedef struct {
     rl_place found;
     bool is_beyond_entry_point, is_for_program, is_over, is_found;
     uintptr_t from;
-    uintptr_t callee;           // the function seen before that of `found`
-    uintptr_t frame_pointer;    // of the function seen last
+    uintptr_t callee;           // the function visited before that of `found`
+    uintptr_t frame_pointer;    // of the function visited last
 } climb;
 
 #if defined(__x86_64__)
@@ -175,13 +176,13 @@ typedef struct {
 #define CODE_ADDRESS(word) (word)
 #elif defined(__aarch64__)
 #define FRAME_POINTER 29
-// A return address may be signed, in the bits that no address uses.
+// A return address may be signed in the bits that addresses do not use.
 #define CODE_ADDRESS(word) ((word) & 0x0000FFFFFFFFFFFF)
 #else
 #error "tell here which register is the frame pointer, by its number in DWARF"
 #endif
 
-/// Looks at a function on the stack. Returns whether to look at the one that called it.
+/// Visits a function on the stack. Returns whether to visit its caller.
 static bool climb_to(climb *c, rl_place place) {
     if (me->thread >= 0 && place.stack >= me->body) return false;
     origin from = origin_of(place.pc);
@@ -190,8 +191,8 @@ static bool climb_to(climb *c, rl_place place) {
             c->callee = place.pc;
             return true;
         }
-        // What the compiler has made, such as an accessor, a thunk or a copy of a function of
-        // Foundation, has no lines: whatever has called it is the place to show, if there is one.
+        // Code that the compiler generates, such as an accessor, a thunk or a copy of a Foundation
+        // function, has no lines. Show its caller instead, if there is one.
         c->is_over = source_of(place.pc) != OF_COMPILER;
         if (c->is_over || !c->is_found) c->found = place;
         c->is_found = true;
@@ -201,7 +202,7 @@ static bool climb_to(climb *c, rl_place place) {
     c->callee = place.pc;
     if (c->is_found) return true;
     c->is_for_program |= from == FOR_PROGRAM;
-    // A function without a name counts only if the program itself has called it.
+    // A function without a symbol counts only if the program called it directly.
     c->is_over = !c->is_for_program && place.pc != c->from;
     return !c->is_over;
 }
@@ -209,17 +210,17 @@ static bool climb_to(climb *c, rl_place place) {
 static _Unwind_Reason_Code climb_frame(struct _Unwind_Context *frame, void *argument) {
     climb *c = argument;
     rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
-    // The lab's own functions come first.
+    // Skip the lab's own functions, which come first.
     c->is_beyond_entry_point |= place.pc == c->from;
     if (!c->is_beyond_entry_point) return _URC_NO_REASON;
     c->frame_pointer = _Unwind_GetGR(frame, FRAME_POINTER);
     return climb_to(c, place) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/// The frame of the function that called the one with this frame; NULL if there is none. A function
-/// that keeps no frame pointer leaves anything in its place, so nothing outside of the stack is read.
+/// Returns the frame of the caller, or NULL if there is none. A function without a frame pointer
+/// leaves an arbitrary value in its place, so nothing outside the stack is read.
 static const uintptr_t *next_frame(const uintptr_t *frame) {
-    // Swift marks the frames of asynchronous functions in this bit.
+    // Swift marks the frames of asynchronous functions with this bit.
     uintptr_t next = frame[0] & ~((uintptr_t)1 << 60);
     bool is_frame = next > (uintptr_t)frame && next % sizeof(void *) == 0 &&
                     next < me->stack_base - 2 * sizeof(void *);
@@ -230,8 +231,8 @@ static rl_place place_above(const uintptr_t *frame) {
     return (rl_place){CODE_ADDRESS(frame[1]), (uintptr_t)(frame + 2)};
 }
 
-/// Some functions of the libraries have no unwind tables; those keep frame pointers. Others do
-/// without frame pointers; those have unwind tables.
+/// Some library functions have no unwind tables, but keep frame pointers; others have no frame
+/// pointers, but unwind tables.
 static void climb_by_frame_pointers(climb *c) {
     const uintptr_t *frame = (const uintptr_t *)c->frame_pointer;
     const uintptr_t bottom = (uintptr_t)__builtin_frame_address(0);
@@ -270,14 +271,14 @@ rl_place rl_place_in_source(rl_place place) {
         if (origin_of(above.pc) != OF_PROGRAM) break;
         goes_on = climb_to(&c, above);
     }
-    // The libraries need not.
+    // Library code may not.
     if (goes_on) climb_up(&c);
     return (rl_place){c.is_over ? statement_of_call(c.found.pc, c.callee) : c.found.pc, place.stack};
 }
 
-// MARK: - On whose behalf
+// MARK: - Libraries between the program and an entry point
 
-/// A walk up the stack, from an entry point to the code under test.
+/// A stack walk from an entry point to the code under test.
 typedef struct {
     uintptr_t from;
     bool is_beyond_entry_point, is_found;
@@ -293,7 +294,7 @@ static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argu
     Dl_info info;
     const bool is_known = dladdr((void *)(place.pc - 1), &info) && info.dli_fname;
     if (!is_known || !is_library_of_toolchain(info.dli_fname)) {
-        // What the compiler has added has no lines: its caller is the place to show, if it has any.
+        // Code that the compiler added has no lines: show its caller instead, if there is one.
         const bool is_first = !e->is_found;
         if (is_first || !rl_is_compilers_own(place.pc)) e->found = place;
         e->is_found = true;
@@ -337,8 +338,9 @@ rl_place rl_place_of_await(rl_place place) {
     return (rl_place){0, place.stack};
 }
 
-/// An asynchronous function leaves the stack when it awaits another one. But the frame of that one, which the
-/// function that has begun the job has called, has its context, and that a pointer to the one of its caller.
+/// An asynchronous function leaves the stack when it awaits another one. But the awaited function
+/// is called by the function that began the job. Its frame holds its context, and that points to
+/// the context of its caller.
 rl_place rl_place_that_awaits(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     while (frame && (frame[0] & ~((uintptr_t)1 << 60)) != me->job_frame) frame = next_frame(frame);
@@ -385,11 +387,11 @@ rl_place rl_place_of_making(rl_place place) {
     return place;
 }
 
-// MARK: - Atomics of the compiler's own
+// MARK: - Atomics that the compiler adds
 
-/// Generic code keeps what it once looked up (type metadata, witness tables) in caches, which it
-/// reads and writes atomically. They are no part of the program that a person wrote, and would
-/// make the first run differ from the others.
+/// Generic code caches what it has looked up (type metadata, witness tables), and accesses the
+/// caches atomically. These accesses are not in the source code, and would make the first run
+/// differ from the others.
 bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
 
 #endif

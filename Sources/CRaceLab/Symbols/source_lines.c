@@ -1,5 +1,5 @@
-// Where code stands in the source, read from the line tables of the program (DWARF 2 to 5, in ELF
-// files). A lookup takes microseconds, so that it can be made while exploring.
+// Maps addresses to source locations, using the line tables of the program (DWARF 2 to 5, in ELF
+// files). A lookup takes microseconds, so it can be made during an exploration.
 
 #include "Symbols/source_lines.h"
 
@@ -24,44 +24,44 @@ typedef struct {
     uint32_t file, line, column;
 } row;
 
-/// What is still to be read. Whatever lies beyond the end reads as 0.
+/// The unread rest of some data. Reads beyond the end return 0.
 typedef struct {
     const uint8_t *at, *end;
 } reader;
 
-/// The header of a line table, as far as its program needs it.
+/// The header of a line table, as far as its line program needs it.
 typedef struct {
     const uint8_t *program, *end;
     const uint8_t *operand_counts;
-    reader names;                   // of folders and files
+    reader names;                   // the tables of folders and files
     uint8_t version, offset_size;
     uint8_t shortest_instruction, line_range, first_special;
     int8_t line_base;
     uint32_t generated_file;        // the number of the file `<compiler-generated>`; 0: none
 } unit;
 
-/// The rows of code that stands together, in the order of their addresses.
+/// The rows of contiguous code, sorted by address.
 typedef struct {
     uintptr_t start, end;
     unit unit;
-    const uint8_t *program;         // where it begins in that of its unit
-    row *rows;                      // NULL until it is asked for
+    const uint8_t *program;         // where it begins in the line program of its unit
+    row *rows;                      // NULL until they are needed
     uint32_t row_count;
 } sequence;
 
-/// A file that is mapped into this process, and its line tables.
+/// A file that is mapped into this process, with its line tables.
 typedef struct image {
     uintptr_t bias, start, end;
     sequence *sequences;
     size_t sequence_count, sequence_capacity;
-    Elf64_Sym *functions;           // in the order of their addresses
+    Elf64_Sym *functions;           // sorted by address
     size_t function_count;
     reader names, texts, line_texts;
     struct image *next;
 } image;
 
 static image *images;
-/// Guards what has been read. Whatever takes it runs outside of the scenario, or is ignored.
+/// Guards the tables. A thread that takes it runs outside the scenario, or is ignored.
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
 // MARK: - Reading
@@ -109,7 +109,7 @@ static const char *text(reader *r) {
     return start;
 }
 
-// MARK: - The program of a line table
+// MARK: - Line programs
 
 enum {
     COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, NEGATE_STATEMENT, SET_BASIC_BLOCK,
@@ -117,7 +117,7 @@ enum {
 };
 enum { END_SEQUENCE = 1, SET_ADDRESS = 2 };
 
-/// The registers of the machine that a line table is a program for.
+/// The registers of the state machine that executes line programs.
 typedef struct {
     uintptr_t address;
     uint64_t file, line, column;
@@ -162,8 +162,8 @@ static bool next_row(reader *r, const unit *u, registers *now) {
     return false;
 }
 
-/// The number of the file to which the compiler attributes what it has added. Only Swift has one, and
-/// Swift writes DWARF 4.
+/// The number of the file to which the compiler attributes the code that it adds. Only Swift has
+/// one, and Swift writes DWARF 4.
 static uint32_t generated_file(reader tables) {
     while (tables.at < tables.end && *text(&tables)) continue;  // folders
     for (uint32_t number = 1; tables.at < tables.end; number++) {
@@ -175,7 +175,7 @@ static uint32_t generated_file(reader tables) {
     return 0;
 }
 
-/// Reads the header of the next line table. Returns false if it is none that is understood.
+/// Reads the header of the next line table. Returns false if its format is not supported.
 static bool next_unit(reader *section, unit *u) {
     uint64_t size = fixed(section, 4);
     size_t offset_size = 4;
@@ -188,15 +188,15 @@ static bool next_unit(reader *section, unit *u) {
     section->at += size;
     uint64_t version = fixed(&r, 2);
     if (version < 2 || version > 5) return false;
-    if (version == 5 && fixed(&r, 2) != 8) return false;  // addresses of 8 bytes, no segments
+    if (version == 5 && fixed(&r, 2) != 8) return false;  // 8-byte addresses, no segments
     uint64_t header = fixed(&r, offset_size);
     if (header > (uint64_t)(r.end - r.at)) return false;
     *u = (unit){.program = r.at + header, .end = r.end, .version = (uint8_t)version,
                 .offset_size = (uint8_t)offset_size};
     r.end = u->program;
     u->shortest_instruction = (uint8_t)fixed(&r, 1);
-    if (version >= 4) fixed(&r, 1);  // operations in an instruction
-    fixed(&r, 1);                    // whether rows begin statements
+    if (version >= 4) fixed(&r, 1);  // maximum operations per instruction
+    fixed(&r, 1);                    // whether rows begin statements by default
     u->line_base = (int8_t)fixed(&r, 1);
     u->line_range = (uint8_t)fixed(&r, 1);
     u->first_special = (uint8_t)fixed(&r, 1);
@@ -212,7 +212,7 @@ static bool next_unit(reader *section, unit *u) {
 // MARK: - Images
 
 static void add_sequence(image *i, sequence s) {
-    // The linker puts functions that it has left out at the beginning.
+    // The linker places discarded functions at address 0 or 1.
     if (s.start <= 1 || s.end <= s.start) return;
     if (i->sequence_count == i->sequence_capacity) {
         size_t wanted = i->sequence_capacity ? 2 * i->sequence_capacity : 256;
@@ -244,7 +244,7 @@ static int by_start(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-/// A section of a file that is mapped as a whole; empty if it lies beyond its end.
+/// A section of a mapped file; empty if it is not within the file.
 static reader contents(reader file, const Elf64_Shdr *section) {
     size_t size = (size_t)(file.end - file.at);
     bool is_inside = section->sh_offset <= size && section->sh_size <= size - section->sh_offset;
@@ -294,7 +294,7 @@ static void read_sections(image *i, reader file) {
     qsort(i->sequences, i->sequence_count, sizeof *i->sequences, by_start);
 }
 
-/// The file stays mapped: line tables are read again where they are needed.
+/// The file stays mapped: rows and names are read on demand.
 static void read_file(image *i, const char *path) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
@@ -337,7 +337,7 @@ static int look_at_image(struct dl_phdr_info *info, size_t size, void *argument)
     return 1;
 }
 
-/// Libraries stay where they are as long as code in them may be under test.
+/// Assumes that a library with code under test is not unloaded.
 static image *image_of(uintptr_t pc) {
     pthread_mutex_lock(&reading);
     image *i = images;
@@ -348,7 +348,7 @@ static image *image_of(uintptr_t pc) {
     return search.found;
 }
 
-// MARK: - Looking up
+// MARK: - Lookups
 
 static void read_rows(sequence *s) {
     uint32_t capacity = 0;
@@ -382,7 +382,7 @@ static sequence *sequence_of(image *i, uintptr_t address) {
     return s;
 }
 
-/// The last row whose address is not beyond this one.
+/// Returns the last row whose address is not greater than this one.
 static uint32_t row_at(const sequence *s, uintptr_t address) {
     uint32_t low = 0, high = s->row_count;
     while (low < high) {
@@ -396,12 +396,12 @@ static uint32_t row_at(const sequence *s, uintptr_t address) {
 static bool is_statement(const row *r) { return r->line > 0 && r->column > 0; }
 
 static uintptr_t function_at(uintptr_t address) {
-    // It is made for return addresses, and looks up the one before.
+    // The function expects a return address, and looks up the address before it.
     return (uintptr_t)_Unwind_FindEnclosingFunction((void *)(address + 1));
 }
 
-/// Whether a function has a statement. What the compiler adds has none: it has no lines, or only that
-/// of a declaration, without a column.
+/// Whether a function contains a statement. Functions that the compiler adds do not: they have no
+/// lines, or only that of a declaration, without a column.
 static bool has_statement(const sequence *s, uintptr_t function, uintptr_t bias) {
     for (uint32_t k = row_at(s, function - bias); k < s->row_count; k++) {
         uintptr_t address = s->rows[k].address + bias;
@@ -413,9 +413,9 @@ static bool has_statement(const sequence *s, uintptr_t function, uintptr_t bias)
 }
 
 rl_source rl_find_source(uintptr_t pc) {
-    const uintptr_t before = pc - 1;  // of a call it is the address behind
+    const uintptr_t before = pc - 1;  // a return address follows the call
     image *i = image_of(before);
-    // Without line tables nothing can be told apart.
+    // Without line tables the kinds of code cannot be distinguished.
     if (!i || i->sequence_count == 0) return OF_STATEMENT;
     sequence *s = sequence_of(i, before - i->bias);
     if (!s) return OF_COMPILER;
@@ -429,9 +429,9 @@ rl_source rl_find_source(uintptr_t pc) {
 
 // MARK: - Calls of accessors
 
-/// What a call of a function does whose mangled name this is: `…vM` begins to modify a property, `…vg`
-/// gets it for that, and `…vs` sets it afterwards; of a subscript, `…iM` and so on. `Z` behind it stands
-/// for a static one, `TW` for the witness of a requirement.
+/// Classifies a call by the mangled name of its callee. `…vM` begins to modify a property, `…vg`
+/// gets it before a modification, and `…vs` sets it afterwards; for a subscript it is `…iM` and so
+/// on. A `Z` at the end means static, and `TW` a protocol witness.
 static rl_access_end end_of_access(const char *name) {
     if (strstr(name, ".resume.")) return ENDS;
     if (strncmp(name, "swift_modifyAt", strlen("swift_modifyAt")) == 0) return BEGINS;
@@ -447,7 +447,7 @@ static rl_access_end end_of_access(const char *name) {
     }
 }
 
-/// The function that has the code at an address; NULL if it has no name.
+/// Returns the function that contains an address; NULL if it has no symbol.
 static const Elf64_Sym *named_function(const image *i, uintptr_t address) {
     size_t low = 0, high = i->function_count;
     while (low < high) {
@@ -466,7 +466,7 @@ static const char *text_at(reader texts, uint64_t offset) {
     return offset < (uint64_t)(texts.end - texts.at) ? text(&r) : "";
 }
 
-/// The mangled name of a function; empty if it has none.
+/// The mangled name of a function; empty if it has no symbol.
 static const char *name_of_function_at(uintptr_t address) {
     const image *i = image_of(address);
     const Elf64_Sym *function = i ? named_function(i, address) : NULL;
@@ -495,7 +495,7 @@ uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end) {
     uint32_t at = row_at(s, before - i->bias);
     const uintptr_t function = function_at(before);
     for (uint32_t k = at; k < s->row_count; k += end == BEGINS ? 1 : -1u) {
-        // Behind the first row there comes the last number there is.
+        // Before the first row, `k` wraps around to the largest number, which ends the loop.
         uintptr_t address = s->rows[k].address + i->bias;
         if (function_at(k == at ? before : address) != function) break;
         if (is_statement(&s->rows[k])) return address + 1;
@@ -505,7 +505,7 @@ uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end) {
 
 // MARK: - Names of files
 
-/// One entry of a table of folders or files, in DWARF 5, which says itself what it contains.
+/// Reads an entry of a table of folders or files in DWARF 5. `forms` describes the entry's fields.
 static const char *described_entry(reader *r, const image *i, reader forms, size_t offset_size,
                                    uint64_t *folder) {
     enum { PATH = 1, FOLDER = 2 };
@@ -536,7 +536,7 @@ static const char *described_entry(reader *r, const image *i, reader forms, size
     return path;
 }
 
-/// The entry with a number in the next table; and the reader is after that table.
+/// Returns the entry with a number in the next table, and advances the reader past that table.
 static const char *described(reader *r, const image *i, size_t offset_size, uint64_t number,
                              uint64_t *folder) {
     uint64_t form_count = fixed(r, 1);
