@@ -8,8 +8,8 @@ extension Exploration.Options {
         /// In this process. A crash of the code under test is a crash of this process.
         case none
         /// In child processes, copies of this one (`fork`), on Linux. An interleaving that crashes
-        /// is a finding, and the exploration continues with the others in another child. After 64
-        /// crashes it ends, and ``Exploration/coverage`` says so.
+        /// is a finding, and the exploration continues with the others in another child. The 65th
+        /// crash ends the exploration, and ``Exploration/coverage`` says so.
         ///
         /// Three things are different in a child:
         /// - If the closures of the scenario change a global or a captured variable, the change is
