@@ -37,7 +37,8 @@ struct Graph: Sendable {
         let name: String
         /// The instance that has it.
         let instance: Exploration.Trace.Instance?
-        /// What the line does not show: which task is resumed, at which actor one arrives.
+        /// What the line does not show: the task that is resumed, or the actor at which a task
+        /// arrives.
         let remark: String
         let failed: Bool
         /// Whether it is an attempt right before a release, or waits for work that is ahead of it

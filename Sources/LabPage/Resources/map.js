@@ -18,7 +18,7 @@ class InterleavingMap {
   }
 
   static limit = 1500;
-  // A map up to this width shrinks to fit the page; a wider one scrolls.
+  // A map up to this width shrinks to fit the page; a wider one shrinks less, and scrolls.
   static readable = 700;
 
   // Draws everything the first time, and then only what a step changes: a map can have thousands of

@@ -154,8 +154,7 @@ final class Explorer {
         inconclusive = nil
     }
 
-    /// Replays the first interleaving. If the result differs, the runs since then have left state
-    /// behind that outlives a run.
+    /// Replays the first interleaving. If the result differs, an earlier run has left state behind.
     private func firstCanBeRepeated() -> Bool {
         guard let first else { return true }
         let counted = outcomes

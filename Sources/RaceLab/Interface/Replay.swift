@@ -40,8 +40,9 @@ extension Exploration {
 
     // MARK: With an exploration
 
-    /// Runs the interleaving of a finding's ``Finding/schedule``, and marks the step from which
-    /// every continuation fails.
+    /// Runs the interleaving of a finding's ``Finding/schedule``. Unless the finding is a crash, a
+    /// data race or an overlapping modification, marks the step from which every continuation
+    /// fails.
     ///
     /// - Parameter finding: one of ``findings`` or ``otherFindings``; `nil`: the most informative
     ///   of ``findings``.

@@ -125,7 +125,7 @@ import Synchronization
 /// - a lock that was taken during the set-up and not released there. To make a thread wait from the
 ///   beginning, use a semaphore;
 /// - a part of some accesses through key paths, because the standard library makes them: everything
-///   behind a computed property or a subscript in the path, and the whole access with an
+///   after a computed property or a subscript in the path, and the whole access with an
 ///   `AnyKeyPath`. Properties that are `weak`, `unowned` or `lazy`, have a wrapper, or can be
 ///   overridden count as computed. In `\.model.count`, `count` is not seen if the class that has
 ///   `model` is not `final` and the class that has `count` is;

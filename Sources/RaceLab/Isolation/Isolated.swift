@@ -4,9 +4,9 @@ import Foundation
 /// An exploration whose scenario runs in child processes, see ``Exploration/Options/Isolation``.
 ///
 /// A child does its work like any other exploration. If it crashes, its parent reads the steps of
-/// the current interleaving from shared memory and starts another child from the beginning, which
-/// ends that interleaving right before the step that crashes. So the result of the last child is
-/// complete, and no state has to survive a crash.
+/// the current interleaving from shared memory and starts another child. That child explores from
+/// the beginning again, and ends the interleaving right before the step that crashes. So the result
+/// of the last child is complete, and no state has to survive a crash.
 final class Isolated {
     private var options: Exploration.Options
     private let describe: (Scenario) -> Void

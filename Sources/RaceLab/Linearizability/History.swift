@@ -76,8 +76,8 @@ struct History {
         }
     }
 
-    /// Whether a sequential order of the operations explains the results. The order must keep
-    /// operations that did not overlap in their order.
+    /// Whether a sequential order of the operations explains the results. An operation that
+    /// returned before another one was called must precede it in this order.
     func isExplained<Model>(
         from model: Model, by steps: [(inout Model) -> OperationResult]
     ) -> Bool {

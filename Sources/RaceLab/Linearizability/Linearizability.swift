@@ -71,10 +71,10 @@ public struct Linearizability<Subject, Model> {
         self.operations = operations
     }
 
-    /// Explores small programs, the smallest first: two or three threads with a few operations
-    /// each, and possibly a few operations before the threads begin. It stops at the first program
-    /// with a failure: results that no order of the operations explains, or another finding, such
-    /// as a data race or a deadlock.
+    /// Explores small programs, the smallest first: two to ``maximumThreads`` threads with a few
+    /// operations each, and possibly a few operations before the threads begin. It stops at the
+    /// first program with a failure: results that no order of the operations explains, or another
+    /// finding, such as a data race or a deadlock.
     ///
     /// `options` apply to each program. A program is explored up to its first failure.
     public func explore(

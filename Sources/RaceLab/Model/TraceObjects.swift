@@ -179,7 +179,7 @@ struct Objects {
         return user ?? object
     }
 
-    /// Caches what takes longest to find out about a trace, and never changes.
+    /// Caches the slowest parts of making a trace; their results never change.
     private struct Known {
         /// The key is the address of the metadata of a class.
         var ofLibrary: [UInt: Bool] = [:]

@@ -93,7 +93,7 @@ extension Exploration.Trace.Waiting {
         return .lock(holder: Int(waiting.holder), takenInStep: taken)
     }
 
-    /// What it waits for, as a phrase in the row of a table.
+    /// What it waits for, in words that fit into the row of a table.
     public func sentence(threads: [String]) -> String {
         switch cause {
         case .lock(let holder?, let step):

@@ -251,7 +251,7 @@ extension String {
         if let value = withoutAssignment, value.columns < width, access >= count - value.count {
             return "…" + value
         }
-        let room = 8  // for what is looked for, which is often a name
+        let room = 8  // for the access, which is often a name
         if prefix(access + room).columns < width { return cut(to: width) }
         let words = [beginning(ofAssignment: access), beginning(ofWord: access)].compactMap(\.self)
         // Not from there if it is too far from the access.

@@ -18,8 +18,8 @@
 /// The state columns show the state after the step. While a thread holds a lock, there is a bar in
 /// its column: `┌` where it takes the lock, `└` at its last step before it releases it, `║` while
 /// it holds more than one. `╶` marks a lock that is taken and released within the step. In a
-/// deadlock, the last rows, numbered `–`, show what each thread waits for. `←` marks the step from
-/// which every continuation fails.
+/// deadlock, the last rows, numbered `–`, show what each thread waits for. `←` precedes what goes
+/// wrong in a step: it is, for example, the step from which every continuation fails.
 extension Exploration.Trace {
     /// - Parameter width: the maximum number of columns of a line. An ellipsis marks text that is
     ///   cut.

@@ -45,7 +45,7 @@ extension Exploration {
 }
 
 /// Finds the places in the source for addresses in the program. Lookups are slow, so results are
-/// cached, and the engine asks for as few as it can while it explores.
+/// cached.
 enum Symbols {
     /// `nil` for an address whose lookup found nothing.
     private static let known = ForkSafeLock<[UInt: Exploration.Site?]>([:])
@@ -72,8 +72,8 @@ enum Symbols {
         return symbol.path.contains("<compiler-generated>") || sites(of: [address]).isEmpty
     }
 
-    /// Called before a `fork`: initializes everything that is initialized lazily and takes all
-    /// locks, so that no thread holds one of them in the middle of a change.
+    /// Called before a `fork`: initializes everything that is initialized lazily, and takes the
+    /// locks that a child needs, so that no other thread holds one of them.
     static func hold() {
         _ = sites(of: [1])
         oneAtATime.hold()
@@ -107,8 +107,8 @@ enum Symbols {
     /// it prepare or use the access and have a line: for `x += 1`, that of the same statement. For
     /// `let seen = x`, however, no instruction of the statement may have a line, and the next line
     /// belongs to the next statement. Then the access is in a declaration between the lines found
-    /// before and after it, unless it is a modification: such a declaration only reads. A read
-    /// through a key path has the line of the instructions before it, which get the key path.
+    /// before and after it, unless it is a modification: such a declaration only reads. For a read
+    /// through a key path, the instructions before it, which get the key path, have its line.
     private static func nearestSite(
         to address: UInt, modifies: Bool, in function: Symbol
     ) -> Exploration.Site? {
