@@ -121,7 +121,8 @@ class InterleavingMap {
     return points;
   }
 
-  // For each thread and step, the name in the source.
+  // For each thread and step, a short name, with an ellipsis if it differs between interleavings.
+  // Also collects the conflicting pairs of steps.
   get stepNames() {
     if (this.allStepNames) return this.allStepNames;
     const names = this.race.threads.map(() => []);
