@@ -1,5 +1,6 @@
-/// A script or a style sheet without what only a reader needs: comments, indentation, and spaces
-/// between signs. Lines stay lines. Strings, templates and regular expressions stay as they are.
+/// Minifies a script or a style sheet: removes comments, indentation and spaces between tokens. A
+/// script keeps its line breaks, because one can end a statement. Strings, templates and regular
+/// expressions stay unchanged.
 struct Compact {
     enum Language {
         case script, style
@@ -9,7 +10,7 @@ struct Compact {
     private let language: Language
     private var index = 0
     private var output = String.UnicodeScalarView()
-    /// Of each `${` that is open, how many braces are open inside it.
+    /// For each open `${`, the number of braces that are open inside it.
     private var braces: [Int] = []
 
     static func text(of source: String, _ language: Language) -> String {
@@ -61,9 +62,10 @@ struct Compact {
         }
     }
 
-    // MARK: What stays as it is
+    // MARK: Text that is copied
 
-    /// A string or a regular expression, in which the end can be escaped, or be one of a set.
+    /// Copies a string or a regular expression. Its delimiter may be escaped in it or, in a regular
+    /// expression, be part of a character set.
     private mutating func copy(to end: Unicode.Scalar) {
         var isInSet = false
         copy()
@@ -74,7 +76,7 @@ struct Compact {
         copy()
     }
 
-    /// The text of a template, to its end or to the code in it.
+    /// Copies the text of a template, to its end or to the code in it.
     private mutating func copyTemplate() {
         while let next, next != "`" {
             if isAt("${") {
@@ -86,16 +88,16 @@ struct Compact {
         copy()
     }
 
-    /// Whether a slash begins a regular expression here, and is no division.
+    /// Whether a slash here begins a regular expression instead of being a division.
     private var isStartOfExpression: Bool {
         guard let last = output.last(where: { $0 != " " && $0 != "\n" }) else { return true }
         if last.isPartOfWord { return output.suffix(6).elementsEqual("return".unicodeScalars) }
         return last != ")" && last != "]" && last != "}"
     }
 
-    // MARK: What goes
+    // MARK: Text that is removed
 
-    /// - Parameter end: stays if it is the end of a line, which can be that of a statement.
+    /// - Parameter end: skipped as well, unless it is a line break, which can end a statement.
     private mutating func skip(after end: String) {
         while index < source.count, !isAt(end) { index += 1 }
         if end != "\n" { index += end.count }

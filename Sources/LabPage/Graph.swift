@@ -2,9 +2,9 @@ import RaceLab
 
 /// The states that a scenario can be in, and the steps that lead from one to the next.
 ///
-/// Two states are one if nothing that can happen from there on, and nothing that is shown,
-/// distinguishes them. So every path from the root to a leaf is an interleaving that was explored,
-/// with its verdict; and there are far fewer states than steps in all interleavings.
+/// Two states are merged if neither a possible continuation nor anything shown distinguishes them.
+/// So every path from the root to a leaf is an explored interleaving with its verdict, and there
+/// are far fewer states than steps in all interleavings.
 struct Graph: Sendable {
     struct Edge: Hashable, Sendable {
         let label: Int
@@ -14,9 +14,9 @@ struct Graph: Sendable {
     }
 
     struct Node: Hashable, Sendable {
-        /// An index into ``Graph/states``; -1 while a lock is held, when the state cannot be read.
+        /// An index into ``Graph/states``; -1 if a lock is held, so that the state cannot be read.
         var state: Int
-        /// An index into ``Graph/endings``; -1 for a state in which a thread can go on.
+        /// An index into ``Graph/endings``; -1 if a thread can continue.
         var ending = -1
         var edges: [Edge] = []
     }
@@ -27,34 +27,35 @@ struct Graph: Sendable {
         let step: Int
     }
 
-    /// A step that a thread makes.
     struct Label: Hashable, Sendable {
         let thread: Int
         let kind: Exploration.Trace.Step.Kind
-        /// What the tables of the lab say: a line of source, or a note.
+        /// The text in the tables of the lab: a line of source, or a note.
         let text: String
         let site: Exploration.Site?
-        /// The property or variable, as the source names it.
+        /// The name of the property or variable in the source.
         let name: String
         /// The instance that has it.
         let instance: Exploration.Trace.Instance?
-        /// What the line does not say: which task is resumed, at which actor one arrives.
+        /// What the line does not show: the task that is resumed, or the actor at which a task
+        /// arrives.
         let remark: String
         let failed: Bool
-        /// Whether it is an attempt that comes before a release, or waits behind other work.
+        /// Whether it is an attempt right before a release, or waits for work that is ahead of it
+        /// in a queue.
         let isEarly: Bool
         let locksHeld: Int
-        /// For each other thread, its last step before this one that touches the same object; at
-        /// least one of the two modifies it.
+        /// For each other thread, its last conflicting step before this one: it accesses the same
+        /// object, and at least one of the two modifies it.
         let conflicts: [Moment]
-        /// The steps of other threads that happen before this one because it synchronizes with
-        /// them: the end of a critical section, a signal, an atomic write, a start.
+        /// Steps of other threads that happen before this one because of synchronization: the end
+        /// of a critical section, a signal, an atomic write, work that was sent, a start.
         let after: [Moment]
         /// For each other thread, the step in which it last took the same lock.
         let taken: [Moment]
     }
 
-    /// A thread that cannot go on, in an ending that is a deadlock.
+    /// A thread that cannot continue, in an ending that is a deadlock.
     struct Waiting: Hashable, Sendable {
         let thread: Int
         let site: Exploration.Site?
@@ -80,18 +81,18 @@ struct Graph: Sendable {
 
     var threads: [String] = []
     var columns: [String] = []
-    /// The instances that each of them was seen to read.
+    /// For each column, the instances that it was seen to read.
     var columnInstances: [Set<Exploration.Trace.Instance>] = []
     var madeInSetUp: Set<Exploration.Trace.Instance> = []
     var states: [[String]] = []
     var labels: [Label] = []
     var endings: [Ending] = []
     var findings: [Finding] = []
-    /// A node comes after those to which its edges lead. The last one is the root.
+    /// Each node comes after the targets of its edges. The last node is the root.
     var nodes: [Node] = []
 }
 
-/// All interleavings, as a tree of steps: what is merged into a ``Graph``.
+/// All interleavings, as a tree of steps, which is merged into a ``Graph``.
 struct Tree {
     private struct Node {
         var state: Int
@@ -111,7 +112,7 @@ struct Tree {
         self.failingKinds = failingKinds
     }
 
-    /// - Parameter isCounted: whether it is one of those that the exploration reports.
+    /// - Parameter isCounted: whether the exploration counts this interleaving.
     mutating func add(_ trace: Exploration.Trace, isCounted: Bool = true) {
         if trace.threads.count > graph.threads.count { graph.threads = trace.threads }
         graph.columns = trace.columns
@@ -152,12 +153,12 @@ struct Tree {
             waiting: trace.waiting.map { path.waiting($0) })
     }
 
-    /// The tree with equal parts merged into one, from the leaves up.
+    /// The graph that results from merging equal subtrees, from the leaves up.
     func merged() -> Graph {
         var graph = graph
         var merged = Interned<Graph.Node>()
         var places = [Int](repeating: 0, count: nodes.count)
-        // Children have been added after their parents.
+        // Children come after their parents.
         for index in nodes.indices.reversed() {
             let node = nodes[index]
             let edges = node.edges.sorted { $0.key < $1.key }.map {
@@ -176,7 +177,7 @@ struct Tree {
     }
 }
 
-/// Values with a number each, in the order in which they came.
+/// Distinct values, numbered in the order in which they were added.
 struct Interned<Value: Hashable> {
     private(set) var all: [Value] = []
     private var indices: [Value: Int] = [:]

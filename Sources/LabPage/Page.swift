@@ -18,7 +18,7 @@ public struct Page: Sendable {
 
     /// A cell of the matrix.
     public struct Cell: Sendable, Codable {
-        /// What the cell says of the hazard of its row.
+        /// The verdict on the hazard of the row.
         public enum Verdict: String, Sendable, Codable {
             /// No interleaving fails.
             case survives
@@ -32,7 +32,7 @@ public struct Page: Sendable {
 
         /// The verdict, which decides the color.
         public let verdict: Verdict
-        /// What stands in the cell: `7/23 lost`.
+        /// The text in the cell, such as `7/23 lost`.
         public let text: String
         /// What happened, in a sentence.
         public let detail: String
@@ -53,7 +53,7 @@ public struct Page: Sendable {
         public let name: String
         /// What the hazard is, in a sentence or two.
         public let story: String
-        /// Which part of the matrix it belongs to.
+        /// The part of the matrix that it belongs to.
         public let group: String
         /// By the ids of the columns.
         public let cells: [String: Cell]
@@ -101,7 +101,7 @@ public struct Page: Sendable {
         ]
         var html = ""
         var rest = Substring(Page.resource(PackageResources.page_html))
-        // What is put in is not searched again: a state may well contain {{DATA}}.
+        // Inserted text is not searched again, because a state may contain {{DATA}}.
         while let start = rest.firstRange(of: "{{"),
             let end = rest[start.upperBound...].firstRange(of: "}}")
         {
@@ -112,7 +112,7 @@ public struct Page: Sendable {
         return html + rest
     }
 
-    /// What draws the matrix and the pictures is of use only on a page that has them.
+    /// A page without a matrix omits the scripts that draw the matrix and its pictures.
     private var scripts: String {
         let ofMatrix = [PackageResources.matrix_js, PackageResources.pictures_js]
         let resources =

@@ -1,8 +1,8 @@
 import Foundation
 import RaceLab
 
-/// What a page is made of, as JSON: an element for the matrix and the source files, and one for
-/// each exploration, which is read when it is shown.
+/// The data of a page, as elements with JSON: one for the matrix and the source files, and one for
+/// each exploration, which the page parses when it shows it.
 struct PageData {
     private let page: Page
     private var files = Interned<SourceFile>()
@@ -32,7 +32,7 @@ struct PageData {
         let files: [File]
     }
 
-    /// The elements. Nothing in them can end them, or begin another one.
+    /// The elements. Their content is escaped so that it can neither end an element nor begin one.
     var scripts: String {
         let frame = Frame(
             title: page.title, columns: page.columns, rows: page.rows,
@@ -41,7 +41,7 @@ struct PageData {
             + explorations.map { PageData.script("race:\($0.id)", $0.data) }.joined()
     }
 
-    /// What explorations show of a file.
+    /// The passages of a file that the explorations show.
     private func file(_ index: Int) -> Frame.File {
         let lines = Sources.lines(of: files.all[index].path)
         let shown = explorations.reduce(into: IndexSet()) { $0.formUnion($1.data.lines(of: index)) }
@@ -70,7 +70,7 @@ private struct SourceFile: Hashable {
     let shown: String
 }
 
-/// An exploration as the page reads it: numbers where it can, because there are many of them.
+/// An exploration in the format of the page: indices where possible, because there are many values.
 private struct ExplorationData: Encodable {
     struct Finding: Encodable {
         let kind: String
@@ -102,30 +102,32 @@ private struct ExplorationData: Encodable {
     let threads: [String]
     let letters: [String]
     let columns: [String]
-    /// Of the columns, with the instance that each shows.
+    /// The titles of the columns, each with the instance that it shows.
     let titles: [String]
     /// The instances that have names, a line for each class.
     let owners: [Exploration.Trace.Owners]
     let states: [[String]]
     let texts: [String]
     let names: [String]
-    /// The name of an instance, and what the line of source does not say.
+    /// For each remark, the name of an instance, and what the line of source does not show.
     let remarks: [[String]]
     /// File, line, column.
     let sites: [[Int]]
     let kindNames: [String]
-    /// Thread, kind, text, site, name, flags and four times the remark, locks held; then pairs of thread and step: how many
-    /// conflicts, the conflicts, how many it comes after, those, and by whom the lock was taken.
+    /// Thread, kind, text, site, name, flags plus four times the remark, locks held; then pairs of
+    /// thread and step: the number of conflicts, the conflicts, the number of steps that happen
+    /// before it, those steps, and the steps that took the lock.
     let labels: [[Int]]
     let findings: [Finding]
     let endings: [Ending]
-    /// Separated by semicolons; of each: state, then the ending, or pairs of label and target. The label is negative, less one, in a step
-    /// to an interleaving that is not counted; the target is how many nodes before this one.
+    /// Separated by semicolons. Each node has a state, then either the ending or pairs of label and
+    /// target. A step to an interleaving that is not counted has the label -1 - label. The target
+    /// is the distance back from this node.
     let nodes: String
-    /// `nil` where the nodes have one interleaving of each kind and no others.
+    /// A schedule for each kind of interleaving; `nil` unless the nodes contain every interleaving.
     let kinds: [String]?
-    /// What is shown of the source: a file, then pairs of first and last line. The file in which most
-    /// happens comes first.
+    /// The passages of source shown: a file, then pairs of first and last line. The file with the
+    /// most steps comes first.
     let source: [[Int]]
 
     init(_ exploration: RecordedExploration, _ files: inout Interned<SourceFile>) {
@@ -202,7 +204,7 @@ private struct ExplorationData: Encodable {
         self.sites = sites.all
     }
 
-    /// The declarations in which something happens.
+    /// The declarations that contain steps.
     private static func source(of graph: Graph, _ files: Interned<SourceFile>) -> [[Int]] {
         let sites =
             graph.labels.compactMap(\.site)

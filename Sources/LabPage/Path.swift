@@ -1,13 +1,12 @@
 import RaceLab
 
-/// One interleaving, looked at as a partial order: which steps conflict, and which happen before
-/// which. Steps are named by their thread, so that the answer does not depend on how independent
-/// steps were interleaved.
+/// One interleaving as a partial order: which steps conflict, and which happen before which. Steps
+/// are identified by their thread, so the result does not depend on the order of independent steps.
 struct Path {
     private let trace: Exploration.Trace
-    /// Of each step, the number that it has among those of its thread.
+    /// For each step, its number among the steps of its thread.
     private let numbers: [Int]
-    /// Of each thread, its steps.
+    /// For each thread, the indices of its steps.
     private let stepsOf: [[Int]]
 
     init(_ trace: Exploration.Trace) {
@@ -39,7 +38,7 @@ struct Path {
             taken: step.takesLock ? lastOfOthers(before: index) { $0.takesLock && !$0.failed } : [])
     }
 
-    /// For each other thread, its last step on the same object that fits.
+    /// For each other thread, its last step on the same object that satisfies the condition.
     private func lastOfOthers(
         before index: Int, where fits: (Exploration.Trace.Step) -> Bool
     ) -> [Graph.Moment] {
@@ -80,7 +79,7 @@ struct Path {
         }
     }
 
-    /// A thread that was started by another one: its first step comes after that.
+    /// The start of the thread, if another thread started it and this is its first step.
     private func startOfThread(_ index: Int) -> [Graph.Moment] {
         let thread = trace.steps[index].thread
         guard numbers[index] == 0,
@@ -90,7 +89,7 @@ struct Path {
         return trace.steps[..<index].lastIndex { $0.kind == .start }.map { [moment($0)] } ?? []
     }
 
-    /// The last step that a thread makes before it releases the lock which it took in `index`.
+    /// The last step before the thread releases the lock that it took in the step `index`.
     private func release(of index: Int, before end: Int) -> Int? {
         let own = stepsOf[trace.steps[index].thread]
         let number = numbers[index]
@@ -123,7 +122,7 @@ extension Exploration.Trace.Step {
         [.lock, .tryLock, .sharedLock, .trySharedLock].contains(kind)
     }
 
-    /// The property or variable that is accessed, as far as the source says it in one word.
+    /// The name of the accessed property or variable, if the source contains it as one word.
     fileprivate func accessedName(among known: [String]) -> String {
         guard let site, site.column > 0, [.read, .modify].contains(kind),
             let line = Sources.line(site.line, of: site.path)
@@ -137,14 +136,14 @@ extension Exploration.Trace.Step {
             while start > 0, characters[start - 1].isPartOfName { start -= 1 }
         }
         if "+-*/%&|^=".contains(characters[start]) {
-            // An assignment: the name stands before the sign.
+            // An assignment: the name precedes the operator.
             moveToWordBefore()
         }
         if characters[start...].starts(with: "self.") { start += 5 }
         var name = String(characters[start...].prefix { $0.isPartOfName })
         let isCalled = characters[start...].dropFirst(name.count).first == "("
         if isCalled, start > 0, characters[start - 1] == "." {
-            // A method of what stands before the dot.
+            // A method call: the name precedes the dot.
             moveToWordBefore()
             name = String(characters[start...].prefix { $0.isPartOfName })
         }

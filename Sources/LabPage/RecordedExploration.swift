@@ -12,13 +12,14 @@ import RaceLab
 /// try recorded.html.write(to: url, atomically: true, encoding: .utf8)
 /// ```
 public struct RecordedExploration: Sendable {
-    /// How much of it is recorded.
+    /// How much of an exploration is recorded.
     public enum Coverage: String, Sendable, Codable {
         /// Every interleaving.
         case all
-        /// One interleaving of each kind: others differ only in the order of independent steps.
+        /// One interleaving of each kind. Interleavings of one kind differ only in the order of
+        /// independent steps.
         case kinds
-        /// The first interleavings, in the order of context switches, and the shortest that fails.
+        /// The first interleavings in the order of exploration, and the counterexample.
         case first
     }
 
@@ -26,7 +27,7 @@ public struct RecordedExploration: Sendable {
     public let title: String
     /// What the scenario does, in a sentence or two.
     public let story: String
-    /// The exploration of which it is a recording.
+    /// The exploration that was recorded.
     public let exploration: Exploration
     /// How much of the exploration is recorded.
     public let coverage: Coverage
@@ -37,7 +38,7 @@ public struct RecordedExploration: Sendable {
     /// One schedule of each kind.
     let kinds: [String]
 
-    /// Above this many interleavings only one of each kind is recorded.
+    /// With more interleavings than this, only one of each kind is recorded.
     public static let maximumInterleavings = 1_000
 
     /// Explores a scenario, and records it.
@@ -45,7 +46,7 @@ public struct RecordedExploration: Sendable {
     /// The closures of the scenario run on threads of the lab. A scenario that crashes ends this
     /// process: ``Exploration/Options/isolation`` is not used here.
     ///
-    /// - Throws: ``Exploration/Inconclusive`` if the exploration says nothing about the scenario.
+    /// - Throws: ``Exploration/Inconclusive`` if the exploration has no verdict.
     public init(
         _ title: String, story: String = "", options: Exploration.Options = Exploration.Options(),
         command: String? = nil,
@@ -63,7 +64,8 @@ public struct RecordedExploration: Sendable {
         oneOfEach.reduction = true
         let representatives = explore(options: oneOfEach, describe)
         if let reason = representatives.inconclusive { throw reason }
-        // Where there are so many kinds, there are even more interleavings.
+        // With too many kinds, there are even more interleavings, so do not try to record all of
+        // them.
         let isSmall = representatives.explored <= RecordedExploration.maximumInterleavings
         let everything = isSmall ? explore(options: all, describe) : nil
         if let everything, everything.inconclusive == nil, everything.coverage == .all {
@@ -74,7 +76,7 @@ public struct RecordedExploration: Sendable {
         } else {
             exploration = representatives
             coverage = isSmall && representatives.coverage == .all ? .kinds : .first
-            // The shortest counterexample need not be one of the representatives.
+            // The counterexample need not be one of the representatives.
             let shortest = try representatives.counterexample()
             let recorded = try RecordedExploration.record(
                 representatives, adding: shortest, isCounted: coverage == .first)
@@ -98,8 +100,8 @@ public struct RecordedExploration: Sendable {
         return (tree.merged(), schedules.all)
     }
 
-    /// A page that shows this exploration and nothing else, in one file that needs no network. A
-    /// test that fails can attach it:
+    /// A page that shows only this exploration, in one file that needs no network. A failing test
+    /// can attach it:
     ///
     /// ```swift
     /// if exploration.failing > 0 {

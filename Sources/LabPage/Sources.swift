@@ -5,7 +5,7 @@ import Synchronization
 enum Sources {
     private static let known = Mutex<[String: [String]]>([:])
 
-    /// The lines of a file; none if it cannot be read.
+    /// The lines of a file; empty if it cannot be read.
     static func lines(of path: String) -> [String] {
         if let lines = known.withLock({ $0[path] }) { return lines }
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -22,8 +22,8 @@ enum Sources {
 
     private static let declarations = Mutex<[String: [Int: ClosedRange<Int>]]>([:])
 
-    /// The lines of the declaration around a line: from the one that begins it to the brace that ends
-    /// it. `nil` if the file has no such line.
+    /// The lines of the declaration around a line: from its beginning to its closing brace. If the
+    /// closing brace is not found, three lines on either side. `nil` if the file has no such line.
     static func declaration(around line: Int, of path: String) -> ClosedRange<Int>? {
         if let known = declarations.withLock({ $0[path]?[line] }) { return known }
         let lines = lines(of: path)
@@ -46,7 +46,7 @@ enum Sources {
         return 1
     }
 
-    /// The brace that ends what begins at a line; `nil` if it is far away.
+    /// The line of the closing brace of a declaration; `nil` if it is not found nearby.
     private static func end(from first: Int, over line: Int, in lines: [String]) -> Int? {
         var depth = 0
         var hasBody = false

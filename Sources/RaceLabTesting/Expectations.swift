@@ -2,8 +2,8 @@ import RaceLab
 import Testing
 import XCTest
 
-/// Explores a scenario, and records an issue at the caller's line unless it survives: every interleaving
-/// was explored, and none fails.
+/// Explores a scenario, and records an issue at the caller's line unless it survives: every
+/// interleaving was explored, and none fails.
 ///
 /// ```swift
 /// @Test(.needsTheLab) func withdrawals() {
@@ -75,7 +75,7 @@ extension Exploration {
     }
 }
 
-/// The line of the test that expects something.
+/// The line of the test that contains the expectation.
 private struct Caller {
     let fileID: StaticString
     let filePath: StaticString
@@ -87,10 +87,10 @@ private struct Caller {
             fileID: "\(fileID)", filePath: "\(filePath)", line: Int(line), column: Int(column))
     }
 
-    /// Records an issue of the test that runs.
+    /// Records an issue of the current test.
     func record(_ words: String) {
-        // A thread that a test has started belongs to no test, so it is not known which library runs
-        // it. The other one ignores the call.
+        // `Test.current` is `nil` in XCTest, but also on a thread that a Swift Testing test has
+        // started. Then both libraries receive the issue, and the one that runs no test ignores it.
         if Test.current == nil {
             XCTFail(words, file: filePath, line: line)
         }

@@ -1,6 +1,6 @@
 "use strict";
 
-// Elements of HTML and SVG. Text becomes text, whatever it contains.
+// Creates elements of HTML and SVG. Text is never parsed as markup.
 function element(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
@@ -21,7 +21,7 @@ function fill(node, attributes, children) {
   return node;
 }
 
-// The children that are there, without the arrays around them.
+// The children that exist, without nested arrays.
 function present(children) {
   return children.flat(Infinity)
     .filter(child => child !== null && child !== undefined && child !== false && child !== "");
@@ -31,7 +31,7 @@ function put(node, ...children) {
   node.replaceChildren(...present(children));
 }
 
-// What stands between backticks is code.
+// Text between backticks becomes code.
 function prose(text) {
   return text.split("`").map((part, i) => i % 2 === 1 ? element("code", {}, part) : part);
 }
@@ -41,7 +41,7 @@ function clipped(text, length) {
   return characters.length <= length ? String(text) : `${characters.slice(0, length - 1).join("")}…`;
 }
 
-// A drawing of a size, with what a screen reader says of it.
+// A drawing with its size and a label for screen readers.
 function drawing(width, height, title, ...children) {
   return shape("svg", {
     viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title,
@@ -81,7 +81,7 @@ function box(x, y, width, height, className) {
 }
 
 // The sign of a state: a cross if every interleaving from there fails, a disk if none does, a ring
-// otherwise. The shape says it without the color.
+// otherwise. The shapes differ, so the sign does not depend on color.
 function sign(x, y, fate, size = 6) {
   if (fate === "fails") {
     return shape("path", {
@@ -97,7 +97,7 @@ const fateWords = {
   mixed: "some interleavings from here fail",
 };
 
-// The objects of a scenario after the steps taken: threads, locks, fields, and what was noted.
+// The objects of a scenario after the steps taken: threads, locks, fields and notes.
 function objectsDrawing(path, width) {
   const race = path.race;
   const isNarrow = width < 430;
@@ -156,7 +156,7 @@ function objectsDrawing(path, width) {
     bottom += 26 + notes.length * 26;
   }
 
-  // Locks that are held stand between the threads and the state.
+  // Locks that are held are drawn between the threads and the state.
   const lockPlaces = new Map();
   held.forEach((locks, thread) => locks.forEach((lock, n) => {
     const at = threadAt(thread);
@@ -199,8 +199,8 @@ function objectsDrawing(path, width) {
   return drawing(width, height, "Threads, locks and state", arrows, parts);
 }
 
-// The steps as points on one line for each thread, time running down; arrows where one step happens
-// before another one because of a lock or the like.
+// The steps as points on one line for each thread, with time running down. Arrows show
+// happens-before edges between threads.
 function spaceTimeDrawing(path, width) {
   const race = path.race;
   const rowHeight = 30;

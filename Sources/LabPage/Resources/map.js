@@ -1,13 +1,13 @@
 "use strict";
 
-// The map of all interleavings. For two threads it is a grid: a step of the first thread goes to the
-// right, a step of the second one down. For more threads it is a graph of states.
+// The map of all interleavings. For two threads it is a grid: a step of the first thread leads to
+// the right, a step of the second one down. For more threads it is a graph of states.
 class InterleavingMap {
   constructor(race, actions) {
     this.race = race;
     this.actions = actions;
     this.onlyKinds = false;
-    // A path to draw on the whole map, instead of the reader's.
+    // A path to draw on the map instead of the user's path.
     this.shown = null;
     this.places = race.places();
     this.isGrid = race.threads.length === 2;
@@ -18,11 +18,11 @@ class InterleavingMap {
   }
 
   static limit = 1500;
-  // Up to this width a map may shrink to its place.
+  // A map up to this width shrinks to fit the page; a wider one shrinks less, and scrolls.
   static readable = 700;
 
-  // Draws everything the first time, and after that only what a step changes: a map can have
-  // thousands of elements, and a step is to be answered within a frame.
+  // Draws everything the first time, and then only what a step changes: a map can have thousands of
+  // elements, and the page must respond to a step within a frame.
   draw(path) {
     if (!this.isGrid && this.places.length > InterleavingMap.limit) {
       put(this.node, element("p", { class: "note" }, `There are ${this.places.length} states, too many to draw.`));
@@ -39,7 +39,7 @@ class InterleavingMap {
     this.markWay(this.shown || path);
   }
 
-  // What a path or a state under the pointer comes to.
+  // Describes the path or the state under the pointer.
   explain(target) {
     this.caption.textContent = target ? target.querySelector("title").textContent
       : `Point at ${this.onlyKinds ? "a path" : "a state"} to see what comes of it; a click leads there.`;
@@ -59,7 +59,7 @@ class InterleavingMap {
 
   get isWide() { return this.base !== undefined && this.base.width > InterleavingMap.readable; }
 
-  // A map that is wider than its place scrolls along with the reader.
+  // Scrolls a wide map so that the current state stays visible.
   keepInSight([x]) {
     const { node } = this;
     if (!this.isWide) return;
@@ -71,7 +71,7 @@ class InterleavingMap {
     }
   }
 
-  // States that can no longer be reached recede, and the others show what is still possible.
+  // Dims the states that can no longer be reached; the others show what is still possible.
   dimWhatIsBehind(path) {
     const places = this.race.places(path.node, path.counts());
     const ahead = this.pointsFrom(path, places);
@@ -93,8 +93,8 @@ class InterleavingMap {
     return `${isAhead} ${point.through} ${point.failing} ${[...point.fates]} ${point.ends}`;
   }
 
-  // What the grid shows at each point. Several states can share one: the same numbers of steps, in
-  // another order.
+  // The content of each point of the grid. Several states can share a point: the same numbers of
+  // steps, in different orders.
   points(places) {
     const points = new Map();
     for (const { index, counts, ways } of places) {
@@ -110,7 +110,7 @@ class InterleavingMap {
     return points;
   }
 
-  // The points on the way here, and those that can be reached from here.
+  // The points on the path to the current state, and those that can be reached from it.
   pointsFrom(path, places) {
     const points = this.points(places);
     for (let length = 0; length < path.length; length += 1) {
@@ -121,7 +121,8 @@ class InterleavingMap {
     return points;
   }
 
-  // For each thread and step, what the source says there.
+  // For each thread and step, a short name, with an ellipsis if it differs between interleavings.
+  // Also collects the conflicting pairs of steps.
   get stepNames() {
     if (this.allStepNames) return this.allStepNames;
     const names = this.race.threads.map(() => []);
@@ -203,7 +204,7 @@ class InterleavingMap {
       shape("title", {}, words));
   }
 
-  // The steps between points, each once.
+  // The steps between points, without duplicates.
   edgesOf(places) {
     const edges = new Map();
     for (const { index, counts } of places) {
@@ -255,7 +256,7 @@ class InterleavingMap {
     });
   }
 
-  // Layers of states: those that are reached with the same number of steps.
+  // The states in layers: all states in a layer are reached with the same number of steps.
   graph() {
     const layers = [];
     const positions = new Map();
@@ -336,7 +337,7 @@ class InterleavingMap {
   finish(width, height, parts) {
     const picture = drawing(width, height, this.words, parts);
     picture.style.maxWidth = `calc(${width}px * var(--map-scale, 1.2))`;
-    // Smaller than that nothing can be read: then the map scrolls.
+    // A smaller map would be unreadable, so it scrolls instead.
     picture.style.minWidth = width > InterleavingMap.readable ? `${width * 0.62}px` : null;
     return picture;
   }

@@ -1,6 +1,6 @@
 "use strict";
 
-// The matrix, and its cells behind which there is no race.
+// The matrix, and the pages of its cells without a race.
 
 const signs = { survives: "✓", fails: "✗", cannotExpress: "–", unknown: "?" };
 
@@ -16,7 +16,7 @@ function showCell(page, row, column) {
   page.head(title, row, column);
 }
 
-// `link` says where a link was to lead that has led here.
+// `link` is the target of a link that led nowhere, if one was followed.
 function showMatrix(page, link = "") {
   page.view = null;
   page.head(page.frame.title, null);
@@ -44,7 +44,7 @@ function showMatrix(page, link = "") {
     element("p", { class: "legend" }, "✓ survives   ✗ fails   – cannot be expressed   ▷ try it: the verdict is hidden until you have predicted it   k/n: k of n interleavings fail; those that differ only in the order of independent steps count once")));
 }
 
-// The first race of the first column that has one: small enough to begin with.
+// A link to the first race of the first column that has one.
 function start(page) {
   for (const column of page.frame.columns) {
     const row = page.frame.rows.find(row => document.getElementById(`race:${row.id}/${column.id}`) !== null);

@@ -1,6 +1,6 @@
 "use strict";
 
-// One exploration: its states, the steps between them, and what becomes of each.
+// One exploration: its states, the steps between them, and how many interleavings fail from each.
 class Race {
   constructor(id, data, files) {
     this.id = id;
@@ -40,7 +40,8 @@ class Race {
     return { file, line, column };
   }
 
-  // An even number of values: a state and how it ends. Otherwise a state, and where its steps lead.
+  // An even number of values: a state and its ending. An odd number: a state, and pairs of label
+  // and target.
   readNode(values, index) {
     const edges = [];
     if (values.length % 2 === 0) {
@@ -57,8 +58,8 @@ class Race {
 
   key(label) { return this.letters[label.thread] + (label.early ? "-" : ""); }
 
-  // How many interleavings lead on from each state, and how many of them fail. A state comes after
-  // those to which its steps lead.
+  // The number of interleavings from each state, and how many of them fail. A state comes after the
+  // targets of its steps, so their counts are known.
   count() {
     this.total = [];
     this.failing = [];
@@ -79,12 +80,12 @@ class Race {
 
   get fails() { return this.failing[this.root] > 0; }
 
-  // Whether it is a task that other steps resume.
+  // Whether the thread is a task that another step resumes.
   isResumed(thread) {
     return this.labels.some(label => label.remark === `resumes '${this.threads[thread]}'`);
   }
 
-  // The next step of a thread, now or when it can go on again; null if it has ended.
+  // The next step of a thread, now or when it can continue; null if it has ended.
   next(index, thread) {
     const key = index * this.threads.length + thread;
     const known = this.upcoming.get(key);
@@ -103,7 +104,7 @@ class Race {
     return kind === "failed check" ? reason : `${kind}: ${reason}`;
   }
 
-  // The steps that a schedule names: as many as fit, and why the next one does not.
+  // Follows a schedule as far as it fits; returns the path, and why the next step does not fit.
   walk(text) {
     const path = new Path(this);
     let rest = text;
@@ -127,8 +128,8 @@ class Race {
     return { path, problem: null };
   }
 
-  // Of the interleavings that `accepts`, the one with the fewest context switches; of those, the
-  // shortest.
+  // Of the interleavings whose ending `accepts` accepts, the one with the fewest context switches;
+  // of those, the shortest.
   simplest(accepts) {
     const best = new Map();
     const visit = (index, last) => {
@@ -153,7 +154,8 @@ class Race {
   get counterexample() { return this.simplest(ending => ending.findings.length > 0); }
   get survivor() { return this.simplest(ending => ending.findings.length === 0); }
 
-  // Every state that can be reached from one, with the numbers of steps that the threads have made.
+  // Every state that can be reached from `start`, with the number of steps of each thread and the
+  // number of paths.
   places(start = this.root, startCounts = this.threads.map(() => 0)) {
     const places = new Map();
     const queue = [{ index: start, counts: startCounts, ways: 1 }];
@@ -171,7 +173,8 @@ class Race {
           places.set(key, next);
           queue.push(next);
         }
-        // Places come in the order of their numbers of steps, so the ways here are all known.
+        // Places are visited in the order of their total number of steps, so all paths to this
+        // place are counted.
         next.ways += place.ways;
       }
     }
@@ -256,8 +259,8 @@ class Path {
     return text;
   }
 
-  // The state after each step, beginning with the one before the first; `isLocked` if it could not
-  // be read, and is the last one that could.
+  // The states, from the initial one to the one after the last step. `isLocked` marks a state that
+  // could not be read; it repeats the last one that could.
   states() {
     const read = index => this.race.data.states[this.race.nodes[index].state];
     let values = read(this.race.root) || this.race.columns.map(() => "");
@@ -278,7 +281,7 @@ class Path {
     return this.edges.findIndex(edge => this.race.fate(edge.target) === "fails");
   }
 
-  // Of each thread, the steps in which it took the locks that it holds.
+  // For each thread, the steps in which it took the locks that it holds.
   locks() {
     const held = this.race.threads.map(() => []);
     this.edges.forEach((edge, step) => {
@@ -292,7 +295,7 @@ class Path {
     return held;
   }
 
-  // What keeps a thread from going on, if something does.
+  // Why a thread cannot continue; null if it can or has ended.
   waiting(thread) {
     const race = this.race;
     const node = race.nodes[this.node];
@@ -332,7 +335,7 @@ class Path {
     return wait;
   }
 
-  // The order of steps that are not independent. Interleavings with the same order are of one kind.
+  // The order of dependent steps. Interleavings with the same order are of one kind.
   get order() {
     const counts = this.race.threads.map(() => 0);
     const parts = this.edges.map(edge => {
@@ -343,7 +346,7 @@ class Path {
     return parts.sort().join(";");
   }
 
-  // Of each step, how many steps of each thread happen before it or are itself: a vector clock.
+  // A vector clock for each step: how many steps of each thread happen before it, itself included.
   clocks() {
     const last = this.race.threads.map(() => this.race.threads.map(() => 0));
     const steps = this.race.threads.map(() => []);
@@ -380,14 +383,14 @@ class Path {
   }
 }
 
-// The steps of which the page knows what they order. Tasks, groups and conditions order more: only the
-// lab knows it.
+// The kinds of step whose happens-before edges the page knows. Tasks, groups and conditions add
+// edges that only the lab knows.
 const kindsInOrder = new Set([
   "read", "modify", "lock", "tryLock", "sharedLock", "trySharedLock", "atomicRead", "atomicWrite",
   "exchange", "note", "acquire", "tryAcquire", "signal", "start", "send", "receive",
 ]);
 
-// What a step does, in a word or two.
+// The action of each kind of step, in a few words.
 const verbs = {
   read: "reads", modify: "writes", lock: "takes the lock", tryLock: "tries the lock",
   atomicRead: "reads an atomic", atomicWrite: "writes an atomic",
@@ -411,7 +414,7 @@ function phrase(label) {
   return label.failed ? `${what}, and fails` : what;
 }
 
-// Where a step is, for the narrow places: its line and the property.
+// A short name for a step, where there is little room: its line and the property.
 function shortly(label) {
   if (label.kind === "note") return `» ${label.text}`;
   const what = label.name || { lock: "lock", tryLock: "try lock" }[label.kind] || "";

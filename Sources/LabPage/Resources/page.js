@@ -1,6 +1,6 @@
 "use strict";
 
-// The page: a matrix, the races behind its cells, and what belongs to both.
+// The page: a matrix, the races of its cells, and what both share.
 class LabPage {
   constructor() {
     this.frame = JSON.parse(document.getElementById("frame").textContent);
@@ -21,7 +21,8 @@ class LabPage {
     return `#${[id, schedule].filter(part => part !== "").map(encodeURI).join("/")}`;
   }
 
-  // Browsers allow about six changes of the address a second.
+  // Browsers limit how often a page may change its address, so change it at most five times a
+  // second.
   remember(id, schedule) {
     this.address = this.link(id, schedule);
     if (this.pending) return;
@@ -43,7 +44,7 @@ class LabPage {
     this.pending = null;
   }
 
-  // What stands behind the # of the address.
+  // The part of the address after the #.
   get place() {
     const text = location.hash.slice(1);
     try {
@@ -123,7 +124,7 @@ class LabPage {
 
   listen() {
     addEventListener("hashchange", () => this.route());
-    // The address says what is shown, so this link must not change it.
+    // The address identifies what is shown, so this link must not change it.
     document.querySelector(".skip").addEventListener("click", event => {
       event.preventDefault();
       this.main.focus();
@@ -173,7 +174,7 @@ class LabPage {
   }
 }
 
-// The lines of a file that are shown, by their numbers.
+// The shown lines of a file, by line number.
 function readLines(file) {
   file.lines = new Map(file.passages.flatMap(({ first, lines }) => lines.map((line, i) => [first + i, line])));
 }

@@ -1,6 +1,6 @@
 "use strict";
 
-// Pictures of hazards that need one thread only, and those that documents show.
+// Pictures of hazards that need only one thread, and pictures for documents.
 
 // A promise as a box with its slots.
 function promiseBox(x, y, name, slots, className = "field") {
@@ -12,7 +12,7 @@ function promiseBox(x, y, name, slots, className = "field") {
     ])];
 }
 
-// H03: on Stage 1, `error` takes the slot that held the link of the chain.
+// H03: on Stage 1, `error` overwrites the slot that contained the link to the next promise.
 function cutChain() {
   const row = (y, title, isCut) => [
     label(10, y + 16, title, { class: "name" }),
@@ -57,7 +57,7 @@ function chainStack() {
     arrow([518, 79], [494, 79], "ink"));
 }
 
-// Strips of verdicts, a row for each version.
+// The verdicts as strips, one row for each version.
 function strips(rows, columns) {
   const size = 17;
   const left = 92;
@@ -81,7 +81,7 @@ function strips(rows, columns) {
     ]));
 }
 
-// The whole map of a race, with the path of a schedule.
+// The map of a race, with the path of a schedule.
 function mapPicture(id, schedule) {
   const race = raceOf(id);
   const map = new InterleavingMap(race, { goTo: () => {}, show: () => {} });
@@ -105,7 +105,7 @@ function hazardPicture(id, column) {
   return null;
 }
 
-// A picture as a file: with the colors of the page, for light and dark.
+// A picture as a file of its own, with the colors of the page for light and dark.
 function pictureFile(picture) {
   const used = new Set();
   picture.querySelectorAll("[marker-end]").forEach(node => used.add(node.getAttribute("marker-end").slice(5, -1)));
@@ -115,7 +115,7 @@ function pictureFile(picture) {
   return `${new XMLSerializer().serializeToString(picture).replace(/></g, ">\n<")}\n`;
 }
 
-// The rules of the page that a picture needs.
+// The style rules of the page that a picture needs.
 function pictureStyle() {
   const isNeeded = rule => rule.selectorText !== undefined
     && /^(svg|\.(box|note-|fill-|stroke-|arrow|dashed|lock|hatch|conflict|road|sign|aside|target|walked|here|held|strip|tiny))/.test(rule.selectorText);

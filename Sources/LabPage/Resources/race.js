@@ -1,6 +1,6 @@
 "use strict";
 
-// A race that is stepped through by hand.
+// A race that the user steps through by hand.
 class RaceView {
   constructor(race, page) {
     this.race = race;
@@ -17,7 +17,7 @@ class RaceView {
   get isRevealed() { return this.page.isRevealed(this.race.id); }
   get prediction() { return this.page.predictions.get(this.race.id); }
 
-  // MARK: What can be done
+  // MARK: Actions
 
   take(key) {
     if (this.undone[0] === key) this.undone.shift();
@@ -64,7 +64,7 @@ class RaceView {
     this.page.say(`Back to the beginning. ${this.counting()}`);
   }
 
-  // An interleaving from a link: up to where it fits.
+  // Loads a schedule, up to the first step that does not fit.
   load(schedule, atEnd) {
     this.stop();
     const { path, problem } = this.race.walk(schedule);
@@ -152,7 +152,7 @@ class RaceView {
     return action !== undefined;
   }
 
-  // MARK: What is said
+  // MARK: Messages
 
   counting() {
     if (!this.isRevealed) return "";
@@ -225,7 +225,7 @@ class RaceView {
     this.update();
   }
 
-  // The functions in which something happens; what is between them is folded.
+  // Shows the declarations that contain steps; the lines between them are folded.
   buildCode() {
     this.lineNodes = new Map();
     for (const [file, ...bounds] of this.race.data.source) {
@@ -289,7 +289,8 @@ class RaceView {
   // MARK: After each step
 
   update() {
-    // Read before anything changes: otherwise the browser has to lay out the page in between.
+    // Read the width before anything changes; otherwise the browser has to lay out the page in
+    // between.
     this.width = this.objects.clientWidth;
     this.page.remember(this.race.id, this.path.schedule);
     this.mapSection.hidden = !this.isRevealed;
@@ -425,7 +426,7 @@ class RaceView {
     if (firstLit) this.reveal(firstLit);
   }
 
-  // Scrolls the code, and nothing else.
+  // Scrolls only the code, not the page.
   reveal(item) {
     const top = item.offsetTop - this.code.offsetTop;
     if (top < this.code.scrollTop || top > this.code.scrollTop + this.code.clientHeight - 40) {
@@ -443,7 +444,7 @@ class RaceView {
     put(this.status, 
       verdict || this.counting() || (this.path.length === 0 ? "Take the first step: press a button, or the key of a thread." : ""),
       isFatal && !verdict ? element("strong", {}, " This was the step that lost it.") : "");
-    // In a presentation the picture is drawn small, and shown large.
+    // In a presentation, the picture is drawn for a smaller width and then enlarged.
     const scale = this.page.isPresenting ? 1.5 : 1;
     const width = Math.max(280, Math.min(760, (this.width || 560) / scale));
     put(this.objects, objectsDrawing(this.path, width));
@@ -496,7 +497,7 @@ class RaceView {
     ].flat()));
   }
 
-  // Which of the names in the table belong to instances of which class.
+  // The class of each name in the table.
   legendOfOwners() {
     const { ending } = this.path;
     const shown = new Set([...this.path.edges.map(edge => edge.label), ...(ending ? ending.waiting : [])]
@@ -511,7 +512,7 @@ class RaceView {
     return this.line(label, label.remark || verbs[label.kind]);
   }
 
-  // A line of source, the instance to which it is done, and what the line does not say.
+  // A line of source, the instance that it accesses, and what the line does not show.
   line({ text, owner, site, remark }, verb) {
     return [element("code", {}, text || (verb ? `(${verb})` : "")),
       owner === "" ? "" : element("span", { class: "owner" }, ` ${owner}`),

@@ -1,7 +1,7 @@
 import CRaceLab
 
 extension Explorer {
-    /// Passes every interleaving, step by step, to `visit`, which returns `false` to stop.
+    /// Passes the trace of every interleaving to `visit`, which returns `false` to stop.
     func visitTraces(
         _ visit: @escaping (Exploration.Trace) -> Bool
     ) throws(Exploration.ReplayError) {

@@ -1,14 +1,16 @@
 import CRaceLab
 
-/// One exploration: the Swift side of the engine in CRaceLab, which calls back to set up each
-/// run, to run the bodies and to judge what came of them; and the tally of all runs.
+/// One exploration: the Swift side of the engine in CRaceLab. The engine calls back to set up each
+/// run, to run the bodies of the threads and to judge the run. The explorer tallies the findings of
+/// all runs.
 final class Explorer {
     let options: Exploration.Options
-    /// Interleavings that crash, in a child process that must not run them to their ends.
+    /// Interleavings known to crash. In a child process, the engine ends each of them right before
+    /// the step that crashes.
     let crashes: [KnownCrash]
     let describe: (Scenario) -> Void
     private(set) var scenario = Scenario()
-    /// Whether there is nothing to run.
+    /// Whether the scenario is only described, and its threads do not run.
     private var onlyDescribes = false
     private var uncaught: [(thread: Int, error: any Error)] = []
 
@@ -24,10 +26,10 @@ final class Explorer {
 
     private struct Tally {
         var count = 0
-        /// The smallest interleaving that was run.
+        /// The smallest interleaving that was run and shows the finding.
         var size = RunSize.unlimited
         var schedule = Exploration.Schedule([])
-        /// The smallest one that was computed from one that was run.
+        /// The smallest equivalent interleaving that was computed from one of those, but not run.
         var computed: (size: RunSize, schedule: Exploration.Schedule)?
         let firstSeen: Int
 
@@ -43,7 +45,7 @@ final class Explorer {
         }
     }
 
-    /// All that must be the same when an interleaving is run again.
+    /// Everything that must be equal when an interleaving is replayed.
     private struct Recording: Equatable {
         let status: UInt32
         let schedule: Exploration.Schedule
@@ -57,24 +59,25 @@ final class Explorer {
     private var outcomes: [String: Int] = [:]
     private var passingSchedule: Exploration.Schedule?
     private var accesses: [UInt32] = []
-    /// How many threads a run has had at most.
+    /// The maximum number of threads in a run.
     private var threadCount = 0
-    /// Which of them were tasks in the run that was looked at last.
+    /// Which threads of the last run examined are tasks, one bit for each.
     private var startedTasks: UInt32 = 0
-    /// What the run that was looked at last ended in.
+    /// The outcome of the last run examined.
     private var outcome: String?
     private var first: Recording?
-    /// Of the steps of the run that led elsewhere than before.
+    /// The code addresses in the run that did not repeat an earlier one: likely places of the
+    /// cause.
     private var lastPlaces: [UInt] = []
     /// Whether to stop because an interleaving has failed.
     private var stopped = false
     private var began = ContinuousClock.now
     var inconclusive: Exploration.Inconclusive?
-    /// Looks at a run, and says whether to go on with the next.
+    /// Judges a run; returns whether to continue with the next.
     var judge: (rl_run) -> Bool = { _ in true }
     var stepped: ((Int) -> Void)?
     var wasSetUp: (() -> Void)?
-    /// Told of everything that is worth knowing even if this process crashes.
+    /// Sends the parent process what it needs even if this process crashes.
     let reporter: ChildReporter?
 
     // MARK: The result
@@ -82,8 +85,9 @@ final class Explorer {
     func explored() -> ExplorationResult {
         let result = exploredOnce()
         guard result.inconclusive == .notDeterministic else { return result }
-        // What is made for the first time, such as the metadata of a type, leaves other traces on
-        // the stack than what is there already. So a loop may be found to spin one round later.
+        // Lazy initialization, of the metadata of a type for example, leaves different data on the
+        // stack than later uses do, so a spinning loop may be detected one round later. By now
+        // everything is initialized, so try once more.
         return Explorer(options, describe, crashes: crashes, reporter: reporter).exploredOnce()
     }
 
@@ -119,8 +123,8 @@ final class Explorer {
             inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings)
     }
 
-    /// The smallest interleaving that shows `cause`. One that was only computed is run, to make
-    /// sure.
+    /// The smallest interleaving that shows `cause`. One that was only computed is run, to confirm
+    /// that it does.
     private func schedule(of tally: Tally, showing cause: FindingKey) -> Exploration.Schedule {
         guard inconclusive == nil, let computed = tally.computed, computed.size <= tally.size,
             computed.schedule != tally.schedule
@@ -138,7 +142,7 @@ final class Explorer {
         return shows ? computed.schedule : tally.schedule
     }
 
-    /// What was explored so far is explored once more.
+    /// Resets the tally before the engine starts over.
     private func forgetRuns() {
         tallies = [:]
         found = Found()
@@ -150,8 +154,7 @@ final class Explorer {
         inconclusive = nil
     }
 
-    /// Runs the first interleaving once more: now it shows if the runs since have left something
-    /// behind.
+    /// Replays the first interleaving. If the result differs, an earlier run has left state behind.
     private func firstCanBeRepeated() -> Bool {
         guard let first else { return true }
         let counted = outcomes
@@ -175,19 +178,19 @@ final class Explorer {
     func inconclusive(after summary: rl_summary) -> Exploration.Inconclusive? {
         if let inconclusive = inconclusive(of: scenario) { return inconclusive }
         if summary.status == RL_NOT_THE_SAME { return LikelyCause(lastPlaces).inconclusive }
-        // A thread that crashes at once has had no time to touch anything.
+        // A thread that crashes at once may not have accessed anything.
         if !crashes.isEmpty { return nil }
         let silent = zip(scenario.threads, accesses).first { !$0.isWorker && $1 == 0 }
         return silent.map { .sawNothing(thread: $0.0.name) }
     }
 
-    /// Why there is nothing to run.
+    /// Why the scenario cannot run; `nil` if it can.
     private func inconclusive(of scenario: Scenario) -> Exploration.Inconclusive? {
         if let mistake = scenario.mistake { return .malformedScenario(mistake) }
         return scenario.threads.isEmpty ? .noThreads : nil
     }
 
-    /// Why there is nothing to be said of a run.
+    /// Why a run has no verdict; `nil` if it has one.
     func inconclusive(of run: rl_run) -> Exploration.Inconclusive? {
         if let mistake = scenario.mistake { return .malformedScenario(mistake) }
         switch run.status {
@@ -217,7 +220,7 @@ final class Explorer {
         }
     }
 
-    /// Of all threads that a schedule may name.
+    /// The names of all threads that a schedule may name.
     private func threadNames() throws(Exploration.ReplayError) -> [String] {
         onlyDescribes = true
         defer { onlyDescribes = false }
@@ -271,7 +274,7 @@ final class Explorer {
         return !stopped
     }
 
-    /// Everything that is wrong with a run, each thing once.
+    /// All findings in a run, without duplicates.
     func causes(of run: rl_run) -> [FindingKey] {
         var causes: [FindingKey] = []
         outcome = nil
@@ -404,7 +407,7 @@ final class Explorer {
         uncaught = []
         describe(scenario)
         scenario.endDescription()
-        // Without threads there is no run.
+        // The engine runs nothing if there are no threads.
         if scenario.mistake != nil || onlyDescribes { return 0 }
         reporter?.isSetUp(scenario)
         wasSetUp?()

@@ -1,7 +1,7 @@
 import CRaceLab
 
-/// One interleaving looked at closely: run again and written down step by step, made as short as
-/// can be, and asked from where on it was lost.
+/// Replays one interleaving: records its trace, and finds the step from which every continuation
+/// fails.
 extension Explorer {
     func replay(
         _ schedule: Exploration.Schedule
@@ -9,9 +9,11 @@ extension Explorer {
         try options.marksPointOfNoReturn ? markedTrace(of: schedule) : trace(of: schedule)
     }
 
-    /// The same as ``trace(of:)``, with the step marked from which every interleaving fails.
+    /// Records the same trace as ``trace(of:)`` and marks the step from which every continuation
+    /// fails.
     ///
-    /// - Parameter kind: fails like this, or in a more telling way; `nil`: as this one does.
+    /// - Parameter kind: a continuation fails if it has a finding of this kind or of a more
+    ///   informative one; `nil`: of the most informative kind that this interleaving shows.
     func markedTrace(
         of schedule: Exploration.Schedule, failingBy kind: Exploration.Finding.Kind? = nil
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
@@ -26,8 +28,8 @@ extension Explorer {
         return trace
     }
 
-    /// Runs one interleaving and writes down everything about it. One that does not fit is run
-    /// twice: a loop may spin one round longer where something is made for the first time.
+    /// Runs one interleaving and records its trace. If the schedule does not fit, it runs a second
+    /// time: in the first run, lazy initialization can make a loop spin one more round.
     func trace(of schedule: Exploration.Schedule) throws(Exploration.ReplayError)
         -> Exploration.Trace
     {
@@ -56,7 +58,8 @@ extension Explorer {
         var trace: Exploration.Trace?
         var mismatch: Exploration.ScheduleMismatch?
         wasSetUp = {
-            // Here, not earlier: now the lab is ours, and no other exploration writes notes.
+            // Not earlier: only now does this exploration own the lab, so that no other one writes
+            // notes.
             Notes.start(self.reporter)
             initial = look() ?? self.scenario.columns.map { _ in Exploration.Trace.locked }
             self.reporter?.tell(.initial(initial))
@@ -87,8 +90,9 @@ extension Explorer {
         return trace
     }
 
-    /// The first step of a failing interleaving after which every continuation fails: shows
-    /// something of this kind, or of a more telling one.
+    /// The first step of a failing interleaving after which every continuation has a finding of
+    /// this kind or of a more informative one; `nil` if there is none, or if a bound leaves it
+    /// unknown.
     func pointOfNoReturn(of schedule: Exploration.Schedule, _ kind: Exploration.Finding.Kind)
         -> Int?
     {

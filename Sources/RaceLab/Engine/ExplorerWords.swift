@@ -1,9 +1,10 @@
 import CRaceLab
 
-// What a run has to say for itself when it did not come to its end.
+// Messages about a run that did not complete.
 
 extension rl_run {
-    /// Why no thread can go on. `names` are those of all its threads, here and below.
+    /// Why no thread can continue. `names`, here and below, are the names of all threads of the
+    /// run.
     func deadlock(names: [String]) -> String {
         let waiting = allWaiting
         let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
@@ -17,7 +18,7 @@ extension rl_run {
         .tooManyThreads(thread: names[Int(allSteps.last?.thread ?? 0)])
     }
 
-    /// What goes on outside of the scenario, and where it was begun.
+    /// The operation that the lab does not control, and its place.
     static func outside(_ summary: rl_summary) -> Exploration.Inconclusive {
         let place = Symbols.sites(of: [UInt(summary.outside_pc)])[UInt(summary.outside_pc)]
         return .uncontrolled(
@@ -25,7 +26,7 @@ extension rl_run {
             place: Exploration.Site.name(place))
     }
 
-    /// What keeps a thread from handing over.
+    /// Where a thread blocks, or runs without a step, so that no context switch is possible.
     func stuck(names: [String]) -> Exploration.Inconclusive {
         let frames = allFrames.map { UInt($0) + 1 }
         let sites = Symbols.sites(of: frames)
@@ -37,7 +38,7 @@ extension rl_run {
             ? .runsOn(thread: name, place: place) : .blocked(thread: name, place: place)
     }
 
-    /// Where a schedule could not be followed, and why.
+    /// The first step at which the schedule does not fit, and the reason.
     func mismatch(to schedule: Exploration.Schedule, names: [String])
         -> Exploration.ScheduleMismatch
     {
@@ -73,7 +74,7 @@ extension rl_run {
     }
 }
 
-/// What was misused in the run so far, each thing in a sentence.
+/// Each misuse in the run so far, as a sentence.
 func misuses(names: [String]) -> [String] {
     var count = 0
     guard let first = rl_misuses(&count), count > 0 else { return [] }
@@ -97,7 +98,6 @@ func misuses(names: [String]) -> [String] {
     }
 }
 
-/// A number of steps, in a sentence.
 func numberOf(steps count: Int) -> String { count == 1 ? "1 step" : "\(count) steps" }
 
 private func whyItWaits(

@@ -1,7 +1,7 @@
 import CRaceLab
 
 extension Program {
-    /// Follows a schedule that need not be complete, and completes it: see
+    /// Replays a schedule that may be incomplete, and completes it: see
     /// ``Exploration/replay(prefix:)-(Exploration.Schedule)``.
     func replay(
         prefix schedule: Exploration.Schedule
@@ -32,7 +32,7 @@ extension Program {
                 choices = given == 0 ? [0] : Array(choices.prefix(given))
                 marks = marks.prefix(given)
             } else if choices[choices.count - 1] < Int(RL_MAX_THREADS) {
-                // This thread cannot go on; perhaps the next one can.
+                // This thread cannot continue: try the next one.
                 choices[choices.count - 1] += 1
             } else {
                 throw .mismatch(mismatch)

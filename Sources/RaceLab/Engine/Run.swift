@@ -1,6 +1,6 @@
 import CRaceLab
 
-// What the engine hands over about a run, as Swift values instead of pointers and counts.
+// The engine's data about a run, as Swift values instead of pointers and counts.
 
 extension rl_run {
     var schedule: Exploration.Schedule { Exploration.Schedule(allSteps) }
@@ -9,7 +9,7 @@ extension rl_run {
         UnsafeBufferPointer(start: steps, count: Int(step_count))
     }
 
-    /// Where the steps are; a note is nowhere.
+    /// The code address of each step; 0 for a note, which has none.
     var places: [UInt] {
         allSteps.map { $0.kind == RL_NOTE.rawValue ? 0 : UInt($0.pc) }
     }
@@ -30,11 +30,11 @@ extension rl_run {
         }
     }
 
-    /// Among interleavings that show the same, the smallest one is reported.
+    /// Of the interleavings with the same finding, the smallest one is reported.
     var size: RunSize { RunSize(forced: forced_switches, switches: switches, steps: step_count) }
 
-    /// Of all interleavings that differ from this one only in the order of independent steps, the
-    /// one with the fewest switches; `nil` if that is not known.
+    /// Of the interleavings equivalent to this one, that is, which differ only in the order of
+    /// independent steps, the one with the fewest context switches; `nil` if it is unknown.
     var withFewestSwitches: (size: RunSize, schedule: Exploration.Schedule)? {
         var choices = [UInt8](repeating: 0, count: Int(step_count))
         var forced: UInt32 = 0
@@ -51,7 +51,7 @@ extension rl_run {
 }
 
 extension rl_race {
-    /// Both places, in an order that does not depend on who came first.
+    /// Both accesses, in an order that does not depend on which came first.
     var inOrder: (Access, Access) {
         let first = Access(pc: UInt(first_pc), modifies: first_kind == RL_MODIFY.rawValue)
         let second = Access(pc: UInt(second_pc), modifies: second_kind == RL_MODIFY.rawValue)
@@ -60,7 +60,7 @@ extension rl_race {
 }
 
 extension Exploration.Schedule {
-    /// The threads that made these steps.
+    /// Creates the schedule of these steps.
     init(_ steps: some Collection<rl_step>) {
         self.init(
             choicesOfEngine: steps.map { step in withUnsafePointer(to: step) { rl_choice($0) } })
@@ -78,7 +78,8 @@ extension Exploration.Schedule {
             timedOut: indices(of: RL_TIME_OUT), spurious: indices(of: RL_SPURIOUS))
     }
 
-    /// The same for the engine. What can be no thread is one of which it will not know.
+    /// The choices in the engine's encoding. An invalid thread index becomes `RL_MAX_THREADS`,
+    /// which the engine rejects as unknown.
     var choicesOfEngine: [UInt8] {
         let nobody = Int(RL_MAX_THREADS)
         return choices.enumerated().map { index, thread in
@@ -90,9 +91,9 @@ extension Exploration.Schedule {
     }
 }
 
-/// How much there is to follow in an interleaving.
+/// The size of an interleaving: how hard it is for a reader to follow.
 struct RunSize: Comparable {
-    /// Switches away from a thread that could have gone on.
+    /// The number of preemptions: switches away from a thread that could have continued.
     let forced: UInt32
     let switches: UInt32
     let steps: UInt32

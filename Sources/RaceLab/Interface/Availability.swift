@@ -1,9 +1,9 @@
 import CRaceLab
 
-// Whether the lab can work at all where it has been built and started.
+// Whether the lab can work in this build and this process.
 
 extension Exploration {
-    /// Why the lab cannot work in this build, if so.
+    /// Why the lab cannot work in this build; `nil` if it can.
     public static var unavailable: String? {
         #if DEBUG
             if let why = rl_unavailable() { return String(cString: why) }
@@ -27,7 +27,7 @@ private final class Probe {
     var value = 0
 }
 
-/// Whether an access to a property arrives at the lab, tried out once.
+/// Whether the lab sees an access to a property. Tested once.
 private let hears: Bool = {
     let probe = Probe()
     let before = rl_heard()

@@ -87,8 +87,8 @@ public struct Exploration: Sendable {
     /// Why the exploration has no verdict; `nil` if it has one.
     public var inconclusive: Inconclusive? { result.inconclusive }
     /// Whether there were atomic operations that are not sequentially consistent. Their memory
-    /// orderings decide what is a data race, but the values they read are sequentially consistent
-    /// nevertheless: an outcome that needs a reordered load or store is never reached.
+    /// orderings decide what is a data race, but the values they read are sequentially consistent:
+    /// an outcome that needs a reordered load or store is never reached.
     public var hasWeakOrderings: Bool { result.hasWeakOrderings }
 
     /// Returns the same exploration with other kinds of finding counted as failures. Nothing is
@@ -123,7 +123,8 @@ public struct Exploration: Sendable {
     }
 }
 
-/// What an exploration has counted, without its scenario: a child process sends it to its parent.
+/// The result of an exploration without its scenario, so that a child process can send it to its
+/// parent.
 struct ExplorationResult: Codable, Sendable {
     var threads: [String] = []
     var explored = 0

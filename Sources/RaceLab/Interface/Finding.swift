@@ -33,7 +33,7 @@ extension Exploration {
             /// thread.
             case dataRace = "data race"
 
-            /// One bit for each, so that several of them fit into one number.
+            /// One bit for each kind, so that a set of kinds fits into one number.
             var bit: UInt16 {
                 switch self {
                 case .crash: 1
@@ -54,8 +54,8 @@ extension Exploration {
         let key: FindingKey
         /// The kind of the finding.
         public var kind: Kind { key.kind }
-        /// What is wrong, in a sentence; for a failed check, the sentence that it threw. Places in
-        /// the source are looked up when this property is read.
+        /// What is wrong, in a sentence; for a failed check, the sentence that it threw. For a data
+        /// race, the places in the source are looked up when this property is read.
         public var reason: String { key.reason }
         /// The number of explored interleavings that show it.
         public let count: Int
@@ -99,10 +99,11 @@ extension Exploration {
     }
 }
 
-/// Everything that was found, the most informative first.
+/// All findings, the most informative first.
 struct Found: Codable, Sendable {
     var all: [Exploration.Finding] = []
-    /// For each set of kinds, as bits, how many interleavings have shown just these.
+    /// For each set of kinds, as bits, the number of interleavings with findings of exactly these
+    /// kinds.
     private var counts: [UInt16: Int] = [:]
 
     mutating func count(_ kinds: some Sequence<Exploration.Finding.Kind>) {
@@ -114,14 +115,15 @@ struct Found: Codable, Sendable {
         if bits != 0 { counts[bits, default: 0] += 1 }
     }
 
-    /// All of it, with an overlap as a data race where only those count as failures.
+    /// All findings. An overlap becomes a data race if data races count as failures and overlaps do
+    /// not.
     func all(countedBy kinds: Set<Exploration.Finding.Kind>) -> [Exploration.Finding] {
         all.map {
             Exploration.Finding($0.key.counted(by: kinds), count: $0.count, schedule: $0.schedule)
         }
     }
 
-    /// How many interleavings have shown any of these.
+    /// The number of interleavings with a finding of any of these kinds.
     func count(ofAny kinds: Set<Exploration.Finding.Kind>) -> Int {
         let bits: UInt16 = kinds.reduce(0) { $0 | $1.bit }
         return counts.reduce(0) { $1.key & bits == 0 ? $0 : $0 + $1.value }

@@ -3,7 +3,7 @@ import CRaceLab
 extension Exploration {
     /// The reason why an exploration has no verdict.
     public enum Inconclusive: Error, Codable, Sendable, Hashable, CustomStringConvertible {
-        /// The lab cannot work in this build.
+        /// The lab cannot work in this build, or the system allows no child process.
         case unavailable(String)
         /// The scenario has no threads.
         case noThreads

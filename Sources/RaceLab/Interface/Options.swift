@@ -53,7 +53,7 @@ extension Exploration {
         /// The process in which the scenario runs. In a child process, a crash ends the child only,
         /// and is reported as a finding: ``Exploration/Finding/Kind/crash``.
         public var isolation = Isolation.none
-        /// Breaks the lab itself: RL_FAULT_… of CRaceLab. For the lab's own tests.
+        /// Plants faults in the lab, RL_FAULT_… of CRaceLab, for the lab's own tests.
         package var faults: UInt32 = 0
 
         /// Creates the default options: everything is explored, and every finding is a failure.

@@ -17,7 +17,7 @@ struct Program: @unchecked Sendable {
                         + "from a nonisolated function, or begin it with { @Sendable scenario in")
             }
         } else {
-            // It is isolated to nothing, so it can be called like any other closure.
+            // The closure is not isolated, so it can be called like any other closure.
             describe = unsafeBitCast(scenario, to: ((Scenario) -> Void).self)
         }
     }
@@ -32,14 +32,14 @@ struct Program: @unchecked Sendable {
         isolated?.explored() ?? Explorer(options, describe).explored()
     }
 
-    /// Runs single interleavings. They report no progress.
+    /// An explorer for single interleavings, which report no progress.
     var explorer: Explorer {
         var options = options
         options.progress = nil
         return Explorer(options, describe)
     }
 
-    /// Explores in child processes; `nil` if the options do not ask for them.
+    /// An explorer that uses child processes; `nil` if the options do not ask for them.
     var isolated: Isolated? {
         guard case .childProcess(let timeLimit, let memoryLimit) = options.isolation else {
             return nil

@@ -31,19 +31,21 @@ extension Exploration {
 
     /// An interleaving that begins with the steps of a schedule.
     public struct CompletedReplay: Sendable {
-        /// The whole interleaving.
+        /// The complete interleaving.
         public let trace: Trace
-        /// Where the prefix does not fit the scenario, if so. It was followed up to there.
+        /// Where the prefix does not fit the scenario; `nil` if all of it fits. It was followed up
+        /// to there.
         public let mismatch: ScheduleMismatch?
     }
 
-    // MARK: Of this exploration
+    // MARK: With an exploration
 
-    /// Runs the shortest interleaving that shows a finding, and marks the step from which every
-    /// continuation fails.
+    /// Runs the interleaving of a finding's ``Finding/schedule``. Unless the finding is a crash, a
+    /// data race or an overlapping modification, marks the step from which every continuation
+    /// fails.
     ///
-    /// - Parameter finding: one of ``findings`` or ``otherFindings``; `nil`: the most telling of
-    ///   ``findings``.
+    /// - Parameter finding: one of ``findings`` or ``otherFindings``; `nil`: the most informative
+    ///   of ``findings``.
     /// - Returns: `nil` if nothing was found.
     public func counterexample(showing finding: Finding? = nil) throws(ReplayError) -> Trace? {
         guard let finding = finding ?? findings.first else { return nil }
@@ -68,26 +70,26 @@ extension Exploration {
         try program.replay(schedule)
     }
 
-    /// Runs the scenario under an interleaving that begins as a schedule says, and records what
-    /// happens.
+    /// Runs the scenario under an interleaving that begins with the steps of a schedule, and
+    /// records what happens.
     ///
-    /// After the end of the schedule, the threads run to their ends, the one that was added first
-    /// as long as it can: a schedule written by hand may leave out the steps at the end. If the
-    /// schedule does not fit the scenario, it is followed as far as it fits. The scenario runs once
-    /// for each step that the schedule does not give.
+    /// After these steps, the lab chooses at each step the first thread, in the order in which they
+    /// were added, that can continue: a schedule written by hand may leave out the steps at the
+    /// end. If the schedule does not fit the scenario, it is followed as far as it fits. The
+    /// scenario runs at least once for each step that the schedule does not give.
     public func replay(prefix schedule: Schedule) throws(ReplayError) -> CompletedReplay {
         try program.replay(prefix: schedule)
     }
 
-    /// Runs the scenario under an interleaving that begins as the text of a schedule says, see
-    /// ``replay(prefix:)-(Exploration.Schedule)``.
+    /// Runs the scenario under an interleaving that begins with the steps of a schedule, given as
+    /// text: see ``replay(prefix:)-(Exploration.Schedule)``.
     public func replay(prefix schedule: String) throws(ReplayError) -> CompletedReplay {
         try program.replay(prefix: program.read(schedule))
     }
 
-    /// Runs the scenario under every interleaving again and passes each one, step by step, to
-    /// `visit`, for maps and statistics of your own. It takes several times as long as the
-    /// exploration, because the state is read after every step. It ends at the same bounds.
+    /// Runs the scenario under every interleaving again and passes each trace to `visit`, for maps
+    /// and statistics of your own. It takes several times as long as the exploration, because the
+    /// state is read after every step. It ends at the same bounds.
     ///
     /// It runs in this process, whatever ``Options/isolation`` says.
     ///
@@ -119,8 +121,8 @@ extension Exploration {
         try Program(options, scenario).replay(schedule)
     }
 
-    /// Runs a scenario under an interleaving that begins as a schedule says, without exploring it:
-    /// see ``replay(prefix:)-(Exploration.Schedule)``.
+    /// Runs a scenario under an interleaving that begins with the steps of a schedule, without
+    /// exploring it: see ``replay(prefix:)-(Exploration.Schedule)``.
     public static func replay(
         prefix schedule: Schedule, options: Options = Options(),
         _ scenario: @escaping @isolated(any) (Scenario) -> Void
@@ -128,8 +130,8 @@ extension Exploration {
         try Program(options, scenario).replay(prefix: schedule)
     }
 
-    /// Runs a scenario under an interleaving that begins as the text of a schedule says, without
-    /// exploring it: see ``replay(prefix:)-(Exploration.Schedule)``.
+    /// Runs a scenario under an interleaving that begins with the steps of a schedule, given as
+    /// text, without exploring it: see ``replay(prefix:)-(Exploration.Schedule)``.
     public static func replay(
         prefix schedule: String, options: Options = Options(),
         _ scenario: @escaping @isolated(any) (Scenario) -> Void

@@ -120,12 +120,12 @@ import Synchronization
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues with a target queue that is not global, and
 ///   threads that are started while a scenario is set up or checked. If the code under test uses
 ///   them, there is no verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
-/// - the order in which several threads that wait for a queue with `sync` get it, and that work
-///   sent while they wait comes after them;
+/// - the order in which a queue serves several threads that wait in `sync`, and that work sent
+///   while they wait comes after them;
 /// - a lock that was taken during the set-up and not released there. To make a thread wait from the
 ///   beginning, use a semaphore;
 /// - a part of some accesses through key paths, because the standard library makes them: everything
-///   behind a computed property or a subscript in the path, and the whole access with an
+///   after a computed property or a subscript in the path, and the whole access with an
 ///   `AnyKeyPath`. Properties that are `weak`, `unowned` or `lazy`, have a wrapper, or can be
 ///   overridden count as computed. In `\.model.count`, `count` is not seen if the class that has
 ///   `model` is not `final` and the class that has `count` is;
@@ -137,10 +137,10 @@ import Synchronization
 public final class Scenario {
     struct NamedThread {
         let name: String
-        /// Whether it only does what is sent to a queue.
+        /// Whether it is a worker of a ``queue(_:workers:)``.
         var isWorker = false
         let body: () throws -> Void
-        /// Of a task, see ``task(_:_:)``.
+        /// The body of a task, see ``task(_:_:)``; `nil` for a thread.
         var task: (() async throws -> Void)?
     }
 
@@ -154,9 +154,9 @@ public final class Scenario {
     private(set) var columns: [Column] = []
     private(set) var readOutcome: (() -> String)?
     var expectations: [Scenario.ExpectedOutcome] = []
-    /// What makes no sense in how this is described, if anything; the first such thing.
+    /// The first mistake in the description of the scenario; `nil` if there is none.
     private(set) var mistake: String?
-    /// Whether its threads run, or have.
+    /// Whether the description is complete; from then on, adding a thread is a mistake.
     private var isDescribed = false
 
     init() {}
@@ -164,7 +164,8 @@ public final class Scenario {
     func endDescription() { isDescribed = true }
     func isMistaken(_ words: String) { mistake = mistake ?? words }
 
-    /// Frees what the closures hold, when the run is over: freeing it may show a misuse.
+    /// Releases the objects that the closures hold, after a run. Freeing one, such as a semaphore,
+    /// may be a misuse.
     func letGo() {
         threads = threads.map { NamedThread(name: $0.name, isWorker: $0.isWorker, body: {}) }
         checks = []
@@ -188,12 +189,12 @@ public final class Scenario {
                 "the thread '\(name)' is isolated to \(actor), because it is described there: "
                     + "explore from a nonisolated function, or begin it with { @Sendable in")
         }
-        // It is isolated to nothing, so it can be called like any other closure.
+        // The closure is not isolated, so it can be called like any other closure.
         add(NamedThread(name: name, body: unsafeBitCast(body, to: (() throws -> Void).self)))
     }
 
     func add(_ thread: NamedThread) {
-        // Called by a body, this would be a step of it.
+        // If a body calls this, by mistake, the access to `threads` must not become a step.
         rl_ignore()
         defer { rl_attend() }
         if let words = mistake(ifAdding: thread.name) {
@@ -235,7 +236,7 @@ public final class Scenario {
     public func queue(_ name: String, workers: Int = 1) -> Scenario.Queue {
         let queue = Scenario.Queue()
         if workers < 1 { isMistaken("the queue '\(name)' has no workers: it needs one") }
-        // One more than there is room for is a mistake; more of them add nothing.
+        // One worker too many is reported as a mistake; adding more of them would change nothing.
         for worker in 1..<(1 + min(max(0, workers), Int(RL_MAX_THREADS) + 1)) {
             let name = workers == 1 ? name : "\(name) \(worker)"
             add(NamedThread(name: name, isWorker: true, body: queue.work))
@@ -250,9 +251,9 @@ public final class Scenario {
         checks.append(check)
     }
 
-    /// Adds a column to the tables in which interleavings are shown. `read` is called between
-    /// steps, only when a table is made, on a thread of the lab. If it needs a lock that a thread
-    /// of the scenario holds, the lab abandons the call, and the table shows `(locked)`.
+    /// Adds a column to the tables that show interleavings. `read` is called between steps, only
+    /// when a table is made, on a thread of the lab. If it needs a lock that a thread of the
+    /// scenario holds, the lab abandons the call, and the table shows `(locked)`.
     public func state(_ title: String, _ read: @escaping () -> String) {
         columns.append(Column(title: title, read: read))
     }
@@ -317,10 +318,10 @@ extension Scenario {
     }
 }
 
-/// The texts of the notes of one run, while a table is being made of it.
+/// The texts of the notes in the run that is being recorded.
 enum Notes {
     private static let texts = Mutex<[Int: String]?>(nil)
-    /// Called with each at once: a caller that waits for the end may wait in vain, see
+    /// Receives each note immediately, because the process may crash before the run ends: see
     /// ``Isolated``.
     private static let reporter = Mutex<ChildReporter?>(nil)
 

@@ -39,7 +39,7 @@ extension Scenario {
 
         private var address: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-        /// The queue's own affairs are no steps.
+        /// Keeps the queue's own accesses from becoming steps.
         private func unheard<Result>(_ body: () -> Result) -> Result {
             rl_ignore()
             defer { rl_attend() }

@@ -1,7 +1,6 @@
 import CRaceLab
 
-// Tasks of Swift concurrency: a column of its own for each, and whether they can be explored at
-// all.
+// Tasks of a scenario, and whether tasks can be explored here.
 
 extension Scenario {
     /// Adds a task, which runs concurrently with the threads and tasks of the scenario. An error
@@ -21,8 +20,8 @@ extension Scenario {
     }
 }
 
-/// Why tasks cannot be explored here, if so. What the code under test starts is then reported as
-/// not controlled.
+/// Why tasks cannot be explored here; `nil` if they can. A task that the code under test starts is
+/// then reported as not controlled.
 package let unavailableTasks: String? = {
     let obstacle = rl_find_out_about_tasks(
         { _ = Task.detached { await Task.yield() } },
@@ -43,7 +42,7 @@ private actor Hop {
     func arrive() { count += 1 }
 }
 
-/// What has to reach a task, and no other thread looks at meanwhile.
+/// Passes a value that is not `Sendable` to a task. No other thread uses it meanwhile.
 private struct Unshared<Value>: @unchecked Sendable {
     let value: Value
 }

@@ -45,7 +45,7 @@ extension Exploration {
             marks.first { $0.steps.contains(step) }.map { String($0.character) } ?? ""
         }
 
-        /// The first steps of it.
+        /// The schedule of the first `length` steps.
         func prefix(_ length: Int) -> Schedule {
             Schedule(
                 Array(choices.prefix(length)), early: early.filter { $0 < length },
@@ -129,10 +129,11 @@ extension Exploration {
         }
 
         private static let latin = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        /// More letters for more threads: the Greek capitals that look like no Latin one.
+        /// Letters for further threads: the Greek capitals that look like no Latin one.
         private static let greek = Array("ΓΔΘΛΞΠΣΦΨΩ")
 
-        /// The capital of a letter, or the letter itself if there is none, or two, as with `ß`.
+        /// The capital of a letter; the letter itself if it has no capital, or one of two letters,
+        /// as `ß` has.
         private static func capital(_ letter: Character) -> Character {
             let capital = letter.uppercased()
             return capital.count == 1 ? Character(capital) : letter
@@ -145,14 +146,14 @@ extension Exploration {
     }
 }
 
-/// The names of threads that no scenario has named.
+/// Names for threads that the scenario does not name.
 enum StartedThreads {
     static func name(_ index: Int) -> String { "started thread \(index + 1)" }
     static func nameOfTask(_ index: Int) -> String { "task \(index + 1)" }
 
-    /// The names of all threads of a run, of which a scenario has named the first ones.
+    /// The names of all threads of a run. The scenario has named the first of them.
     ///
-    /// - Parameter tasks: those that are tasks, a bit for each.
+    /// - Parameter tasks: which threads are tasks, one bit for each.
     static func names(
         after named: [String], upTo count: Int, tasks: UInt32 = 0
     ) -> [String] {
@@ -162,7 +163,7 @@ enum StartedThreads {
             }
     }
 
-    /// Those that the scenario has named.
+    /// The names that the scenario has given.
     static func named(of threads: [String]) -> ArraySlice<String> {
         let first = threads.enumerated().first { $1 == name($0) || $1 == nameOfTask($0) }
         return threads.prefix(first?.offset ?? threads.count)

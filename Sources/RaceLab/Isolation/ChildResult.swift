@@ -1,7 +1,7 @@
 import CRaceLab
 import Foundation
 
-/// What a child process has sent and left behind.
+/// The messages that a child process sent, and the record that it left in shared memory.
 struct ChildResult {
     private(set) var value: Data?
     private var named: [String] = []
@@ -11,13 +11,13 @@ struct ChildResult {
     private var notes: [Int: String] = [:]
 
     let timeIsUp: Bool
-    /// All its threads slept, for long, without coming any further.
+    /// Whether all its threads slept for seconds without progress, including its watchdog.
     let isStuck: Bool
-    /// How long it has lived.
+    /// How long the child ran.
     let time: Duration
-    /// What it wrote to standard error.
+    /// The text that it wrote to standard error.
     let errors: String
-    /// How many interleavings it had explored.
+    /// The number of interleavings that it explored.
     let runs: Int
     private let status: Int32
     private let recorder: rl_recorder
@@ -68,9 +68,10 @@ struct ChildResult {
         StartedThreads.names(after: named, upTo: Int(recorder.thread_count))
     }
 
-    // MARK: Why it came to its end
+    // MARK: How it ended
 
-    /// A sentence about the crash. Interleavings with the same sentence are counted together.
+    /// Describes the crash in a sentence. Interleavings with the same sentence are counted
+    /// together.
     var reason: String {
         if status & 0x7F == 0 {
             return "\(who) ends the process with status \(status >> 8 & 0xFF)"
@@ -85,28 +86,29 @@ struct ChildResult {
         return rl_phase(UInt32(recorder.phase)) == RL_JUDGING ? "a check" : "set-up"
     }
 
-    /// The thread of the scenario that was running, if it was one.
+    /// The thread of the scenario that was running; `nil` if none was.
     var thread: String? {
         let index = Int(recorder.thread)
         let isRunning = rl_phase(UInt32(recorder.phase)) == RL_IN_THREAD
         return isRunning && threads.indices.contains(index) ? threads[index] : nil
     }
 
-    /// The innermost place in code that can be read.
+    /// The innermost place in source that can be read.
     private var place: String {
         let frames = withUnsafeBytes(of: recorder.frames) {
             Array($0.bindMemory(to: UInt.self).prefix(Int(recorder.frame_count)))
         }
         let crash = UInt(recorder.crash_pc)
-        // Before that there is the handler of the signal. Behind it there are return addresses.
+        // The frames before the crash belong to the signal handler; those after it are return
+        // addresses. Adding 1 makes the address of the crash look like one of them.
         let addresses = frames.drop { $0 != crash }.map { $0 == crash ? $0 + 1 : $0 }
-        // To look up the symbols of the libraries takes seconds.
+        // Looking up symbols of libraries takes seconds.
         let ours = addresses.lazy.filter { rl_is_of_program($0) }
         let site = ours.compactMap { Symbols.sites(of: [$0])[$0] }.first { $0.isOfProgram }
         return site.map { " at \($0.file):\($0.line)" } ?? ""
     }
 
-    /// How the Swift runtime begins what it says of a trap.
+    /// The beginnings of the Swift runtime's messages about traps.
     private static let marks = ["Fatal error", "Precondition failed", "Assertion failed"]
 
     private var mark: Range<String.Index>? {
@@ -114,14 +116,14 @@ struct ChildResult {
             .max { $0.lowerBound < $1.lowerBound }
     }
 
-    /// What the Swift runtime says of a trap, which may be no more than its kind.
+    /// The Swift runtime's message about a trap; only its kind if it has no message.
     private var fatalError: String? {
         guard let mark else { return nil }
         let message = errors[mark.upperBound...].prefix { $0 != "\n" }
         return message.hasPrefix(": ") ? String(message.dropFirst(2)) : String(errors[mark])
     }
 
-    /// What else it wrote, and the backtrace that comes after it.
+    /// The text before the message about the crash; all of it if there is no such message.
     var errorsBesidesTheCrash: String {
         guard let mark else { return errors }
         let before = errors[..<mark.lowerBound]
@@ -140,7 +142,7 @@ struct ChildResult {
 
     // MARK: Its last interleaving
 
-    /// The steps until the crash, which is marked.
+    /// The trace up to the crash, which is marked.
     func trace(reason: String) -> Exploration.Trace {
         let atCrash = columns.map { _ in "" }
         var trace = Exploration.Trace(
@@ -157,7 +159,7 @@ struct ChildResult {
 }
 
 extension Exploration.Site {
-    /// Whether it is in source that can be read, and not in the lab's.
+    /// Whether the site is in a source file that can be read and is not part of the lab.
     var isOfProgram: Bool {
         !path.contains("/CRaceLab/") && !path.contains("<compiler-generated>")
             && FileReadable.check(path)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A value behind a lock that can be held while the process is copied, see ``Isolated``. A `Mutex`
-/// could not be released in the copy: it knows its owner by a number, which is another one there.
+/// A value behind a lock that can be held during a `fork`, see ``Isolated``. The child could not
+/// release a `Mutex`: a `Mutex` knows its owner by thread ID, which is different in the child.
 final class ForkSafeLock<Value>: @unchecked Sendable {
     private var value: Value
     private let lock = NSLock()
@@ -16,7 +16,7 @@ final class ForkSafeLock<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// For ``Isolated``: no other thread is in the middle of something between these two.
+    /// For ``Isolated``: between these calls, no other thread can be in the middle of a change.
     func hold() { lock.lock() }
     func release() { lock.unlock() }
 }

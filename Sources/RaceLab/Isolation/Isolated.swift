@@ -3,17 +3,17 @@ import Foundation
 
 /// An exploration whose scenario runs in child processes, see ``Exploration/Options/Isolation``.
 ///
-/// A child works through its task like any other exploration. When it crashes, the steps of the
-/// present interleaving are found in the memory that it shares with its parent, and the next child
-/// begins once more: it ends that interleaving right before the step that crashes. So what a child
-/// comes to in the end is complete, and no state has to survive a crash.
+/// A child does its work like any other exploration. If it crashes, its parent reads the steps of
+/// the current interleaving from shared memory and starts another child. That child explores from
+/// the beginning again, and ends the interleaving right before the step that crashes. So the result
+/// of the last child is complete, and no state has to survive a crash.
 final class Isolated {
     private var options: Exploration.Options
     private let describe: (Scenario) -> Void
     private var crashes: [KnownCrash] = []
     private let timeLimit: Duration
     private let memoryLimit: Int
-    /// What is left of the time for all children together.
+    /// The remaining part of the time limit, which all children share.
     private var timeLeft: Duration
     private static let maximumCrashes = 64
     private static let attempts = 3
@@ -35,7 +35,7 @@ final class Isolated {
         case inconclusive(Exploration.Inconclusive)
     }
 
-    // MARK: What can be asked for
+    // MARK: Explorations and replays
 
     func explored() -> ExplorationResult {
         do throws(Ending) {
@@ -49,8 +49,8 @@ final class Isolated {
         }
     }
 
-    /// It crashes whatever the interleaving, or too often. What was explored until then is explored
-    /// once more, to its end.
+    /// Called for a crash that cannot be skipped, or one crash too many. Explores the interleavings
+    /// before it once more, because the child that crashed returned no result.
     private func explored(upTo crash: KnownCrash, _ child: ChildResult) -> ExplorationResult {
         let isUnavoidable = crash.schedule.choices.isEmpty
         let explored = crash.runs + (isUnavoidable ? 0 : 1)
@@ -66,9 +66,9 @@ final class Isolated {
         }
     }
 
-    /// A lock of the libraries that another thread of this process held when it was copied is never
-    /// released in the copy, and who needs it blocks. That is rare, and nothing that happens again
-    /// and again; what blocks every time blocks by itself.
+    /// Repeats an attempt in which the child blocks. If another thread of this process held a lock
+    /// of a library at the `fork`, the child can never take that lock. That is rare, so a child
+    /// that blocks in every attempt has a reason of its own.
     private func again<Value>(
         whenBlocked inconclusive: (Value) -> Exploration.Inconclusive?,
         _ attempt: () throws(Ending) -> Value
@@ -137,7 +137,7 @@ final class Isolated {
         }
     }
 
-    /// The trace of an interleaving that may crash: that of the steps until then.
+    /// The trace of an interleaving; if it crashes, the trace up to the crash.
     private func trace(
         _ replay: @escaping (Explorer) throws(Exploration.ReplayError) -> Exploration.Trace
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
@@ -158,7 +158,8 @@ final class Isolated {
         return try replayed.trace()
     }
 
-    /// Other interleavings are run for the mark, and any of them may crash.
+    /// Marks the step from which every continuation fails. That runs other interleavings, any of
+    /// which may crash.
     private func marked(_ trace: Exploration.Trace) -> Exploration.Trace {
         guard options.marksPointOfNoReturn, !trace.findings.isEmpty,
             !trace.findings.contains(where: { $0.kind == .crash })
@@ -171,7 +172,7 @@ final class Isolated {
         return (try? marked?.trace()) ?? trace
     }
 
-    /// What is known of a crash when nothing was explored to its end.
+    /// The result if no interleaving completed: only the crash.
     private func result(of crash: KnownCrash, _ child: ChildResult) -> ExplorationResult {
         var found = Found()
         found.count([.crash])
@@ -185,7 +186,8 @@ final class Isolated {
 
     // MARK: Children
 
-    /// Finds something out in children, as many as it takes.
+    /// Runs `work` in one child after another until a child completes it. Each crash adds an
+    /// interleaving that the next child cuts short.
     private func value<Value: Codable>(
         _ work: @escaping (Explorer) -> Value
     ) throws(Ending) -> Value {
@@ -236,7 +238,8 @@ final class Isolated {
                 schedule: child.schedule, reason: child.reason, runs: child.runs), child)
     }
 
-    /// What has stopped the thread that watches in one child will hardly do so in the next.
+    /// Tries again if a child is stuck: whatever stopped its watchdog will hardly stop the next
+    /// one.
     private func result(
         of job: ChildJob, attempts: Int = Isolated.attempts
     ) throws(Ending) -> ChildResult {
@@ -249,7 +252,7 @@ final class Isolated {
     }
 }
 
-/// A task for one child process.
+/// The work for one child process.
 private final class ChildJob {
     private let options: Exploration.Options
     private let crashes: [KnownCrash]
@@ -270,9 +273,9 @@ private final class ChildJob {
         self.work = work
     }
 
-    /// What is made for the first time in a child, the metadata of a type say, could wait for a
-    /// thread that has begun to make it and is not there. So what a child will say is said once
-    /// here before.
+    /// Lazy initialization in a child, of type metadata for example, could wait forever for a
+    /// thread that had begun it in the parent and does not exist in the child. So every kind of
+    /// message is encoded and decoded here once, before the first child.
     private static let rehearsed: Bool = {
         var found = Found()
         found.all = [
@@ -294,7 +297,7 @@ private final class ChildJob {
         return (try? decode(something, JSONEncoder().encode(something))) != nil
     }
 
-    /// `nil` if there can be no child.
+    /// Returns `nil` if the operating system allows no child process.
     func run(atMost time: Duration) -> ChildResult? {
         _ = ChildJob.rehearsed
         task.context = Unmanaged.passUnretained(self).toOpaque()
@@ -324,7 +327,7 @@ private final class ChildJob {
 
     private func workInChild() {
         var options = options
-        // The parent reports it.
+        // The parent reports the progress.
         options.progress = nil
         let reporter = ChildReporter(pipe: task.results)
         let explorer = Explorer(options, describe, crashes: crashes, reporter: reporter)

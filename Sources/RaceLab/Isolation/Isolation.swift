@@ -8,8 +8,8 @@ extension Exploration.Options {
         /// In this process. A crash of the code under test is a crash of this process.
         case none
         /// In child processes, copies of this one (`fork`), on Linux. An interleaving that crashes
-        /// is a finding, and the exploration continues with the others in another child. After 64
-        /// crashes it ends, and ``Exploration/coverage`` says so.
+        /// is a finding, and the exploration continues with the others in another child. The 65th
+        /// crash ends the exploration, and ``Exploration/coverage`` says so.
         ///
         /// Three things are different in a child:
         /// - If the closures of the scenario change a global or a captured variable, the change is
@@ -28,15 +28,15 @@ extension Exploration.Options {
     }
 }
 
-/// An interleaving after which there was no process left.
+/// An interleaving that crashed its process.
 struct KnownCrash: Sendable {
     let schedule: Exploration.Schedule
     let reason: String
-    /// How many interleavings were explored before.
+    /// The number of interleavings explored before it.
     let runs: Int
 }
 
-/// The known crashes, as the engine wants them.
+/// The known crashes in the engine's representation, in memory that this object owns.
 final class KnownCrashes {
     private let choices: [UnsafeMutableBufferPointer<UInt8>]
     private let table: UnsafeMutableBufferPointer<rl_crash>
@@ -61,17 +61,18 @@ final class KnownCrashes {
     var all: UnsafePointer<rl_crash>? { UnsafePointer(table.baseAddress) }
 }
 
-/// What a child process tells its parent.
+/// A message from a child process to its parent.
 enum Message: Codable {
     case scenario(threads: [String], columns: [String])
     case initial([String])
     case states(step: Int, [String])
     case note(step: Int, String)
-    /// What it was to find out.
+    /// The encoded result of the child's work.
     case value(Data)
 }
 
-/// Writes messages to a pipe at once, a line each, so that they arrive whatever comes next.
+/// Writes each message to a pipe immediately, as one line, so that it arrives even if the process
+/// crashes next.
 final class ChildReporter: Sendable {
     private let pipe: Int32
     private let hasNamed = Mutex(false)
@@ -80,7 +81,8 @@ final class ChildReporter: Sendable {
         self.pipe = pipe
     }
 
-    /// Called at the beginning of each run. They all have the same threads.
+    /// Called at the beginning of each run. All runs have the same threads, so only the first call
+    /// sends a message.
     func isSetUp(_ scenario: Scenario) {
         let isFirst = hasNamed.withLock { named in
             defer { named = true }

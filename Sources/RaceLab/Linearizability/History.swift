@@ -1,4 +1,4 @@
-/// What an operation returned, or threw.
+/// The value that an operation returned, or the error that it threw.
 struct OperationResult: CustomStringConvertible {
     let description: String
     private let equals: (OperationResult) -> Bool
@@ -45,13 +45,13 @@ enum Event {
     case ends(Call, OperationResult)
 }
 
-/// The operations of one interleaving: which results they had, and which were over before another
-/// one began.
+/// The operations of one interleaving: their results, and which of them had returned before another
+/// one was called.
 struct History {
     private struct Operation {
         let call: Call
         let result: OperationResult
-        /// The operations that had returned when this one was called, by position.
+        /// The positions of the operations that had returned when this one was called.
         let predecessors: Set<Int>
     }
 
@@ -76,8 +76,8 @@ struct History {
         }
     }
 
-    /// Whether one thread could have had these results, in an order that keeps apart what did not
-    /// overlap.
+    /// Whether a sequential order of the operations explains the results. An operation that
+    /// returned before another one was called must precede it in this order.
     func isExplained<Model>(
         from model: Model, by steps: [(inout Model) -> OperationResult]
     ) -> Bool {
@@ -96,7 +96,7 @@ struct History {
         return isExplained([], model)
     }
 
-    /// The results thread by thread, such as `A: pop() = 1; B: pop() = 1`.
+    /// The results of each thread, such as `A: pop() = 1; B: pop() = 1`.
     func text(_ names: [String]) -> String {
         let threads = Dictionary(grouping: operations) { $0.call.thread ?? -1 }
         return threads.sorted { $0.key < $1.key }.map { thread, operations in

@@ -1,8 +1,8 @@
 /// Looks for a small program whose results no sequential order of its operations explains.
 ///
-/// A class is *linearizable* if each of its operations appears to happen at one moment between its
-/// call and its return: whatever several threads do with the object, a single thread could have got
-/// the same results by calling the same operations in some order (Herlihy and Wing 1990).
+/// A class is *linearizable* if each of its operations appears to take effect at one moment between
+/// its call and its return. Then a single thread that calls the same operations in some order, one
+/// after another, could get the same results (Herlihy and Wing 1990).
 ///
 /// ```swift
 /// let stacks = Linearizability(
@@ -71,10 +71,10 @@ public struct Linearizability<Subject, Model> {
         self.operations = operations
     }
 
-    /// Explores small programs, the smallest first: two or three threads with a few operations
-    /// each, and possibly a few operations before the threads begin. It stops at the first program
-    /// with a failure: results that no order of the operations explains, or another finding, such
-    /// as a data race or a deadlock.
+    /// Explores small programs, the smallest first: two to ``maximumThreads`` threads with a few
+    /// operations each, and possibly a few operations before the threads begin. It stops at the
+    /// first program with a failure: results that no order of the operations explains, or another
+    /// finding, such as a data race or a deadlock.
     ///
     /// `options` apply to each program. A program is explored up to its first failure.
     public func explore(
@@ -93,8 +93,8 @@ public struct Linearizability<Subject, Model> {
         return result
     }
 
-    /// Describes a program to the lab: each thread notes the beginning and the end of its
-    /// operations, and the check looks for an order.
+    /// The scenario of a program: each thread logs the beginning and the end of its operations, and
+    /// the check searches for a sequential order.
     private func scenario(of program: SmallProgram) -> (Scenario) -> Void {
         { [make, model, operations] scenario in
             let subject = make()
@@ -121,7 +121,7 @@ public struct Linearizability<Subject, Model> {
         }
     }
 
-    /// Such as `push(1), then A: pop() ∥ B: pop()`.
+    /// The program as text, such as `push(1), then A: pop() ∥ B: pop()`.
     private func text(of program: SmallProgram) -> String {
         let names = { (calls: [Int]) in
             calls.map { operations[$0].name }.joined(separator: "; ")
@@ -138,7 +138,7 @@ public struct LinearizabilityResult: CustomStringConvertible {
     public struct Failure {
         /// What each thread calls, such as `push(1), then A: pop() ∥ B: pop()`.
         public let program: String
-        /// Its exploration, with the interleaving that fails.
+        /// The exploration of the program, with the interleaving that fails.
         public let exploration: Exploration
     }
 

@@ -1,11 +1,12 @@
-/// Which operations, by number, run before the threads begin, and which each thread calls.
+/// A program: the operations, by number, that run before the threads begin, and those that each
+/// thread calls.
 struct SmallProgram: Hashable {
     let before: [Int]
-    /// In ascending order, since it does not matter which thread does what.
+    /// In ascending order, because exchanging two threads gives an equivalent program.
     let threads: [[Int]]
 
-    /// Programs with at least two threads, those with the fewest operations first; of these, those
-    /// with the fewest before the threads begin.
+    /// All programs with at least two threads, those with the fewest operations first; among those
+    /// with equally many, those with the fewest operations before the threads begin.
     static func all(
         operations: Int, upTo maximum: Int, threads: Int
     ) -> some Sequence<SmallProgram> {
@@ -27,7 +28,7 @@ struct SmallProgram: Hashable {
         }
     }
 
-    /// All ways to give `count` operations to between two and `threads` threads.
+    /// All distributions of `count` operations over two to `threads` threads.
     private static func distributions(
         of count: Int, over operations: Int, threads: Int
     ) -> [[[Int]]] {
@@ -37,8 +38,8 @@ struct SmallProgram: Hashable {
         }
     }
 
-    /// All ascending lists of `threads` sequences with `count` operations together, none of which is
-    /// below `lowest`.
+    /// All ascending lists of `threads` sequences that have `count` operations in total, none of
+    /// them below `lowest`.
     private static func ascending(
         _ count: Int, over operations: Int, threads: Int, from lowest: [Int]
     ) -> [[[Int]]] {
@@ -55,15 +56,15 @@ struct SmallProgram: Hashable {
         }
     }
 
-    /// Shorter sequences come before longer ones.
+    /// Shorter sequences come first; those of equal length are in lexicographic order.
     private static func isBelow(_ left: [Int], _ right: [Int]) -> Bool {
         left.count == right.count
             ? left.lexicographicallyPrecedes(right) : left.count < right.count
     }
 
-    // MARK: The calls, each of which is one of its kind
+    // MARK: Calls
 
-    /// `A`, `B`, `C` …
+    /// The name of a thread: `A`, `B`, `C` …
     static func threadName(_ thread: Int) -> String {
         String(UnicodeScalar(UInt8(ascii: "A") + UInt8(thread)))
     }
@@ -81,7 +82,7 @@ struct SmallProgram: Hashable {
 
 /// One call of an operation in a program.
 struct Call: Hashable {
-    /// `nil`: before the threads begin.
+    /// `nil` for a call before the threads begin.
     let thread: Int?
     let index: Int
     let operation: Int

@@ -1,13 +1,13 @@
 import CRaceLab
 
-/// What is wrong with a run, and what is counted as one and the same finding.
+/// Identifies a finding: runs with equal keys show the same finding and are counted together.
 ///
-/// Places in the source take long to look up, so they are looked up only for ``reason``: counting
-/// needs none.
+/// Looking up places in the source is slow. The key of a race holds addresses, which are looked up
+/// only for ``reason``, so counting needs no lookup.
 enum FindingKey: Hashable, Sendable {
     case said(Exploration.Finding.Kind, String)
-    /// Two accesses, in an order that does not depend on who came first.
-    /// `isKnown`: atomic operations lie between them, but none whose memory ordering orders them.
+    /// Two accesses, in an order that does not depend on which came first. `isKnown`: atomic
+    /// operations lie between them, but their memory orderings are too weak to order the accesses.
     case race(first: Access, second: Access, overlap: Bool, isKnown: Bool)
 
     var kind: Exploration.Finding.Kind {
@@ -17,8 +17,8 @@ enum FindingKey: Hashable, Sendable {
         }
     }
 
-    /// The same as a data race, where overlapping modifications do not count as failures: each of
-    /// them is a data race.
+    /// Every overlapping modification is also a data race. Returns it as one if data races count as
+    /// failures and overlaps do not.
     func counted(by kinds: Set<Exploration.Finding.Kind>) -> FindingKey {
         guard kind == .overlap, kinds.isDisjoint(with: [.overlap]), kinds.contains(.dataRace)
         else { return self }
@@ -48,7 +48,7 @@ enum FindingKey: Hashable, Sendable {
     }
 }
 
-/// Where something is read or modified, as an address in the program.
+/// A read or a modification, by its address in the program.
 struct Access: Hashable, Sendable {
     let pc: UInt
     let modifies: Bool
@@ -59,7 +59,7 @@ extension Symbols {
         sites(of: accesses.map(\.pc), modifying: Set(accesses.filter(\.modifies).map(\.pc)))
     }
 
-    /// Of all steps that have a place: a note has none.
+    /// The sites of all steps except notes, which have none.
     static func sites(of steps: some Sequence<rl_step>) -> [UInt: Exploration.Site] {
         sites(
             of: steps.filter { $0.kind != RL_NOTE.rawValue }
@@ -68,7 +68,7 @@ extension Symbols {
 }
 
 extension Exploration.Site {
-    /// A place in a sentence.
+    /// The place, as messages name it.
     static func name(_ site: Exploration.Site?) -> String {
         guard let site else { return "code without debug information" }
         return "\(site.file):\(site.line)"

@@ -1,19 +1,19 @@
 import CRaceLab
 
-/// Looks for what makes a scenario differ from run to run, in the source around its steps.
+/// Searches the source around the steps for the likely cause of a nondeterministic scenario.
 struct LikelyCause {
     private let sites: [Exploration.Site]
 
-    /// - Parameter places: return addresses; the last ones are the closest to where a run differed.
+    /// - Parameter places: return addresses; those closest to where the runs diverged come last.
     init(_ places: [UInt]) {
         let known = Symbols.sites(of: places)
         sites = places.reversed().compactMap { known[$0] }.filter(\.isOfProgram)
     }
 
-    /// What is said of the scenario, with the place if one was found.
+    /// The reason that there is no verdict, with the likely place if one was found.
     var inconclusive: Exploration.Inconclusive {
         for site in sites {
-            // What is used in a line is often declared or computed just above, in the same
+            // A value used in a line is often declared or computed just above, in the same
             // function.
             for line in [site.line] + (max(1, site.line - 12)...(site.line + 4)) {
                 if let found = found(line, site.path, anyLazyVariable: line == site.line) {

@@ -1,13 +1,13 @@
 import CRaceLab
 
-/// What a state column shows after a step.
+/// The content of a state column after a step.
 struct Observation {
-    /// `nil` if a thread of the scenario held a lock that is needed to read it.
+    /// `nil` if reading it needs a lock that a thread of the scenario holds.
     let text: String?
-    /// What was accessed to read it, as addresses.
+    /// The addresses accessed while reading it.
     let touched: Set<UInt>
 
-    /// Reads it on a thread of the lab. All threads of the scenario stand still.
+    /// Calls `read` on a thread of the lab while all threads of the scenario are stopped.
     init(_ read: @escaping () -> String) {
         let reading = Reading(read)
         let isComplete = rl_observe(
@@ -40,6 +40,6 @@ extension [Observation] {
 }
 
 extension Exploration.Trace {
-    /// Stands for a state that could not be read.
+    /// Replaces a state that cannot be read because a thread holds a lock.
     static let locked = "(locked)"
 }

@@ -4,16 +4,16 @@ import Foundation
 extension Exploration {
     /// One interleaving, step by step.
     ///
-    /// It can be encoded and sent from one process to another. For other tools, use ``json``.
+    /// `Codable` is for passing a trace between processes. For other tools, use ``json``.
     public struct Trace: Codable, Sendable {
-        /// One step of an interleaving: an action of a thread, before which another thread
-        /// could have run.
+        /// One step of an interleaving: an action of a thread. Another thread could have run before
+        /// it.
         public struct Step: Codable, Sendable {
-            /// What is done in a step.
+            /// The kind of action in a step.
             public enum Kind: String, Codable, CaseIterable, Sendable {
                 /// Reads or modifies a property, a captured variable or a global.
                 case read, modify
-                /// Takes a lock, as its only holder or as one of several readers; or attempts to.
+                /// Takes a lock exclusively or shared, or attempts to.
                 case lock, tryLock, sharedLock, trySharedLock
                 /// Loads, stores, or reads and modifies an atomic.
                 case atomicRead, atomicWrite, exchange
@@ -25,15 +25,15 @@ extension Exploration {
                 case acquire, tryAcquire, signal
                 /// Starts a thread, or waits for the end of one.
                 case start, join
-                /// Sends work to a queue, or begins with work that was sent.
+                /// Sends work to a queue, or begins work that was sent.
                 case send, receive
                 /// Enters or leaves a dispatch group.
                 case enter, leave
-                /// Waits for work to finish, or attempts to; asks for work to follow it.
+                /// Waits for work to finish, or checks whether it has; registers work to follow it.
                 case await, tryAwait, notify
                 /// A task arrives at an actor, resumes another one, or finishes.
                 case arrive, resume, finish
-                /// Cancels a task, or asks whether one is cancelled.
+                /// Cancels a task, or checks whether one is cancelled.
                 case cancel, ask
                 /// Yields to other tasks, or wakes up from a sleep.
                 case yield, elapse
@@ -75,11 +75,11 @@ extension Exploration {
                 }
             }
 
-            /// What becomes of a task that asks a stream for its next element.
+            /// The result of a task's request for the next element of a stream.
             public enum Element: String, Codable, Sendable {
-                /// It receives the element, or the end of the stream.
+                /// The task receives the element, or the end of the stream.
                 case received
-                /// It waits until there is one, or the stream ends.
+                /// The task waits until there is an element, or the stream ends.
                 case awaited
 
                 init?(_ step: rl_step) {
@@ -93,45 +93,47 @@ extension Exploration {
 
             /// The index of the thread.
             public let thread: Int
-            /// What is done.
+            /// The kind of action.
             public let kind: Kind
-            /// What it touches: within a trace the same number for the same thing.
+            /// The object that it accesses: within a trace, the same number stands for the same
+            /// object.
             public let object: Int
-            /// The name of the instance that has what it touches, if several of that class take
-            /// part: that of the constant to which it is assigned where it is made, or a letter.
+            /// The name of the instance that it accesses, if several instances of that class take
+            /// part: the name of the constant to which the instance is assigned where it is
+            /// created, or a letter.
             public internal(set) var owner: String?
             package internal(set) var instance: Instance?
             /// Where it happens; `nil` for a note.
             public let site: Site?
-            /// The line of source, or what was noted.
+            /// The line of source, or the text of the note.
             public internal(set) var text: String
-            /// Whether it is a try for a lock, or a compare-and-exchange, that did not succeed.
+            /// Whether it is an attempt that did not succeed, such as one to take a lock or a
+            /// compare-and-exchange, or a wait that timed out.
             public let failed: Bool
-            /// The thread that has not released the lock yet for which this is a failed attempt,
-            /// although it is about to do nothing else: its next step comes after the release. Or
-            /// the one that has sent work to a queue for which this step waits in vain. See
-            /// ``Exploration/Schedule``.
+            /// If this is a failed attempt to take a lock right before its release: the thread that
+            /// holds the lock, which makes its next step after the release. If this step waits for
+            /// work in a queue: the thread that sent the work. See ``Exploration/Schedule``.
             public let before: Int?
-            /// The task that it resumes, if it does so.
+            /// The task that it resumes; `nil` if it resumes none.
             public let resumes: Int?
             /// The class of the actor at which a task arrives.
             public internal(set) var actor: String?
-            /// The task that is on that actor, and for which this one has to wait.
+            /// The task that holds that actor while this one waits for it.
             public let holder: Int?
-            /// Whether a task that asks a stream for its next element gets one or waits; `nil` if it
-            /// does not ask.
+            /// Whether a task that requests the next element of a stream receives it or waits;
+            /// `nil` for other steps.
             public let element: Element?
             /// Whether a wait times out although other threads could continue.
             public let timedOut: Bool
             /// Whether a condition wakes the thread without a signal.
             public let spurious: Bool
-            /// The number of locks that this thread holds before its next step.
+            /// The number of locks that this thread still holds when it reaches its next step.
             public let locksHeld: Int
-            /// The state after the step, one text for each of ``Exploration/Trace/columns``:
-            /// `(locked)` for what cannot be read because a thread holds a lock. `nil` if none of
-            /// them can be read.
+            /// The state after the step, one text for each of ``Exploration/Trace/columns``, or
+            /// `(locked)` for a column that cannot be read because a thread holds a lock. `nil` if
+            /// no column can be read.
             public let states: [String]?
-            /// What goes wrong in this step.
+            /// What goes wrong in this step; `nil` if nothing does.
             public internal(set) var mark: String?
         }
 
@@ -139,7 +141,8 @@ extension Exploration {
         public let threads: [String]
         /// The titles of the scenario's state columns.
         public let columns: [String]
-        /// For each of them, the name of the only named instance that it shows.
+        /// For each column, the name of the instance that it shows, if it shows exactly one named
+        /// instance.
         public internal(set) var columnOwners: [String?] = []
         package internal(set) var columnInstances: [Set<Instance>] = []
         package internal(set) var madeInSetUp: Set<Instance> = []
@@ -147,9 +150,9 @@ extension Exploration {
         public internal(set) var owners: [Owners] = []
         /// The state before the first step.
         public let initial: [String]
-        /// What the threads did, in the order in which they did it.
+        /// The steps of all threads, in the order of execution.
         public internal(set) var steps: [Step]
-        /// What is wrong with this interleaving, the most informative first; empty if nothing is.
+        /// The findings in this interleaving, the most informative first.
         public let findings: [Finding]
         /// What the threads wait for at the end; empty if every thread has ended.
         public internal(set) var waiting: [Waiting]
@@ -185,7 +188,8 @@ extension Exploration {
 }
 
 extension Exploration.Trace.Step {
-    /// These steps, with their places in the source and, by their numbers, the states after them.
+    /// Creates the steps of a trace, with their places in the source. `states` returns the state
+    /// after the step with a given number.
     static func all(
         of steps: some Collection<rl_step>, states: (Int) -> [String]?
     ) -> [Exploration.Trace.Step] {
@@ -206,7 +210,7 @@ extension Exploration.Trace.Step {
         }
     }
 
-    /// What each of these touches, as a number.
+    /// For each step, a number for the object that it accesses.
     private static func objects(of steps: some Sequence<rl_step>) -> [Int] {
         var known: [UInt: Int] = [:]
         return steps.map { step in

@@ -1,27 +1,29 @@
 import CRaceLab
 
 extension Exploration.Trace {
-    /// The instances of a class, where several of them take part in an interleaving.
+    /// The named instances of a class of which several take part in an interleaving.
     public struct Owners: Codable, Hashable, Sendable {
-        /// The class, without the types for which it is specialized.
+        /// The class, without its generic arguments.
         public let type: String
-        /// The names of its instances, as they stand in ``Trace/Step/owner``.
+        /// The names of its instances, as in ``Trace/Step/owner``.
         public let names: [String]
     }
 
-    /// An instance of a class, by how it was made: that is the same in every interleaving.
+    /// An instance of a class, identified by how it was created, which is the same in every
+    /// interleaving.
     package struct Instance: Codable, Hashable, Sendable, Comparable {
-        /// The class, without the types for which it is specialized.
+        /// The class, without its generic arguments.
         package let type: String
-        /// The thread that made it; `nil` if it was made while the scenario was set up.
+        /// The thread that created it; `nil` if it was created during the set-up.
         package let maker: Int?
-        /// How many of this class its maker had made before.
+        /// The number of instances of this class that its maker had created before.
         package let number: Int
-        /// That of the constant, variable or property to which it is assigned where it is made.
+        /// The name of the constant, variable or property to which it is assigned where it is
+        /// created.
         package let name: String?
 
         package static func < (first: Instance, second: Instance) -> Bool {
-            // What threads make depends on the interleaving, and comes last.
+            // What threads create depends on the interleaving, so it comes last.
             (first.maker == nil ? 0 : 1, first.type, first.maker ?? 0, first.number)
                 < (second.maker == nil ? 0 : 1, second.type, second.maker ?? 0, second.number)
         }
@@ -29,13 +31,13 @@ extension Exploration.Trace {
 
     var titles: [String] { Exploration.Trace.titles(of: columns, owners: columnOwners) }
 
-    /// Says which names stand for what.
+    /// Explains the names and the line numbers.
     var legend: [String] {
         owners.map { "\($0.names.joined(separator: ", ")): \($0.type)" }
             + (mostFrequentFile.map { ["Line numbers refer to \($0)."] } ?? [])
     }
 
-    /// Names the instances that the steps touch, where there are several of one class.
+    /// Names the instances that the steps access, if there are several of one class.
     mutating func name(_ objects: Objects, touched: [Set<UInt>]) {
         for index in steps.indices { steps[index].instance = objects.ownersOfSteps[index] }
         for index in waiting.indices {
@@ -58,7 +60,7 @@ extension Exploration.Trace {
         owners = names.owners
     }
 
-    /// The titles of the state columns, with the instance that each shows.
+    /// The titles of the state columns, each with the instance that it shows.
     package static func titles(of columns: [String], owners: [String?]) -> [String] {
         columns.enumerated().map { index, column in
             let owner = owners.indices.contains(index) ? owners[index] : nil
@@ -68,9 +70,9 @@ extension Exploration.Trace {
     }
 }
 
-/// The names of the instances that take part in interleavings, where there are several of a class.
-/// They do not depend on the order in which the instances are touched. Those of instances that were
-/// made in the set-up do not even depend on which others are touched.
+/// Names for instances of classes of which several take part in interleavings. The names do not
+/// depend on the order in which the instances are accessed. The name of an instance created during
+/// the set-up does not even depend on which other instances are accessed.
 package struct InstanceNames {
     private var names: [Exploration.Trace.Instance: String] = [:]
     package private(set) var owners: [Exploration.Trace.Owners] = []
@@ -84,7 +86,7 @@ package struct InstanceNames {
             .values.filter { $0.count > 1 }.flatMap(\.self).sorted()
         var letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".map(String.init).makeIterator()
         for (number, instance) in named.enumerated() {
-            // The name that it has in the source, where this tells it apart.
+            // Its name in the source, if that distinguishes it.
             let isUnique = named.allSatisfy {
                 $0 == instance || $0.name != instance.name
                     || $0.maker != nil && instance.maker == nil
@@ -100,32 +102,32 @@ package struct InstanceNames {
 
     package subscript(instance: Exploration.Trace.Instance) -> String? { names[instance] }
 
-    /// The name of the only one of these that has one.
+    /// The name of the only named instance among these; `nil` if there is none or more than one.
     package func only(of instances: Set<Exploration.Trace.Instance>) -> String? {
         let named = instances.compactMap { names[$0] }
         return named.count == 1 ? named[0] : nil
     }
 }
 
-/// The instances of classes that were made in a run.
+/// The instances of classes that were created in a run.
 struct Objects {
     typealias Instance = Exploration.Trace.Instance
 
     private let all: [rl_object]
-    /// For each of them, how many of its class its maker had made before.
+    /// For each object, the number of instances of its class that its maker had created before.
     private let numbers: [Int]
     private let sites: [UInt: Exploration.Site]
     private var instances: [UInt: Instance] = [:]
     private(set) var ownersOfSteps: [Instance?] = []
-    /// Those of the same classes that were made while the scenario was set up, touched or not.
+    /// The instances of the same classes created during the set-up, accessed or not.
     private(set) var madeInSetUp: Set<Instance> = []
-    /// Of what each thread waits for, or was about to touch.
+    /// For each thread, the instance that it waits for or was about to access.
     private(set) var ownersOfWaiting: [Instance?] = []
 
-    /// While the run is being judged: until then, nothing that it has made is freed.
+    /// Call this while the run is being judged: its objects are freed only after that.
     init(of run: rl_run) {
         let all = Array(UnsafeBufferPointer(start: run.objects, count: run.object_count))
-        // Many steps touch the same thing.
+        // Cached, because many steps access the same object.
         var found: [UInt: rl_object?] = [:]
         func object(at address: UInt) -> rl_object? {
             if let object = found[address] { return object }
@@ -153,40 +155,41 @@ struct Objects {
         ownersOfWaiting = waiting.map { $0.flatMap { instances[UInt($0.address)] } }
     }
 
-    /// The instance that has a property, or the lock that a property refers to; only of those that
-    /// steps touch.
+    /// The instance that contains this address, or refers to the lock at it; `nil` unless a step
+    /// accesses the instance.
     func owner(of address: UInt) -> Instance? {
         Objects.object(at: address, in: all).flatMap { instances[UInt($0.address)] }
     }
 
     private static func object(at address: UInt, in all: [rl_object]) -> rl_object? {
-        // Memory that was freed while the scenario was set up may have been used again.
+        // The last match, because memory freed during the set-up may have been reused.
         let object = all.last { address >= $0.address && address - $0.address < $0.size }
         guard let object else {
-            // A lock of Foundation is in memory of its own, to which the object has a pointer.
+            // A Foundation lock has memory of its own; the object has a pointer to it.
             return all.last { refers($0, to: address) }.flatMap { Objects.user(of: $0, in: all) }
         }
         return user(of: object, in: all)
     }
 
-    /// The object itself; for one of the libraries, such as an `NSLock`, the one that has it.
+    /// The object itself; for an object of a library, such as an `NSLock`, the object that refers
+    /// to it.
     private static func user(of object: rl_object, in all: [rl_object]) -> rl_object {
         guard isOfLibrary(object) else { return object }
         let user = all.last { refers($0, to: UInt(object.address)) && !isOfLibrary($0) }
         return user ?? object
     }
 
-    /// What takes longer to find out than everything else about a trace, and does not change.
+    /// Caches the slowest parts of making a trace; their results never change.
     private struct Known {
-        /// By the metadata of a class.
+        /// The key is the address of the metadata of a class.
         var ofLibrary: [UInt: Bool] = [:]
-        /// The names that are assigned to in a line of source.
+        /// The name that a line of source assigns to.
         var assigned: [String: String?] = [:]
     }
 
     private static let known = ForkSafeLock(Known())
 
-    /// While the process is copied, see ``Symbols/hold()``.
+    /// Held while the process forks, see ``Symbols/hold()``.
     static func hold() { known.hold() }
     static func release() { known.release() }
 
@@ -194,8 +197,9 @@ struct Objects {
         let type = UInt(bitPattern: object.type)
         return known.withLock { known in
             if let isOfLibrary = known.ofLibrary[type] { return isOfLibrary }
-            // The metadata of a generic class is made by the standard library, in memory of its own.
-            // The function that destroys an instance, two words before it, is code of the class.
+            // The metadata of a generic class is allocated by the standard library, so its address
+            // says nothing. But the function that destroys an instance, two words before it, is
+            // code of the class.
             let metadata = UnsafePointer<UInt>(bitPattern: type)
             let isOfLibrary = metadata.map { !rl_is_of_program($0[-2]) } ?? true
             known.ofLibrary[type] = isOfLibrary
@@ -207,7 +211,8 @@ struct Objects {
         String("\(unsafeBitCast(type, to: Any.Type.self))".prefix { $0 != "<" })
     }
 
-    /// The class of each object, and how many of this class its maker had made before.
+    /// For each object, its class and the number of instances of this class that its maker had
+    /// created before.
     private static func origins(of all: [rl_object]) -> [(type: String, number: Int)] {
         struct Origin: Hashable {
             let type: String
@@ -216,7 +221,7 @@ struct Objects {
         var names: [UnsafeRawPointer?: String] = [:]
         var counts: [Origin: Int] = [:]
         return all.map { object in
-            // Nothing is asked of the classes of libraries, which are counted together.
+            // The names of library classes are not looked up; they are counted together.
             let type = names[object.type] ?? (isOfLibrary(object) ? "" : className(object.type))
             names[object.type] = type
             let origin = Origin(type: type, maker: object.maker)
@@ -230,7 +235,7 @@ struct Objects {
             return false
         }
         let count = object.size / MemoryLayout<UInt>.size
-        // Without closures, which take their time in a debug build.
+        // A loop, because closures are slow in a debug build.
         var index = 2
         while index < count {
             if words[index] == address { return true }

@@ -1,14 +1,14 @@
 import CRaceLab
 
 extension Exploration.Trace {
-    /// What keeps a thread from going on, at the end of an interleaving that did not complete.
+    /// Why a thread cannot continue, at the end of an interleaving that did not complete.
     public struct Waiting: Codable, Sendable {
         /// What a thread waits for.
         public enum Cause: Hashable, Codable, Sendable {
             /// A lock that another thread holds: the index of that thread, and the index of the
             /// step in which it took the lock. `nil` if the lab does not know.
             case lock(holder: Int?, takenInStep: Int?)
-            /// A change to what it reads again and again, and that no thread makes.
+            /// A change to a value that it reads repeatedly and that no thread changes.
             case change
             /// A signal of the condition on which it sleeps.
             case wakeUp
@@ -16,17 +16,18 @@ extension Exploration.Trace {
             case semaphore
             /// The end of another thread.
             case end(of: Int)
-            /// Its turn: work was sent to the queue before, and is not done yet.
+            /// Its turn: work that was sent to the queue before is not done yet.
             case turn
-            /// The end of work: of what was sent to a queue, of a work item, or of all in a group.
+            /// The end of work: of work sent to a queue, of a work item, or of all work in a group.
             case completion
             /// Work for the queue whose worker it is.
             case work
-            /// That another thread or task resumes it: it is a task, and suspended.
+            /// To be resumed: it is a suspended task.
             case resumption
             /// The next element of an `AsyncStream`.
             case element
-            /// An actor that another task holds: the index of that task. `nil` if the lab does not know.
+            /// An actor that another task holds: the index of that task. `nil` if the lab does not
+            /// know.
             case actor(holder: Int?)
             /// Something else.
             case other
@@ -36,15 +37,14 @@ extension Exploration.Trace {
         public let thread: Int
         /// What it waits for.
         public let cause: Cause
-        /// The name of the instance that has what it waits for, see
-        /// ``Exploration/Trace/Step/owner``.
+        /// The name of the instance that it waits for, see ``Exploration/Trace/Step/owner``.
         public internal(set) var owner: String?
         package internal(set) var instance: Instance?
         /// The class of the actor for which it waits.
         public internal(set) var actor: String?
         /// Where it waits.
         public let site: Exploration.Site?
-        /// The line of source that it would go on with.
+        /// The line of source at which it would continue.
         public let text: String
         /// Where the holder took the lock.
         public let taken: Exploration.Site?
@@ -93,7 +93,7 @@ extension Exploration.Trace.Waiting {
         return .lock(holder: Int(waiting.holder), takenInStep: taken)
     }
 
-    /// For what it waits, in words that go with the row of a table.
+    /// What it waits for, in words that fit into the row of a table.
     public func sentence(threads: [String]) -> String {
         switch cause {
         case .lock(let holder?, let step):
@@ -120,7 +120,8 @@ extension Exploration.Trace.Waiting {
 }
 
 extension rl_waiting {
-    /// The class of the actor for which a task waits. While it does, the actor is there.
+    /// The class of the actor for which a task waits. The actor exists as long as a task waits for
+    /// it.
     var actor: String? {
         guard rl_kind(UInt32(kind)) == RL_ARRIVE, address != 0 else { return nil }
         let main = unsafeBitCast(MainActor.sharedUnownedExecutor, to: (UInt, UInt).self).0

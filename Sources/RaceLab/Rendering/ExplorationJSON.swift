@@ -1,6 +1,7 @@
 extension Exploration {
-    /// The exploration for other tools, as JSON with sorted keys. `Sources/RaceLab/RaceLab.docc/JSON.md`
-    /// documents the fields. The same exploration always gives the same bytes.
+    /// The exploration for other tools, as JSON with sorted keys.
+    /// `Sources/RaceLab/RaceLab.docc/JSON.md` documents the fields. The same exploration always
+    /// gives the same bytes.
     public var json: String { ExplorationJSON(self).text }
 }
 

@@ -1,9 +1,9 @@
 /// The report of an exploration, as text and as Markdown.
 extension Exploration {
-    /// The report for terminals: the verdict, how much was explored, what was found with the
-    /// schedule that shows it, and the outcomes.
+    /// The report for terminals: the verdict, how much was explored, the findings with their
+    /// schedules, and the outcomes.
     ///
-    /// - Parameter width: no line is wider than this many columns; sentences are broken.
+    /// - Parameter width: the maximum number of columns of a line. Sentences are wrapped.
     public func text(width: Int = 100) -> String {
         var blocks = [
             ([verdict] + (inconclusive == nil ? explanation : []))
@@ -25,7 +25,7 @@ extension Exploration {
                 + allOutcomes.map { [$0.outcome, String($0.count), word($0), sentence($0)] })
     }
 
-    /// The report for documents, as GitHub renders it.
+    /// The report for documents, in GitHub's Markdown.
     public var markdown: String {
         var blocks = ["**\(verdict.markdownText)**"]
         if inconclusive == nil { blocks += explanation.map(\.markdownText) }
@@ -53,7 +53,7 @@ extension Exploration {
         return blocks.joined(separator: "\n\n") + "\n"
     }
 
-    /// What the verdict is about.
+    /// The scope of the verdict.
     private var explanation: [String] {
         let values =
             "memory orderings decide what is a data race; values are sequentially consistent, so "
@@ -61,7 +61,7 @@ extension Exploration {
         return [exploredText, failingKindsText] + (hasWeakOrderings ? [values] : [])
     }
 
-    /// Which kinds of finding count as a failure.
+    /// The kinds of finding that count as failures, in a sentence.
     public var failingKindsText: String {
         let all = Exploration.Finding.Kind.allCases.sorted()
         let judged = all.filter(options.failingKinds.contains),
@@ -94,7 +94,7 @@ extension Exploration {
             }
     }
 
-    /// What is already wrong before the first step has the empty schedule.
+    /// A finding before the first step has the empty schedule.
     private func replayText(_ schedule: Exploration.Schedule) -> String {
         schedule.choices.isEmpty ? "\"\"" : schedule.text(threads: threads)
     }
@@ -112,8 +112,8 @@ extension Exploration {
     }
 }
 
-/// A table whose second column holds numbers and whose last one holds sentences, which are broken
-/// to what room there is.
+/// A table whose second column contains numbers and whose last column contains sentences, which are
+/// wrapped to the remaining width.
 private struct TextTable {
     let width: Int
 

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What other tools read: encoded in one way, with a version. Sources/RaceLab/RaceLab.docc/JSON.md documents the
+/// A document for other tools, with a version. `Sources/RaceLab/RaceLab.docc/JSON.md` documents the
 /// fields.
 protocol JSONDocument: Encodable {}
 
 extension JSONDocument {
-    /// The document as text, with sorted keys: the same document is always the same bytes.
+    /// The document as text, with sorted keys, so that equal documents have equal bytes.
     var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -17,10 +17,10 @@ extension JSONDocument {
     }
 }
 
-/// Grows when a field changes its meaning or disappears, not when one is added.
+/// Incremented when a field changes its meaning or is removed, not when one is added.
 let versionOfJSON = 2
 
-/// A finding, in either document.
+/// A finding, in both kinds of document.
 struct FindingJSON: Encodable {
     let kind: String
     let reason: String

@@ -1,7 +1,7 @@
-/// What Markdown needs so that a text comes out on the page as it is.
+/// Escapes text so that Markdown shows it unchanged.
 extension String {
-    /// The text as code, also inside of a table: a backtick gets a longer fence, a bar a
-    /// backslash. Empty if there is nothing to show.
+    /// The text as code, valid in a table, too: backticks inside get a longer fence, and a bar gets
+    /// a backslash. Empty if the text is blank.
     var markdownCode: String {
         let text = onOneLine.replacing("|", with: "\\|")
         guard text.contains(where: { $0 != " " }) else { return "" }
@@ -16,7 +16,7 @@ extension String {
         return fence + gap + text + gap + fence
     }
 
-    /// The text as text.
+    /// The text as plain text.
     var markdownText: String {
         var escaped = ""
         for character in onOneLine {

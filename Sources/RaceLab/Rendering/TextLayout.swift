@@ -1,6 +1,6 @@
-/// Text in columns of a terminal.
+/// The width of text in the columns of a terminal.
 extension Character {
-    /// How many columns it takes: two for the wide characters of East Asia and for emoji.
+    /// The number of columns: two for the wide characters of East Asia and for emoji.
     var columns: Int {
         guard let first = unicodeScalars.first else { return 0 }
         if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
@@ -18,7 +18,7 @@ extension Character {
 extension StringProtocol {
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// As much of the beginning as fits into `width` columns.
+    /// The longest beginning that fits into `width` columns.
     func fitting(_ width: Int) -> String {
         var text = ""
         var room = width
@@ -52,12 +52,12 @@ extension String {
         return String(text)
     }
 
-    /// The text on one line: what would move the cursor elsewhere becomes a space.
+    /// The text on one line: characters that would move the cursor become spaces.
     var onOneLine: String {
         String(map { $0.isNewline || $0 == "\t" || $0.isControl ? " " : $0 })
     }
 
-    /// The words of the text on as many lines as are needed.
+    /// The text, wrapped into lines between words.
     func wrapped(to width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -80,7 +80,8 @@ extension Character {
     }
 }
 
-/// Gives each column what it needs, and where that is too much, all the same at most.
+/// Gives each column the width that it needs; if the room is too small for that, limits the widest
+/// columns to an equal width.
 func share(_ room: Int, among needs: [Int]) -> [Int] {
     var most = needs.max() ?? 0
     while most > 1, needs.reduce(0, { $0 + min($1, most) }) > room { most -= 1 }

@@ -1,6 +1,7 @@
 extension Exploration.Trace {
-    /// The interleaving for other tools, as JSON with sorted keys. `Sources/RaceLab/RaceLab.docc/JSON.md`
-    /// documents the fields. The same interleaving always gives the same bytes.
+    /// The interleaving for other tools, as JSON with sorted keys.
+    /// `Sources/RaceLab/RaceLab.docc/JSON.md` documents the fields. The same interleaving always
+    /// gives the same bytes.
     public var json: String { TraceJSON(self).text }
 }
 
@@ -103,7 +104,7 @@ private struct TraceJSON: JSONDocument {
 }
 
 extension Exploration.Trace.Waiting.Cause {
-    /// The case, without what goes with it.
+    /// The name of the case, without its associated values.
     fileprivate var word: String {
         switch self {
         case .lock: "lock"

@@ -1,6 +1,6 @@
 extension Exploration.Trace {
-    /// The interleaving as a table for documents, as GitHub renders it, and the schedule that
-    /// reproduces it. The bars beside locks are those of ``table(width:)``; nothing is cut.
+    /// The interleaving as a table in GitHub's Markdown, with the schedule that reproduces it. Bars
+    /// mark locks as in ``table(width:)``; nothing is cut.
     public var markdown: String {
         let marks = rows.contains { $0.mark != nil }
         let titles = [""] + threads + self.titles + (marks ? [""] : [])

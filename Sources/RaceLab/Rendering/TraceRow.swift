@@ -1,43 +1,43 @@
-/// One row of a table that shows an interleaving: what the tables for terminals and the one for
-/// documents have in common.
+/// One row of a table that shows an interleaving; the tables for terminals and for documents share
+/// it.
 struct TraceRow {
     /// The number of the step; "–" for a thread that waits at the end; empty for the state before
     /// the first step.
     var number = ""
     var thread: Int?
     var cell = TraceCell()
-    /// For each thread, a bar beside what it does while it holds a lock.
+    /// For each thread, the bar that shows whether it holds a lock.
     var bars: [String]
-    /// `nil`: there is nothing to show.
+    /// `nil` if the row shows no states.
     var states: [String]?
-    /// The state columns that are not what they were when they could last be looked at.
+    /// The state columns whose content differs from when they could last be read.
     var changes: [Int] = []
     var mark: String?
 }
 
-/// What a thread does in a step.
+/// The cell of the thread that makes a step.
 struct TraceCell {
     var text = ""
     /// Whether the text is source code.
     var isCode = false
-    /// Where in the text the access stands.
+    /// The position of the access in the text.
     var access = 0
-    /// To which instance it is done, if there are several.
+    /// The name of the instance that is accessed, if there are several.
     var owner = ""
-    /// The line, and the file if it is not the one of most steps: `:12`, `Queue:12`.
+    /// The line, with the file unless it is the file of most steps: `:12`, `Queue:12`.
     var site = ""
-    /// What came of it, where that goes without saying in most steps.
+    /// What the line does not show, such as `fails` or `waits`.
     var comment = ""
 
-    /// What goes behind the text.
+    /// The part after the text.
     var place: String {
         [owner, site, comment].filter { !$0.isEmpty }.map { " \($0)" }.joined()
     }
 }
 
 extension Exploration.Trace {
-    /// The rows of a table: the state before, if there are columns for it, the steps, and who waits
-    /// for what in the end.
+    /// The rows of a table: the initial state, if there are state columns; the steps; and at the
+    /// end what each waiting thread waits for.
     var rows: [TraceRow] {
         let home = mostFrequentFile
         var held = threads.map { _ in 0 }
@@ -81,8 +81,9 @@ extension Exploration.Trace {
         return rows
     }
 
-    /// How many locks the thread of each step holds after it, for the eyes: one that it releases
-    /// only after another thread's attempt is not released before.
+    /// For each step, the number of locks that its thread holds after it, as the bars show it: if
+    /// another thread attempts to take a lock right before its release, the bar extends to that
+    /// attempt.
     private var locksHeldInSight: [Int] {
         var locks = steps.map(\.locksHeld)
         for (index, step) in steps.enumerated() {
@@ -98,13 +99,13 @@ extension Exploration.Trace {
         steps[..<index].lastIndex { $0.thread == thread }
     }
 
-    /// Whether a release that attempts came before happens after this one.
+    /// Whether this is the last attempt right before the holder releases the lock.
     private func isLastAttempt(_ index: Int, before holder: Int) -> Bool {
         let next = steps[(index + 1)...].first { $0.thread == holder || $0.holderOfLock == holder }
         return next?.holderOfLock != holder
     }
 
-    /// The file in which most steps happen. It goes without saying in the table.
+    /// The file of most steps. The table omits its name.
     var mostFrequentFile: String? {
         Dictionary(grouping: steps.compactMap { $0.site?.file }, by: \.self)
             .max { ($0.value.count, $1.key) < ($1.value.count, $0.key) }?.key
@@ -157,7 +158,7 @@ extension Exploration.Trace {
 extension Exploration.Trace.Step {
     private var isAttempt: Bool { kind == .tryLock || kind == .trySharedLock }
 
-    /// The thread that releases the lock only after this attempt to take it.
+    /// The thread that holds the lock during this failed attempt and releases it right after.
     fileprivate var holderOfLock: Int? { isAttempt ? before : nil }
 
     fileprivate func comment(threads: [String]) -> String {
@@ -166,7 +167,7 @@ extension Exploration.Trace.Step {
         return before != nil && !isAttempt ? "waits" : "fails"
     }
 
-    /// What the line of source does not say, whether or not the step fails.
+    /// What the line of source does not show, whether or not the step fails.
     package func remark(threads: [String]) -> String {
         switch element {
         case .received: return "receives"
@@ -186,7 +187,7 @@ extension Exploration.Trace.Step {
 }
 
 extension Exploration.Trace.Step.Kind {
-    /// What is done, for steps of which there is no source.
+    /// The action in words, for steps without source.
     var word: String {
         switch self {
         case .read: "reads"
@@ -225,9 +226,9 @@ extension Exploration.Trace.Step.Kind {
 }
 
 extension String {
-    /// The line without `scenario.thread("name") {`, if that is what it begins with and this is
-    /// the column of that very thread, whose title says the same; and without the brace that
-    /// closes it. Nothing else is ever left out without an ellipsis in its place.
+    /// The line without `scenario.thread("name") {`, if it begins with that and is in the column of
+    /// that thread, whose title already says it; and without the closing brace. Nothing else is
+    /// omitted without an ellipsis in its place.
     func withoutOpening(of thread: String) -> (text: String, dropped: Int) {
         let openings = ["thread", "task"].map { ".\($0)(\"\(thread)\") {" }
         guard let range = openings.lazy.compactMap(firstRange).first,
@@ -243,17 +244,17 @@ extension String {
         return (String(body).trimmedAtEnd, dropped)
     }
 
-    /// The line, cut to `width` columns so that what stands at `access` can be seen. An ellipsis
-    /// stands for whatever is left out.
+    /// The line, cut to `width` columns so that the access stays visible. An ellipsis replaces each
+    /// omitted part.
     func cut(to width: Int, around access: Int) -> String {
         if columns <= width || width < 4 { return cut(to: width) }
         if let value = withoutAssignment, value.columns < width, access >= count - value.count {
             return "…" + value
         }
-        let room = 8  // for what is looked for, which is often a name
+        let room = 8  // for the access, which is often a name
         if prefix(access + room).columns < width { return cut(to: width) }
         let words = [beginning(ofAssignment: access), beginning(ofWord: access)].compactMap(\.self)
-        // Unless that is far away.
+        // Not from there if it is too far from the access.
         let start = words.first { access - $0 <= width - room } ?? access - (width - room) / 2
         return start == 0 ? cut(to: width) : "…" + String(dropFirst(start)).cut(to: width - 1)
     }
@@ -262,7 +263,8 @@ extension String {
         position - prefix(position).reversed().prefix { $0 != " " }.count
     }
 
-    /// The place of an assignment is its sign. It begins with the word before.
+    /// The debug information locates an assignment at its operator. The assignment begins with the
+    /// word before that.
     private func beginning(ofAssignment position: Int) -> Int? {
         let sign = dropFirst(position).prefix { "+-*/%&|^<>=".contains($0) }
         guard sign.last == "=", !["==", "<=", ">="].contains(sign) else { return nil }
@@ -270,7 +272,7 @@ extension String {
         return beginning(ofWord: position - gap)
     }
 
-    /// What is assigned, if the line begins with `let name = ` or `var name = `.
+    /// The assigned value, if the line begins with `let name = ` or `var name = `.
     private var withoutAssignment: String? {
         guard hasPrefix("let ") || hasPrefix("var "), let range = firstRange(of: " = ") else {
             return nil

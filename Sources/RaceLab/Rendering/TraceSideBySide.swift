@@ -13,13 +13,13 @@ extension Exploration {
     ///  4 F  :17 value = seen + 1               ┃  4  S └ :24 value += 1         → value 2
     /// ```
     ///
-    /// Half of the width is too narrow for a column for each thread. Instead, a step begins with
-    /// the letter of its thread, as in a schedule, and each letter has its own position. A bar in
-    /// this position means that the thread holds a lock while another thread runs. Then follow the
-    /// line number and the line; after `→`, the state if it has changed; and after `←`, the mark.
-    /// These are at the end of the row if there is room, and below it otherwise.
+    /// Half of the width is too narrow for a column per thread. Instead, a step begins with the
+    /// letter of its thread, as in a schedule, and each letter has its own position. A bar in this
+    /// position means that the thread holds a lock while another thread runs. The line number and
+    /// the line follow; then, after `→`, the state if it has changed, and after `←`, the mark.
+    /// State and mark are at the end of the row if there is room, and below it otherwise.
     public struct SideBySide: Sendable {
-        /// One of the two: what it is called, what happens, and the verdict.
+        /// One of the two interleavings, with a heading and a verdict.
         public struct Half: Sendable {
             let heading: [String]
             let trace: Trace
@@ -37,7 +37,7 @@ extension Exploration {
                 self.verdict = verdict
             }
 
-            /// What is to begin on the same line in both halves.
+            /// The parts of the half. Each part begins on the same line in both halves.
             func sections(width: Int) -> [[String]] {
                 let table = NarrowTable(trace, width: width)
                 let titles = (heading + [table.legend]).flatMap { $0.wrapped(to: width) }
@@ -46,7 +46,7 @@ extension Exploration {
             }
         }
 
-        /// Heavier than the bar of a lock.
+        /// Heavier than the bar that marks a lock.
         private static let divider = " ┃ "
 
         private let left: Half
@@ -58,8 +58,8 @@ extension Exploration {
             self.right = right
         }
 
-        /// - Parameter width: no line is wider than this many columns. What does not fit is cut,
-        ///   and an ellipsis says so.
+        /// - Parameter width: the maximum number of columns of a line. An ellipsis marks text that
+        ///   is cut.
         public func text(width: Int = 100) -> String {
             let room = max(8, (width - SideBySide.divider.columns) / 2)
             return zip(left.sections(width: room), right.sections(width: room))
@@ -79,7 +79,7 @@ extension Exploration {
     }
 }
 
-/// An interleaving without a column for each thread: in half of the width, or of many threads.
+/// A table without a column for each thread: for half of the width, or for many threads.
 struct NarrowTable {
     private let trace: Exploration.Trace
     private let rows: [TraceRow]
@@ -97,7 +97,7 @@ struct NarrowTable {
         letters = Exploration.Schedule.letters(for: trace.threads)
         numberWidth = max(2, String(trace.steps.count).count)
         barWidth = rows.contains { $0.bars.contains { !$0.isEmpty } } ? 2 : 0
-        // Lines of other files may take more room. They are few.
+        // Sites in other files may be wider; they are few.
         let sites = rows.map(\.cell.site).filter { $0.hasPrefix(":") }
         siteWidth = sites.map(\.columns).max() ?? 0
     }
@@ -121,8 +121,8 @@ struct NarrowTable {
         return lines
     }
 
-    /// The letter of the thread that makes the step, in its place. In the places of the others,
-    /// whether they hold a lock.
+    /// The letter of the thread that makes the step, in its position. In the positions of the other
+    /// threads, a bar for those that hold a lock.
     private func whose(_ row: TraceRow) -> String {
         trace.threads.indices.map { thread in
             let letter = String(letters[thread])

@@ -7,21 +7,22 @@
 ///  2                                  let seen = counter.value :16     0
 /// ```
 ///
-/// A line of source is in the column of the thread that runs it, with its number, and with its file
-/// if that is not the file of most other lines. If several instances of a class take part, their
-/// names precede the numbers and the titles of the states, and a legend below the table explains
-/// the names.
+/// A line of source is in the column of the thread that runs it, followed by the line number, and
+/// by the file unless it is the file of most other lines. If several instances of a class take
+/// part, their names precede the numbers and the titles of the states, and a legend below the table
+/// explains the names.
 ///
-/// If there are so many threads that their columns would be too narrow to read, they share one:
-/// then a step begins with the letter that its thread has in a schedule, as in
-/// ``Exploration/SideBySide``. After it comes the state after the step. While a thread holds a lock,
-/// there is a bar in its column: `┌` where it takes the lock, `└` at its last step before it
-/// releases it, `║` while it holds more than one. `╶` marks a lock that is taken and released
-/// within the step. In a deadlock, the last rows, numbered `–`, show what each thread waits for.
-/// `←` marks the step from which every continuation fails.
+/// If there are so many threads that their columns would be too narrow to read, the threads share
+/// one column: each step begins with the letter of its thread, as in ``Exploration/SideBySide``.
+///
+/// The state columns show the state after the step. While a thread holds a lock, there is a bar in
+/// its column: `┌` where it takes the lock, `└` at its last step before it releases it, `║` while
+/// it holds more than one. `╶` marks a lock that is taken and released within the step. In a
+/// deadlock, the last rows, numbered `–`, show what each thread waits for. `←` precedes what goes
+/// wrong in a step: it is, for example, the step from which every continuation fails.
 extension Exploration.Trace {
-    /// - Parameter width: no line is wider than this many columns. What does not fit is cut, and
-    ///   an ellipsis says so.
+    /// - Parameter width: the maximum number of columns of a line. An ellipsis marks text that is
+    ///   cut.
     public func table(width: Int = 100) -> String {
         let table = Table(self, width: max(8, width))
         if table.isReadable { return table.text }
@@ -62,7 +63,7 @@ extension Exploration.Trace {
             }
             let gaps = 2 * (trace.threads.count + trace.columns.count)
             let room = width - numberWidth - gaps - barWidths.reduce(0, +)
-            // Where not everything fits, the source comes first.
+            // If not everything fits, the source has priority over the states.
             let fits = (threadNeeds + stateNeeds).reduce(0, +) <= room
             let forThreads = min(threadNeeds.reduce(0, +), 12 * trace.threads.count)
             stateWidths =

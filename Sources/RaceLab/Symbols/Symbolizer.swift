@@ -1,12 +1,12 @@
 import CRaceLab
 import Foundation
 
-/// What the debug information says of an address in the program.
+/// The debug information for an address in the program.
 struct Symbol {
     /// The function, its mangled name and its first address.
     let name: String
     let start: UInt
-    /// 0: none.
+    /// 0 if there is none.
     let line: Int
     let column: Int
     let path: String
@@ -32,8 +32,8 @@ struct Symbol {
     import Runtime
 
     extension Symbol {
-        /// Whether the runtime can look up addresses. Without that the lab could not tell accesses
-        /// in the source from those that the compiler has added.
+        /// Whether the runtime can look up addresses. Without lookups, the lab could not
+        /// distinguish accesses in the source from those that the compiler adds.
         static var canBeFound: Bool {
             if #available(macOS 26.0, *) { true } else { false }
         }
@@ -68,10 +68,10 @@ struct Symbol {
             private static let architecture = "arm64"
         #endif
 
-        /// A backtrace made of an address of our choice. `Backtrace` can be captured or decoded, and
-        /// only decoding takes addresses: a header byte for 64-bit words, then the address behind an
-        /// instruction byte that says "an absolute program counter of eight bytes follows", then a
-        /// zero.
+        /// Makes a backtrace of a single address. A `Backtrace` can only be captured or decoded,
+        /// and only decoding accepts addresses. The encoding is a header byte for 64-bit words, an
+        /// instruction byte that announces an absolute program counter of eight bytes, the address,
+        /// and a zero.
         private static func backtrace(of address: UInt) -> Backtrace? {
             var bytes: [UInt8] = [0x02, 0x1F]
             bytes += withUnsafeBytes(of: UInt64(address).bigEndian, Array.init)

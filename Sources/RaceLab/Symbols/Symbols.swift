@@ -5,24 +5,25 @@ import Synchronization
 extension Exploration {
     /// A place in the source.
     public struct Site: Hashable, Codable, Sendable {
-        /// The path of the file, as the compiler was given it.
+        /// The path of the file, as it was passed to the compiler.
         public let path: String
         /// The line, counted from 1.
         public let line: Int
-        /// The column in which the access stands; 0 if the compiler does not say.
+        /// The column of the access; 0 if the debug information has none.
         public let column: Int
-        /// The symbol of the function; empty if it is not known.
+        /// The symbol of the function; empty if it is unknown.
         public let function: String
 
-        /// The name of the file, without its folders; `Model.count@ObservationTracked` for what
-        /// this macro adds to that property, which is in a file of its own with a long name.
+        /// The name of the file, without its folders. The expansion of a macro is in a file of its
+        /// own with a long name, which becomes `Model.count@ObservationTracked`: what this macro
+        /// adds to that property.
         public var file: String {
             let name = path.split(separator: "/").last.map(String.init) ?? path
             return Site.nameOfExpansion(name) ?? name
         }
 
-        /// The name says where the macro is used and what it is called: a number before each word
-        /// is its length.
+        /// The name of the file contains where the macro is used and what it is called, as words
+        /// that are each preceded by their length.
         private static func nameOfExpansion(_ file: String) -> String? {
             let beginning = "@__swiftmacro_"
             guard file.hasPrefix(beginning) else { return nil }
@@ -36,22 +37,22 @@ extension Exploration {
                 rest = rest.dropFirst(length)
             }
             guard words.count > 2 else { return nil }
-            // The first is the module.
+            // The first word is the module.
             return words[1..<(words.count - 1)].joined(separator: ".") + "@"
                 + words[words.count - 1]
         }
     }
 }
 
-/// Finds the places in the source to which addresses in the program belong. It is asked only when
-/// something is shown, never while exploring.
+/// Finds the places in the source for addresses in the program. Lookups are slow, so results are
+/// cached.
 enum Symbols {
-    /// `nil` for an address that has been looked up in vain.
+    /// `nil` for an address whose lookup found nothing.
     private static let known = ForkSafeLock<[UInt: Exploration.Site?]>([:])
 
-    /// The site of each return address; `nil` where the program has no debug information.
+    /// The site of each return address; none where the program has no debug information.
     ///
-    /// - Parameter modifying: those of them at which something is modified.
+    /// - Parameter modifying: those addresses at which something is modified.
     static func sites(
         of addresses: some Sequence<UInt>, modifying: Set<UInt> = []
     ) -> [UInt: Exploration.Site] {
@@ -64,15 +65,15 @@ enum Symbols {
         }
     }
 
-    /// Whether the code at an address has a name, but not a single line of source: then the
-    /// compiler has added it.
+    /// Whether the compiler added the code at an address: then it has a name, but no line of
+    /// source.
     static func isCompilersOwn(_ address: UInt) -> Bool {
         guard let symbol = symbols(at: [address &- 1]).first ?? nil else { return false }
         return symbol.path.contains("<compiler-generated>") || sites(of: [address]).isEmpty
     }
 
-    /// While the process is copied: no thread is in the middle of something here, and nothing is
-    /// left to be made for the first time.
+    /// Called before a `fork`: initializes everything that is initialized lazily, and takes the
+    /// locks that a child needs, so that no other thread holds one of them.
     static func hold() {
         _ = sites(of: [1])
         oneAtATime.hold()
@@ -102,19 +103,19 @@ enum Symbols {
         return sites
     }
 
-    /// The compiler gives some accesses the line 0. The instructions around prepare or use them,
-    /// and have a line: for `x += 1` that of the same statement. But of `let seen = x` nothing at
-    /// all may have a line, and what comes next is another statement. Then the lines between those
-    /// of the instructions before and after are where it must be; only not if it modifies
-    /// something, for such a declaration reads. Where it reads by key path, the instructions before
-    /// have taken hold of that, and have its line.
+    /// The probable site of an access to which the compiler gives line 0. The instructions around
+    /// it prepare or use the access and have a line: for `x += 1`, that of the same statement. For
+    /// `let seen = x`, however, no instruction of the statement may have a line, and the next line
+    /// belongs to the next statement. Then the access is in a declaration between the lines found
+    /// before and after it, unless it is a modification: such a declaration only reads. For a read
+    /// through a key path, the instructions before it, which get the key path, have its line.
     private static func nearestSite(
         to address: UInt, modifies: Bool, in function: Symbol
     ) -> Exploration.Site? {
         let distances = Array(stride(from: UInt(4), through: 480, by: 4))
         let after = firstSite(in: function, distances.map { address &+ $0 })
-        // What is behind the beginning of a function may be far from it, and nothing between has a
-        // line, where the compiler clears many local variables first.
+        // The start of the function is also tried: if the compiler first clears many local
+        // variables, no instruction between it and the access may have a line.
         let before = firstSite(in: function, distances.map { address &- $0 } + [function.start])
         guard let after, let before else { return (after ?? before)?.site }
         if modifies { return after.site }
@@ -124,8 +125,8 @@ enum Symbols {
             ? (before.site.line..<after.site.line).dropFirst()
                 .filter { isDeclaration(SourceText.line($0, of: after.site.path) ?? "") } : []
         guard !declarations.isEmpty else { return after.site }
-        // If they are several, they take about the same number of instructions each, and the next
-        // statement has some before it has a line.
+        // Choose among several declarations by distance: each takes about the same number of
+        // instructions, and the next statement has some before the first with a line.
         let all = before.index + after.index + 1
         let part = before.index * (2 * declarations.count + 1) / (2 * all)
         let gone = before.index < distances.count ? min(part, declarations.count - 1) : 0
@@ -139,7 +140,7 @@ enum Symbols {
         return isDeclaration(line) && line.contains("[keyPath: ")
     }
 
-    /// Whether the line declares something, and may read something for it.
+    /// Whether the line is a declaration whose value may be read from memory, unlike a literal.
     private static func isDeclaration(_ line: String) -> Bool {
         guard line.hasPrefix("let ") || line.hasPrefix("var "),
             let value = line.firstRange(of: " = ").map({ line[$0.upperBound...] })
@@ -149,11 +150,11 @@ enum Symbols {
         return !isNumber && !isText && !["true", "false", "nil", "[]", "[:]"].contains(value)
     }
 
-    /// The first of the addresses that has a line in this function, and which one it is.
+    /// The first of the addresses that has a line in this function, and its position in the list.
     private static func firstSite(
         in function: Symbol, _ addresses: [UInt]
     ) -> (index: Int, site: Exploration.Site)? {
-        // A few at a time: each takes its time to look up, and one of the first will mostly do.
+        // A few at a time: lookups are slow, and one of the first usually succeeds.
         for start in stride(from: 0, to: addresses.count, by: 4) {
             let few = Array(addresses[start..<min(start + 4, addresses.count)])
             for (offset, symbol) in symbols(at: few).enumerated() {
@@ -182,8 +183,8 @@ enum Symbols {
 extension Exploration.Site {
     private static let roots = Mutex<[String: String]>([:])
 
-    /// The path of the file within its package: from the folder on in which Package.swift lies.
-    /// The name alone if there is no such folder any more.
+    /// The path of the file relative to the folder that contains its Package.swift; only the name
+    /// of the file if there is no such folder any more.
     public var packagePath: String {
         let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
             .joined(separator: "/")
@@ -207,7 +208,7 @@ extension Exploration.Site {
     }
 }
 
-/// The lines of the source files, as far as they can be read.
+/// The lines of the source files that can be read.
 enum SourceText {
     fileprivate static let files = ForkSafeLock<[String: [String]]>([:])
 
@@ -228,7 +229,7 @@ enum SourceText {
         return lines[line - 1]
     }
 
-    /// How many characters of white space the line begins with.
+    /// The number of white-space characters at the beginning of the line.
     static func indentation(_ line: Int, of path: String) -> Int? {
         guard let text = untrimmed(line, of: path) else { return nil }
         return text.prefix { $0.isWhitespace }.count
