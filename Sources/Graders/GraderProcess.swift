@@ -165,7 +165,7 @@ public struct GraderProcess {
 }
 
 extension Exercise {
-    /// Why its answers cannot be explored here, if so.
+    /// The reason why its answers cannot be explored on this system; `nil` if they can.
     func obstacle(
         lab: String? = Exploration.unavailable, tasks: String? = unavailableTasks
     ) -> String? {
@@ -173,9 +173,8 @@ extension Exercise {
     }
 }
 
-/// How long an answer may run without completing an interleaving or a requirement. Each of them
-/// starts the count again, so that a verdict depends on their number, and not on the speed of the
-/// machine.
+/// The time in which an answer must complete an interleaving or a requirement. Each completion
+/// restarts the count, so a verdict depends neither on their number nor on the total time.
 enum Patience {
     private struct State {
         var seconds: Int?
