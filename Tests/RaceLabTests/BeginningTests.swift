@@ -2,8 +2,8 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Schedules that are not complete.
-@Suite("Beginnings", .needsTheLab)
+/// Incomplete schedules, with which an execution begins.
+@Suite("Schedule prefixes", .needsTheLab)
 struct BeginningTests {
     private final class Counter {
         var value = 0
@@ -33,7 +33,7 @@ struct BeginningTests {
         #expect(completed.trace.findings.allSatisfy { $0.kind != .failedCheck } == holds)
     }
 
-    @Test("an empty beginning is one after the other")
+    @Test("with an empty prefix the threads run one after the other")
     func nothing() throws {
         let completed = try Exploration.replay(prefix: Exploration.Schedule([]), Self.describe)
         #expect(completed.trace.scheduleText == "FFSS")
@@ -48,7 +48,7 @@ struct BeginningTests {
         #expect(completed.trace.scheduleText == whole)
     }
 
-    @Test("what is no schedule is refused")
+    @Test("a text that is not a schedule is refused")
     func malformed() {
         let error = #expect(throws: Exploration.ReplayError.self) {
             try Exploration.replay(prefix: "F?", Self.describe)
