@@ -21,7 +21,7 @@ struct BeginningTests {
     }
 
     @Test(
-        "where the schedule ends, the threads go on to their ends, the first one first",
+        "after the prefix, the threads run to their ends, the first one first",
         arguments: [
             ("F", "FFSS", true), ("FS", "FSFS", false), ("S", "SFFS", false), ("SS", "SSFF", true),
             ("FSSF", "FSSF", false),
@@ -40,7 +40,7 @@ struct BeginningTests {
     }
 
     @Test(
-        "what does not fit is followed as far as it does, and said",
+        "a prefix that does not fit is followed up to the mismatch, which is reported",
         arguments: [("FFF", 3, "FFSS"), ("SFFFS", 4, "SFFS"), ("FFSSS", 5, "FFSS")])
     func mismatch(beginning: String, step: Int, whole: String) throws {
         let completed = try Exploration.replay(prefix: beginning, Self.describe)

@@ -16,7 +16,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "at most so many preemptions",
+        "a maximum of preemptions",
         arguments: [
             (0, 2, Exploration.Coverage.atMost(preemptions: 0)), (1, 4, .atMost(preemptions: 1)),
             (2, 6, .all),
@@ -31,7 +31,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "the first so many",
+        "a maximum of interleavings",
         arguments: [(1, Exploration.Coverage.first(1)), (5, .first(5)), (6, .all), (7, .all)])
     func interleavings(bound: Int, coverage: Exploration.Coverage) {
         let report = Self.twoByTwo.report { $0.maximumInterleavings = bound }
@@ -57,7 +57,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "of two bounds, the one that was met",
+        "of two bounds, the report names the one that was reached",
         arguments: [(3, Exploration.Coverage.first(3)), (4, .atMost(preemptions: 1))])
     func both(interleavings: Int, coverage: Exploration.Coverage) {
         let report = Self.twoByTwo.report { options in
@@ -111,7 +111,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "what is said of a bound on steps is what was used",
+        "the report gives the bound on steps that was used",
         arguments: [(-1, "1 step,"), (0, "1 step,"), (1, "1 step,"), (2, "2 steps,")],
         [Exploration.Options.Isolation.none, .childProcess()])
     func steps(bound: (Int, String), isolation: Exploration.Options.Isolation) {

@@ -70,7 +70,7 @@ struct PagesTests {
     }
 
     @Test(
-        "a page that asks for what there is not is refused",
+        "a page that refers to something missing is refused",
         arguments: [
             "<!-- report: no such classic -->", "<!-- source: NoSuchFile.swift: func -->",
             "<!-- source: ClassicsPages.swift: no such declaration -->",

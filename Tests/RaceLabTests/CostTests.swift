@@ -22,7 +22,7 @@ struct CostTests {
     }
 
     @Test(
-        "steps that do not touch the same thing are explored in one order",
+        "independent steps are explored in one order",
         arguments: [(2, 8), (3, 10), (8, 4)])
     func independent(threads: Int, steps: Int) {
         let report = Self.reduced { scenario in

@@ -23,7 +23,7 @@ struct EarlyAttemptTests {
     }
 
     @Test(
-        "of every kind of lock, an attempt can fail although its holder has done its last step",
+        "an attempt to take any kind of lock can fail although its holder has made its last step",
         arguments: [false, true])
     func everyKind(reduction: Bool) {
         let all = ["down taken", "down refused", "raised taken", "raised refused"]
@@ -150,7 +150,7 @@ struct EarlyAttemptTests {
     }
 
     @Test(
-        "a minus where no release can come later is refused with the step",
+        "a minus at a step where no release can come later is refused with the step",
         arguments: [("HHA-A", 3), ("H-HAA", 1), ("HHAA-AA", 6)])
     func mismatch(schedule: String, step: Int) {
         let mismatch = #expect(throws: Exploration.ReplayError.self) {

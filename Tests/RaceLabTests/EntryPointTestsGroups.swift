@@ -125,7 +125,7 @@ struct GroupEntryPointTests {
     }
 
     @Test(
-        "the work that follows a group is sent when it has finished, once, and sees all of it",
+        "the notification of a group is sent when it has finished, once, and sees all its work",
         arguments: ["serial", "main", "global"])
     func notify(on name: String) {
         let report = explore { scenario in
@@ -263,7 +263,7 @@ struct GroupEntryPointTests {
     }
 
     @Test(
-        "a group that is left more often than it was entered ends the process, as it does outside")
+        "a group that is left more often than it was entered ends the process, as without the lab")
     func leftTooOften() {
         var options = Exploration.Options()
         options.isolation = .childProcess()

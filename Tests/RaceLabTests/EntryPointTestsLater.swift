@@ -8,7 +8,7 @@ import Testing
 @Suite("Delayed work may run at any later time", .needsTheLab)
 struct DelayedWorkTests {
     @Test(
-        "before and after everything that nothing orders", arguments: ["main", "global", "serial"])
+        "it runs at any point that is not ordered with it", arguments: ["main", "global", "serial"])
     func anyTime(queue name: String) {
         let report = explore { scenario in
             let log = Scenario.Log<String>()
@@ -55,7 +55,7 @@ struct DelayedWorkTests {
     }
 
     @Test(
-        "a thread that waits for it is not stuck", arguments: ["semaphore", "group", "condition"])
+        "a thread can wait for it", arguments: ["semaphore", "group", "condition"])
     func waits(for kind: String) {
         let report = explore { scenario in
             let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
@@ -287,7 +287,7 @@ struct UncontrolledTests {
     private static let semaphore = DispatchSemaphore(value: 0)
 
     @Test(
-        "a wait for what may be signalled outside", arguments: ["semaphore", "condition", "group"])
+        "a wait for a signal from outside", arguments: ["semaphore", "condition", "group"])
     func signalledOutside(kind: String) {
         let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
         let group = DispatchGroup()

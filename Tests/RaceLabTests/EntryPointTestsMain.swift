@@ -166,7 +166,7 @@ struct MainQueueTests {
 @Suite("Work that is sent to queues during set-up", .needsTheLab)
 struct SetUpWorkTests {
     @Test(
-        "is done before its threads begin, whichever queue it is sent to",
+        "runs before the threads begin, on every kind of queue",
         arguments: ["main", "global", "serial", "concurrent"])
     func done(queue name: String) {
         let report = explore { scenario in
@@ -183,7 +183,7 @@ struct SetUpWorkTests {
     }
 
     @Test(
-        "is done when set-up waits for it",
+        "runs when set-up waits for it",
         arguments: ["main", "global", "serial", "concurrent"])
     func waits(queue name: String) {
         let report = explore { scenario in

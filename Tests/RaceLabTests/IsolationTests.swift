@@ -60,7 +60,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "what a trap says of itself is part of the finding, whichever kind it is of",
+        "the message of a trap is part of the finding, for every kind of trap",
         arguments: [("", "Precondition failed"), ("too many", "too many")])
     func preconditions(message: String, words: String) {
         let report = explore(options: Self.isolated) { scenario in
@@ -227,7 +227,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "what the child finds is what is found without one",
+        "an exploration in child processes has the same findings",
         arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
     func sameReport(of classic: Classic) throws {
         let isolated = classic.report { $0.isolation = .childProcess() }
