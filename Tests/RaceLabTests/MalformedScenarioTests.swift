@@ -72,7 +72,7 @@ struct MalformedScenarioTests {
         #expect(!hasRun.withLock { $0 })
     }
 
-    @Test("after they have begun", arguments: [Exploration.Options.Isolation.none, .childProcess()])
+    @Test("when they run", arguments: [Exploration.Options.Isolation.none, .childProcess()])
     func inBody(isolation: Exploration.Options.Isolation) {
         var options = Exploration.Options()
         options.isolation = isolation

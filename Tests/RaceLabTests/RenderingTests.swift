@@ -204,7 +204,7 @@ struct RenderingTests {
 
     // MARK: JSON
 
-    @Test("JSON is valid, agrees with the text, and names nothing of this machine", arguments: failing)
+    @Test("JSON is valid, agrees with the text, and names no path", arguments: failing)
     func json(of classic: Classic) throws {
         let report = classic.report { $0.maximumInterleavings = 20_000 }
         let trace = try #require(try report.counterexample())
