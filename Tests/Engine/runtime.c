@@ -1,5 +1,5 @@
-// Stands for what the engine finds in a Swift program: the Swift runtime, which is called after the
-// engine has had its turn, and Dispatch, of which the tests use nothing.
+// Replaces what the engine finds in a Swift program: the Swift runtime, which the engine calls
+// after its own hooks, and Dispatch, which the tests do not use.
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
-// Tests the engine alone, without Swift: which interleavings it explores, how it hands over, that it
-// recognizes a loop that waits, what it orders. The numbers are known: they follow from counting.
+// Tests the engine alone, without Swift: which interleavings it explores, how it switches threads,
+// whether it recognizes a loop that waits, and what it orders. The expected numbers can be counted.
 //
-// This is how the engine is tried on a processor for which there is no Swift here: see .ci/engine.
+// It also tests the engine on a processor for which no Swift is installed: see .ci/engine.
 
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "CRaceLab.h"
 
-// MARK: - What the code under test does, as the compiler would call it
+// MARK: - The code under test, as the compiler would emit it
 
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc);
 uint32_t __tsan_atomic32_load(const volatile uint32_t *a, int order);
@@ -33,7 +33,7 @@ static bool is_ready;
 static void read_place(int place) { swift_beginAccess(&places[place], NULL, 0, NULL); }
 static void modify_place(int place) { swift_beginAccess(&places[place], NULL, 1, NULL); }
 
-// MARK: - Exploring
+// MARK: - Explorations
 
 typedef struct {
     int threads;
@@ -93,7 +93,7 @@ static void expect(const char *name, const char *what, uint64_t found, uint64_t 
            (unsigned long long)expected);
 }
 
-/// Explores twice, since the same has to come out, and compares with what is known.
+/// Explores twice, because both must have the same results, and compares these with the known ones.
 static void check(const char *name, int threads, void (*body)(int), bool reduce, int preemptions,
                   uint64_t runs, uint64_t deadlocks, uint64_t races) {
     test t = {.threads = threads, .body = body}, again = t;
@@ -108,7 +108,7 @@ static void check(const char *name, int threads, void (*body)(int), bool reduce,
     checks++;
 }
 
-// MARK: - The scenarios
+// MARK: - Scenarios
 
 static void notes_one(int thread) { (void)thread, rl_note(places); }
 static void notes_two(int thread) { (void)thread, rl_note(places), rl_note(places); }
@@ -159,8 +159,8 @@ static void waits_in_vain(int thread) {
 
 static volatile double rounds = 3;
 
-/// Looks three times. In optimized code nothing but a register tells the rounds apart: one for
-/// floating-point numbers, which on arm64 lie behind the others in a `jmp_buf`.
+/// Reads three times. In optimized code only a register distinguishes the rounds: a floating-point
+/// register, which on arm64 comes after the other registers in a `jmp_buf`.
 static void looks_three_times(int thread) {
     if (thread == 0) __tsan_atomic32_store(flag, 1, RELEASE);
     else
@@ -207,7 +207,7 @@ static void starts_and_goes_on(int thread) {
     pthread_join(other, NULL);
 }
 
-// MARK: - Where the engine cannot go on
+// MARK: - Errors that end the process
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
 bool rl_got_it(uint32_t step);
@@ -217,7 +217,7 @@ static void asks_for_no_step(void) { rl_got_it(1u << 20); }
 
 enum { NO_LIMITS = 77 };
 
-/// The stack of a thread is larger than what is allowed in addition to what there is.
+/// The stack of a thread exceeds the remaining address space.
 static void needs_a_thread(void) {
     unsigned long pages = 0;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -230,7 +230,7 @@ static void needs_a_thread(void) {
     explore(&t, false, -1);
 }
 
-/// Does something in a process of its own, which ends with a sentence.
+/// Runs a function in a child process, which must end with this sentence.
 static void check_end(const char *name, void (*act)(void), const char *sentence) {
     int ends[2];
     char text[1024] = "";
