@@ -26,8 +26,8 @@ struct ConsoleBlock: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What of the output a document shows. Of the report of a stage's tests these are the results
-    /// of the rows.
+    /// The part of the output that a document shows. Of the report on the tests of a stage, it
+    /// shows the results of the rows.
     func excerpt(_ lines: [String]) -> [String] {
         guard command.hasPrefix("swift test") else { return lines }
         return lines.filter { line in ["✔ ", "━ ", "➜ ", "✘ "].contains { line.hasPrefix($0) } }
