@@ -20,7 +20,7 @@ struct PagesTests {
         try String(contentsOf: Commands.package.appending(path: page), encoding: .utf8)
     }
 
-    @Test("every block is what its file, its command or the compiler says", arguments: pages)
+    @Test("every block matches its file, its command or the compiler", arguments: pages)
     func blocks(page: String) throws {
         try TutorialCheck.checkBlocks(ofDocument: page, updating: Self.updates)
     }

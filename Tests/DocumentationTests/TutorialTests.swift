@@ -16,7 +16,7 @@ struct TutorialTests {
 
     static func text() throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
-    @Test("every block is what its file, its command or the compiler says")
+    @Test("every block matches its file, its command or the compiler")
     func blocks() throws {
         try TutorialCheck.checkBlocks(ofDocument: "Tutorial.md", updating: Self.updates)
     }

@@ -2,7 +2,7 @@ import PromiseOperators
 import RaceLab
 import Testing
 
-@Suite("Making")
+@Suite("Creating promises")
 struct MakingTests {
     @Test("promises that are settled from the start")
     func settled() {

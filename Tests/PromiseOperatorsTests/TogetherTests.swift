@@ -4,7 +4,7 @@ import RaceLab
 import Synchronization
 import Testing
 
-@Suite("Together")
+@Suite("Aggregates")
 struct TogetherTests {
     // MARK: all
 
@@ -186,7 +186,7 @@ struct TogetherTests {
         #expect(none.settledValue == [])
     }
 
-    @Test("limit: after a rejection nothing more is started, and what is in flight is ignored")
+    @Test("limit: after a rejection nothing more is started, and results in flight are ignored")
     func limitedRejection() {
         let pairs = (0..<10).map { _ in AWPromise<Int>.pending() }
         let started = Scenario.Log<Int>()

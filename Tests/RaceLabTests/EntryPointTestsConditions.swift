@@ -264,7 +264,7 @@ struct ConditionEntryPointTests {
             ], "\(report.summary)")
     }
 
-    @Test("what is done before a signal happens before what follows the wait")
+    @Test("what precedes a signal happens before what follows the wait")
     func semaphoreOrders() {
         let report = explore { scenario in
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))

@@ -389,7 +389,7 @@ struct WorkItemEntryPointTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("an item that is performed on the spot")
+    @Test("an item that is performed directly")
     func perform() {
         let report = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())

@@ -225,7 +225,7 @@ struct UncontrolledTests {
         expectNamed(report, example.words)
     }
 
-    @Test("while a scenario is set up", arguments: tasks + cases)
+    @Test("during set-up", arguments: tasks + cases)
     func inSetUp(_ example: Case) {
         let report = explore(options: Self.isolated) { scenario in
             let shared = Shared()

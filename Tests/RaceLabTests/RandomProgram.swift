@@ -71,7 +71,7 @@ struct RandomProgram: CustomStringConvertible {
                     : .exchange(below(2), value: below(3), ordering(.all)))
         case 10, 11, 12: addGuarded(to: &thread, within: locks)
         case 13, 14:
-            // What one thread does before it raises a flag is what another may do behind it.
+            // What this thread writes before it sets a flag, another may access after reading it.
             thread.append(.write(value: 1 + below(2)))
             if below(2) == 0 { thread.append(.fence(ordering(.ofFences))) }
             thread.append(.store(below(2), value: 1, ordering(.ofStores)))

@@ -40,8 +40,8 @@ struct ReductionTests {
         #expect(Set(reduced.outcomes.keys) == Set(full.outcomes.keys), "\(name)")
     }
 
-    /// The third thread comes to the second list between the steps of the first one, and before or after
-    /// the second one at the first list.
+    /// The third thread appends to the second list between the steps of the first, and before or
+    /// after the second thread at the first list.
     @Test(
         "of few threads",
         arguments: [

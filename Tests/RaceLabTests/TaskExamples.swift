@@ -86,7 +86,7 @@ private func number(_ number: Int) async -> Int { number }
 private func text(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: " ") }
 
 extension TaskExample {
-    // MARK: What is shared without protection
+    // MARK: Sharing without protection
 
     static let shared = [
         TaskExample("two tasks modify one thing", [.overlap]) { scenario in

@@ -161,7 +161,7 @@ struct TaskTests {
         #expect(try Self.explored(example).counterexample()?.table() == table)
     }
 
-    // MARK: What is said
+    // MARK: Words in tables and findings
 
     @Test("a started task has a number, and a waiting task a place")
     func words() throws {

@@ -82,7 +82,7 @@ struct VerdictTests {
         #expect(explore(options: options, describe).survives)
     }
 
-    // MARK: What is said beside it
+    // MARK: Remarks beside a verdict
 
     @Test("the report lists the kinds of finding that count as failures")
     func judged() {

@@ -46,7 +46,7 @@ public enum Reason: String, Sendable, Hashable {
     }
 }
 
-/// What the catalogue says about a hazard on a subject.
+/// The documented verdict of a hazard on a subject.
 public enum Expectation: Sendable, Equatable {
     case survives
     /// Fails for exactly these reasons; the matrix shows the first.
