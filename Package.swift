@@ -80,8 +80,8 @@ let package = Package(
                 .unsafeFlags(["-Xlinker", "--export-dynamic"], .when(platforms: [.linux]))
             ]),
 
-        // The classroom, which grades answers to the exercises. Stubs and adapters are compiled
-        // together with an answer.
+        // The classroom, which grades answers to the exercises. The stubs and adapters are
+        // excluded: the grader compiles them.
         .target(
             name: "Graders", dependencies: ["PromiseOperators", "RaceLab", "SharedSuite"],
             exclude: ["Adapters", "Stubs", "Variants"]),

@@ -174,7 +174,8 @@ extension Exercise {
 }
 
 /// The time in which an answer must complete an interleaving or a requirement. Each completion
-/// restarts the count, so a verdict depends neither on their number nor on the total time.
+/// restarts the count: an exploration is limited by the number of interleavings, so that a verdict
+/// does not depend on the speed of the machine.
 enum Patience {
     private struct State {
         var seconds: Int?
