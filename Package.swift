@@ -1,21 +1,21 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// `Mutex` is inlined into the code that uses it, as atomic instructions. With this
-// setting the compiler emits them as function calls instead, which is how the lab
-// can watch a lock without a change to the source. Debug builds only; no sanitizer
-// runtime is linked, and release builds know nothing of it.
+// The compiler inlines `Mutex` as atomic instructions into the code that uses it. With this
+// setting it emits function calls instead, so the lab can observe a lock without a change to
+// the source. For debug builds only; no sanitizer runtime is linked, and release builds are
+// not affected.
 let visibleAtomics: [SwiftSetting] = [
     .unsafeFlags(["-sanitize=thread"], .when(configuration: .debug))
 ]
 
-// In a release build the code of these modules may be specialized in the module that
-// uses them. Without it, generic code costs two to four times as much there.
+// In a release build, modules that use these may specialize their generic code. Without this
+// setting, generic code takes two to four times as long there.
 let specialized: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
 ]
 
-// The way from Stage 2 to Stage 3, one lesson a step.
+// The steps from Stage 2 to Stage 3.
 let steps = [
     "StepAOneLock", "StepBCallOutside", "StepCThirdPhase", "StepDCallbackQueue",
     "StepEDispatchers",
@@ -34,7 +34,7 @@ let package = Package(
         .executable(name: "promise-bench", targets: ["promise-bench"]),
     ],
     targets: [
-        // The three stages, and the operators on the third. They import nothing else.
+        // The three stages, and the operators of the third. They depend on nothing else.
         .target(name: "Stage1Naive", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(name: "Stage2Handlers", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(name: "Stage3ThreadSafe", swiftSettings: visibleAtomics + specialized),
@@ -43,20 +43,20 @@ let package = Package(
             exclude: ["Operators.md"],
             swiftSettings: visibleAtomics + specialized),
 
-        // The designs of three well-known libraries, in miniature.
+        // Miniature versions of the designs of three well-known libraries.
         .target(
             name: "FieldGuide", exclude: ["README.md"], swiftSettings: [.swiftLanguageMode(.v5)]),
 
-        // The interleaving explorer, of use for any Swift code.
+        // The lab, which explores interleavings of any Swift code.
         .target(name: "CRaceLab", cSettings: [.headerSearchPath(".")]),
         .target(
             name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics"]),
 
-        // What a test says in one line: an exploration that fails is an issue, with its
-        // counterexample. Linked into tests only.
+        // Turns an exploration that fails into a test issue with its counterexample. Linked into
+        // tests only.
         .target(name: "RaceLabTesting", dependencies: ["RaceLab"]),
 
-        // The page on which an exploration can be stepped through.
+        // The page for stepping through an exploration.
         .target(
             name: "LabPage", dependencies: ["RaceLab"],
             resources: [
@@ -80,13 +80,13 @@ let package = Package(
                 .unsafeFlags(["-Xlinker", "--export-dynamic"], .when(platforms: [.linux]))
             ]),
 
-        // The classroom: what judges the answers to the exercises. Stubs and adapters are compiled
-        // when an answer is.
+        // The classroom, which grades answers to the exercises. The stubs and adapters are
+        // excluded: the grader compiles them.
         .target(
             name: "Graders", dependencies: ["PromiseOperators", "RaceLab", "SharedSuite"],
             exclude: ["Adapters", "Stubs", "Variants"]),
 
-        // The article's own example, and a server for it. (Stage 2 lets itself be shared.)
+        // The article's example, and a server for it. (The Swift 5 mode lets them share Stage 2.)
         .target(
             name: "HTTPExample", dependencies: ["PromiseOperators", "Stage2Handlers"],
             path: "Examples/HTTP", swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -96,8 +96,8 @@ let package = Package(
             name: "tutorial", dependencies: ["PromiseOperators", "RaceLab"],
             path: "Examples/Tutorial", swiftSettings: visibleAtomics),
 
-        // What the stages cost. In a debug build Stage 3 calls ThreadSanitizer's runtime, for lack of
-        // the lab.
+        // Measures the stages. In a debug build Stage 3 calls ThreadSanitizer's runtime, because
+        // the lab is not linked.
         .target(
             name: "CPromiseBench",
             cSettings: [.unsafeFlags(["-fsanitize=thread"], .when(configuration: .debug))]),
@@ -124,7 +124,7 @@ let package = Package(
             name: "PageTests",
             dependencies: ["LabPage", "RaceLab", "SharedSuite", "RaceLabTesting", "promise-lab"],
             swiftSettings: visibleAtomics),
-        // What the documents say, and what the command prints.
+        // The documents and the output of the command.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [

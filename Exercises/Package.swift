@@ -2,11 +2,11 @@
 import Foundation
 import PackageDescription
 
-// The workbook, a package of its own: a file that does not compile breaks nothing outside of this
-// folder, and an editor that opens this folder knows every file. Each exercise is a module, because
-// most of them define a class of the same name. The grader does not need this package: it compiles an
-// answer by itself, together with the code that runs it.
-// Those that have been started are there: promise-lab exercise 2 --start.
+// The workbook is a separate package: a file that does not compile breaks nothing outside this
+// folder, and an editor that opens this folder can resolve every file. Each exercise is a module,
+// because most of them define a class of the same name. The grader does not need this package: it
+// compiles an answer by itself, together with the code that runs it.
+// `promise-lab exercise 2 --start` adds the file of an exercise.
 let all = (1...13).map { $0 < 10 ? "Exercise0\($0)" : "Exercise\($0)" }
 let names = all.filter {
     FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/Workbook/\($0).swift")

@@ -4,7 +4,7 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// One run of the example: what happened, in order.
+/// The events of one run of the example, in order.
 public struct Episode: Sendable {
     public struct Event: Sendable, Equatable, CustomStringConvertible {
         public enum Source: String, Sendable { case server, promise }
@@ -20,7 +20,7 @@ public struct Episode: Sendable {
         public var description: String { "\(source.rawValue): \(text)" }
     }
 
-    /// How the example can go.
+    /// What the server does with the requests.
     public enum Case: String, Sendable, CaseIterable {
         case success = "both requests succeed"
         case failure = "the first request fails: status 500"
@@ -33,14 +33,14 @@ public struct Episode: Sendable {
         case threadSafe = "Stage 3"
     }
 
-    /// In order: each event is caused by the one before. The exception is the request that times out:
-    /// on a machine that is busy for longer than the time limit, the server may not have received it
-    /// before.
+    /// In order: each event causes the next one. The exception is the request that times out: on a
+    /// machine that is busy for longer than the time limit, the server may not have received the
+    /// request by then.
     public let events: [Event]
 
-    /// Runs it, and returns when it has come to its end; `nil` if it does not within a minute. Blocks
-    /// the calling thread. `patience`: for how many seconds an answer that never comes is awaited.
-    /// (Whole seconds: on Linux, `URLSession` drops what is behind the point.)
+    /// Runs the example, and returns when it has ended; `nil` if it does not end within a minute.
+    /// Blocks the calling thread. `patience` is the number of seconds before a silent request times
+    /// out. (Whole seconds: on Linux, `URLSession` ignores the fraction.)
     public static func run(
         _ example: Case, on stage: Stage, patience: TimeInterval
     ) throws -> Episode? {
@@ -57,7 +57,7 @@ public struct Episode: Sendable {
         if example == .refusal { second.url = closed.url }
         if example == .silence {
             second.url = server.url("/silent")
-            // Not by the initializer: on Linux, what is set there has no effect.
+            // Set as a property: on Linux, the argument of the initializer has no effect.
             second.timeoutInterval = patience
         }
         let requests = Requests(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happens, in order, on whichever thread.
+/// The events of all threads, in order.
 final class Log: Sendable {
     private let state = Mutex<[Episode.Event]>([])
 

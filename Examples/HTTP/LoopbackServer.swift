@@ -1,14 +1,14 @@
 import Foundation
 
-/// A web server for examples and tests, as small as can be: plain sockets, the loopback interface
-/// only, a free port, one connection at a time, on a thread of its own. Each path has its answer.
+/// A minimal web server for examples and tests: plain sockets, the loopback interface only, a free
+/// port, one connection at a time, and its own thread. Each path has a fixed response.
 ///
-/// It stops when it is freed, or told to, and after a bounded number of connections in any case.
+/// It stops when it is freed or `stop` is called, and always after a maximum of connections.
 public final class LoopbackServer: Sendable {
     public enum Answer: Sendable {
         case text(String)
         case status(Int)
-        /// The connection is accepted, the request is read, and nothing ever comes back.
+        /// The server accepts the connection, reads the request, and never responds.
         case silence
     }
 
@@ -20,8 +20,8 @@ public final class LoopbackServer: Sendable {
     private let work: Work
     private let ended = DispatchSemaphore(value: 0)
 
-    /// Listens from now on. `heard` is called with the path of each request before it is answered,
-    /// on the server's thread.
+    /// Starts to listen. The server's thread calls `heard` with the path of each request before it
+    /// responds.
     public init(
         _ answers: [String: Answer], heard: @escaping @Sendable (String) -> Void = { _ in }
     ) throws {
@@ -38,7 +38,7 @@ public final class LoopbackServer: Sendable {
 
     deinit { stop() }
 
-    /// Stops listening, closes every connection, and returns when the server's thread is done.
+    /// Stops listening, closes every connection, and returns when the server's thread has ended.
     public func stop() {
         guard work.beginStopping() else { return }
         ended.wait()
@@ -63,7 +63,7 @@ public final class LoopbackServer: Sendable {
     }
 }
 
-/// What the server's thread does.
+/// The loop of the server's thread.
 private final class Work: Sendable {
     /// More than any use of the server needs, so that a bug cannot keep it running forever.
     private static let mostConnections = 100
@@ -84,8 +84,8 @@ private final class Work: Sendable {
         self.heard = heard
     }
 
-    /// Says whether this call was the first. A connection of our own wakes the thread up: closing a
-    /// socket on which another thread waits does not.
+    /// Returns whether this call was the first. A connection from this process wakes the thread:
+    /// closing a socket on which another thread waits does not.
     func beginStopping() -> Bool {
         guard isStopping.raise() else { return false }
         Sockets.knock(at: port)
@@ -106,7 +106,7 @@ private final class Work: Sendable {
         close(listener)
     }
 
-    /// Says whether the connection is done with.
+    /// Returns whether the connection is finished.
     private func answer(_ connection: Int32) -> Bool {
         guard let path = Sockets.readRequest(connection) else { return true }
         heard(path)

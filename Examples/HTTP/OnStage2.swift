@@ -7,8 +7,8 @@ import Stage2Handlers
 
 extension Requests {
     /// The example on Stage 2, which is correct on one thread at a time: the chain is built on the
-    /// queue, and the session answers on it. (The article goes to the main queue with every answer
-    /// for the same reason.) `done` is called at the end, on the queue.
+    /// queue, and the session calls its completion handlers there. (For the same reason the article
+    /// dispatches every response to the main queue.) `done` is called at the end, on the queue.
     public func onStage2(done: @escaping @Sendable () -> Void) {
         queue.async {
             get(first)

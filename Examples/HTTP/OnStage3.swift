@@ -6,8 +6,8 @@ import Stage3ThreadSafe
 #endif
 
 extension Requests {
-    /// The example on Stage 3: built on whatever thread calls this, settled on whatever thread the
-    /// session likes. Only what is said is said on the queue. `done` is called at the end, there.
+    /// The example on Stage 3: any thread may call this, and the session settles the promises on
+    /// any thread. Only messages are printed on the queue, which also calls `done` at the end.
     public func onStage3(done: @escaping @Sendable () -> Void) {
         get(first)
             .then(on: queue) { data in

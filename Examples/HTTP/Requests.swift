@@ -4,11 +4,11 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// The article's own example: two requests, one after the other, and what is said meanwhile.
+/// The example of the article: two requests in sequence, and the messages that they print.
 public struct Requests: Sendable {
     let first: URLRequest
     let second: URLRequest
-    /// Where everything happens that is not the network's own business. A serial queue.
+    /// A serial queue for everything except the network itself.
     let queue: DispatchQueue
     let say: @Sendable (String) -> Void
 
@@ -22,8 +22,8 @@ public struct Requests: Sendable {
         self.say = say
     }
 
-    /// A session that calls its completion handlers on the queue; the article makes one for each
-    /// request, too.
+    /// A session that calls its completion handlers on the queue. Like the article, the example
+    /// makes a session for each request.
     func session() -> URLSession {
         let operations = OperationQueue()
         operations.underlyingQueue = queue
@@ -32,13 +32,13 @@ public struct Requests: Sendable {
     }
 }
 
-/// The server was reached, and did not give what it was asked for.
+/// The server responded with an unexpected status.
 public struct UnexpectedStatus: Error, Equatable {
     public let status: Int
 }
 
-/// What a request comes to. That a status of 500 is a failure is for the code of the example to
-/// say: for `URLSession` it is an answer as any other.
+/// The outcome of a request. The example itself treats a status of 500 as a failure, because
+/// `URLSession` does not.
 func outcome(
     _ data: Data?, _ response: URLResponse?, _ error: (any Error)?
 ) -> Result<Data, any Error> {
@@ -48,7 +48,7 @@ func outcome(
     return .success(data ?? Data())
 }
 
-/// An error in words that are the same on every platform.
+/// The description of an error, which is the same on every platform.
 func words(_ error: any Error) -> String {
     switch error {
     case let error as UnexpectedStatus: "the server says \(error.status)"

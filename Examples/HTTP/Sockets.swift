@@ -37,7 +37,7 @@ enum Sockets {
         }
     }
 
-    /// Makes a connection and drops it.
+    /// Opens a connection and closes it.
     static func knock(at port: UInt16) {
         let socket = socket(AF_INET, stream, 0)
         guard socket >= 0 else { return }
@@ -47,7 +47,7 @@ enum Sockets {
     }
 
     /// Reads up to the empty line that ends a request without a body, and returns its path; `nil`
-    /// if the other side goes away before, or talks too much.
+    /// if the client closes the connection early, or the request is too long.
     static func readRequest(_ connection: Int32) -> String? {
         var request: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1_024)
@@ -78,8 +78,8 @@ enum Sockets {
         }
     }
 
-    /// Sets a time limit, so that a silent client does not block the server forever, and prevents that
-    /// writing to a closed connection ends the program.
+    /// Sets a time limit, so that a silent client cannot block the server forever, and prevents a
+    /// write to a closed connection from ending the program.
     private static func prepared(_ connection: Int32) -> Int32 {
         guard connection >= 0 else { return connection }
         var patience = timeval(tv_sec: 10, tv_usec: 0)
@@ -124,12 +124,12 @@ enum Sockets {
     }
 }
 
-/// Goes up once, and stays.
+/// A flag that is set once, and never cleared.
 final class Flag: Sendable {
     private let raised = Atomic(false)
 
     var isRaised: Bool { raised.load(ordering: .acquiring) }
 
-    /// Says whether this call was the first.
+    /// Returns whether this call was the first.
     func raise() -> Bool { !raised.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -1,7 +1,7 @@
 import PromiseOperators
 import SharedSuite
 
-// Between the requirements and the adapters, which are compiled together with an answer.
+// The protocols through which the requirements use an answer. The adapters implement them.
 
 /// An answer that is a promise class: exercises 2 to 7 and 12.
 public protocol PromiseAnswer: AnyObject {

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Runs a program with a time limit, and its output in a file. The process is the head of a process
-/// group that is killed as a whole: nothing that it has started continues.
+/// Runs a program with a time limit, and writes its output to a file. The process leads a process
+/// group that is killed as a whole, so no process that it has started outlives it.
 enum Child {
     enum Ending: Equatable {
         case status(Int32)
@@ -21,7 +21,7 @@ enum Child {
     static let groups = Mutex<Set<pid_t>>([])
 
     /// - Parameters:
-    ///   - input: what the program can read. Its input then stays open until this process ends.
+    ///   - input: the program's standard input, which stays open until this process ends.
     ///   - limit: how long it may run without a change of `pulse`.
     ///   - pulse: a number that changes as long as the program makes progress.
     static func run(
@@ -40,7 +40,7 @@ enum Child {
         groups.withLock { _ = $0.insert(id) }
         try? writing.write(contentsOf: Data(input.utf8))
         let hasEnded = waitForEnd(of: id, limit, pulse)
-        // The head has not been reaped yet, so the id of the group has not been reused.
+        // The group leader has not been reaped yet, so the id of the group has not been reused.
         kill(-id, SIGKILL)
         var status: Int32 = 0
         while waitpid(id, &status, 0) < 0, errno == EINTR {}

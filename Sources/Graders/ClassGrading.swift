@@ -2,15 +2,15 @@ import Foundation
 import Synchronization
 
 extension Grader {
-    /// Grades the answers of a class that are not in the journal, several at the same time: as many as
-    /// there are processors.
+    /// Grades the answers of a class that are not in the journal, as many at the same time as there
+    /// are processors.
     ///
     /// - Parameters:
     ///   - progress: called with the name of each answer before it is graded, on several threads.
     ///   - finished: called when all grades of a student are known, on one thread at a time.
     /// - Returns: how many answers were graded.
-    /// - Throws: what `finished` throws, or the error with which the journal could not be written. No
-    ///   further answer is graded then.
+    /// - Throws: the error that `finished` throws, or that occurs when the journal is written. No
+    ///   further answer is graded after an error.
     public func grade(
         _ submissions: Submissions, _ journal: inout Journal,
         progress: @escaping @Sendable (String) -> Void,

@@ -10,7 +10,7 @@ public struct Exercise: Sendable {
     public let hints: [String]
     /// Shown when the exercise is solved: what other correct answers look like.
     public let afterword: String
-    /// What an answer has to satisfy, the simplest first. The first that fails is reported.
+    /// What an answer has to satisfy, the simplest first. The first unmet requirement is reported.
     public let requirements: [Requirement]
     /// What its sources may not use, in addition to ``SourceRules/forbidden``: the finished
     /// operator, for example.
@@ -32,7 +32,7 @@ public struct Exercise: Sendable {
         self.requirements = requirements
     }
 
-    /// All of them, in the order of the course.
+    /// All exercises, in the order of the course.
     public static let all: [Exercise] = [
         beTheScheduler, keepBothHandlers, settleOnce, flatten, lockIt, doNotCallOut, keepTheOrder,
         allOfThem, firstOfThem, again, toldToStop, findTheBug, sellEachSeatOnce,

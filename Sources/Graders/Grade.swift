@@ -97,8 +97,8 @@ public struct Grader: Sendable {
     public let command: URL
     let limits: Limits
     let tableWidth: Int
-    /// Whether an answer that has passed runs with optimization for every requirement, and not only
-    /// where the optimizer is known to make a difference; for the others in one interleaving.
+    /// Whether an answer that has passed runs with optimization for every requirement, not only for
+    /// those with ``Requirement/isAlsoRunOptimized``. The others then run in one interleaving.
     package var optimizesEverything = false
 
     public init(
@@ -263,8 +263,8 @@ public struct Grader: Sendable {
         return Grade(exercise, .failed(failure), met: met, unmet: begun, printed: printed(folder))
     }
 
-    /// Compiles an answer that has passed with optimization, and checks again the requirements for
-    /// which that can make a difference.
+    /// Compiles an answer that has passed with optimization, and checks the requirements again that
+    /// the optimizer may affect.
     private func triedOptimized(
         _ passed: Grade, _ exercise: Exercise, _ file: URL, _ variant: Int?, _ folder: URL
     ) -> Grade {
@@ -281,7 +281,7 @@ public struct Grader: Sendable {
         guard case .failed(let failure) = grade.result else {
             return grade.isPassed ? passed : grade
         }
-        // A loop that waits for an atomic may not end where the lab does not see that atomic.
+        // A loop that waits for an atomic may never end if the lab does not see the atomic.
         if ["not explored", "not deterministic", "no end"].contains(failure.reason) {
             return Grade(
                 exercise,

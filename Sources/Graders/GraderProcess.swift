@@ -165,7 +165,7 @@ public struct GraderProcess {
 }
 
 extension Exercise {
-    /// Why its answers cannot be explored here, if so.
+    /// The reason why its answers cannot be explored on this system; `nil` if they can.
     func obstacle(
         lab: String? = Exploration.unavailable, tasks: String? = unavailableTasks
     ) -> String? {
@@ -173,9 +173,9 @@ extension Exercise {
     }
 }
 
-/// How long an answer may run without completing an interleaving or a requirement. Each of them
-/// starts the count again, so that a verdict depends on their number, and not on the speed of the
-/// machine.
+/// The time in which an answer must complete an interleaving or a requirement. Each completion
+/// restarts the count: an exploration is limited by the number of interleavings, so that a verdict
+/// does not depend on the speed of the machine.
 enum Patience {
     private struct State {
         var seconds: Int?

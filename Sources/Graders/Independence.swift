@@ -1,22 +1,22 @@
 import RaceLab
 
-/// Two threads that share nothing. Wherever one of them stops, the other one must be able to run to
-/// its end. This finds a lock that both take. An atomic that both increment is not found, because
-/// no thread waits for it.
+/// Two threads that share nothing. Wherever one of them stops, the other one must be able to
+/// finish. This finds a lock that both take. It does not find an atomic that both increment,
+/// because no thread waits for it.
 struct Independence {
     /// Has two threads. The first continues while the second stands still.
     let describe: (Scenario) -> Void
-    /// Runs the same functions one after the other, with a note between them. This is judged if they
-    /// start threads or tasks, which run for the first thread or for the second.
+    /// Runs the same functions one after the other, with a note between them. Used instead if they
+    /// start threads or tasks, because the order tells which of the two each of these runs for.
     let inTurn: ((Scenario) -> Void)?
     private let goingOn = 0
     private let standingStill = 1
-    /// The longest table that fits on a page. For a longer interleaving only the schedule is
-    /// reported.
+    /// The maximum number of rows in a table that is shown. For a longer interleaving only the
+    /// schedule is reported.
     private let longestTable = 50
 
-    /// The failure depends on where one thread stands still: no other interleavings are run to mark
-    /// a step.
+    /// The failure depends on where one thread stops, so no other interleavings are run to mark the
+    /// step from which every interleaving fails.
     static var options: Exploration.Options {
         var options = Exploration.Options()
         options.marksPointOfNoReturn = false
@@ -56,7 +56,7 @@ struct Independence {
         }
     }
 
-    /// A failure, if the first thread has to wait for the second to continue.
+    /// A failure if the first thread has to wait for the second to continue.
     private func failure(
         after stop: Int, _ steps: [Int]
     ) throws(Exploration.ReplayError) -> Failure? {
@@ -74,7 +74,7 @@ struct Independence {
                 // A lock that outlives its promises stays locked when this run has ended.
                 return failure(try? interleaving(after: beginning), after: stop)
             }
-            // It has other steps to make when it does not run first.
+            // The first thread takes other steps here than it does when it runs first.
             let trace = try interleaving(after: beginning)
             return waits(trace, after: stop) ? failure(trace, after: stop) : nil
         }
@@ -87,12 +87,12 @@ struct Independence {
         return threads[..<end].contains(standingStill) || !trace.waiting.isEmpty
     }
 
-    /// The findings of one interleaving, as far as a single interleaving can show them.
+    /// The findings of one interleaving, as far as one interleaving can show them.
     func complaints(of trace: Exploration.Trace) -> [String] {
         if !trace.findings.isEmpty { return trace.findings.map(\.description) }
         let beginning = trace.steps.map(\.thread).prefix { $0 == standingStill }
         for stop in 1..<(beginning.count + 1) {
-            // The first thread must have continued wherever it could.
+            // The first thread must have run as far as it could.
             guard let own = try? interleaving(after: Array(beginning.prefix(stop))) else {
                 continue
             }
@@ -103,9 +103,9 @@ struct Independence {
         return []
     }
 
-    /// Fails if the second thread takes a lock or arrives at an actor that the first one uses, too. It
-    /// may hold the lock so briefly that the lab cannot stop it there, but the other thread would
-    /// still have to wait.
+    /// Fails if the second thread takes a lock or arrives at an actor that the first one also uses.
+    /// The lab may be unable to stop the thread in a critical section that is very short, but the
+    /// other thread would still have to wait.
     private func verdict(
         of first: [Exploration.Trace.Step], and second: [Exploration.Trace.Step]
     ) -> Requirement.Verdict {

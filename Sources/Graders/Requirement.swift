@@ -9,13 +9,13 @@ public struct Requirement: Sendable {
     public let name: String
     /// A sentence: what is run, and the expected result.
     public let story: String
-    /// Asked when the requirement fails. It leads on without giving the answer away.
+    /// Asked when the requirement fails. It guides the reader without giving the answer away.
     public let question: String
     /// Whether an answer that meets all requirements is compiled with optimization as well, and has to
     /// meet this one again. The optimizer releases an object after its last use, which may be earlier
     /// than in a debug build: under a lock, for instance.
     var isAlsoRunOptimized = false
-    /// How the failure is named if a thread or task waits in vain, where that has one meaning only.
+    /// The fault to report if a thread or task waits forever, where that can mean only one thing.
     var whenStuck: Fault?
     /// What is run with the object that the adapter of the answer returns.
     let body: @Sendable (AnyObject) -> Body

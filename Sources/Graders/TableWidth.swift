@@ -1,9 +1,9 @@
 import RaceLab
 
-/// The tables of interleavings are made in the process that tries an answer. How wide they may be
-/// depends on the terminal of the process that has started it.
+/// The process that runs an answer makes the tables of interleavings. Their maximum width depends
+/// on the terminal of the process that started it.
 public enum TableWidth {
     public static let usual = 100
-    /// Set before anything is tried.
+    /// Set before any answer runs.
     nonisolated(unsafe) public static var now = usual
 }

@@ -1,12 +1,12 @@
-/// An implementation to measure. Every function does its preparation, which is not timed, and returns
-/// the work to time; `nil` if it cannot do the work.
+/// An implementation to measure. Every function first does its preparation, which is not timed, and
+/// returns the work to time, or `nil` if the implementation cannot do that work.
 struct Contender {
     let name: String
     let thens: (_ count: Int, _ times: Int) -> () -> Void
     let fulfilling: (_ count: Int) -> () -> Void
     let chain: (_ links: Int, _ immediate: Bool) -> (() -> Void)?
     var all: ((_ count: Int) -> () -> Void)?
-    /// Makes that many, and passes the code whose allocations count to `counted`.
+    /// Makes `count` objects, and passes the code whose allocations count to `counted`.
     typealias Making = (_ count: Int, _ counted: (() -> Void) -> Void) -> Void
     var pending: Making?
     var links: Making?

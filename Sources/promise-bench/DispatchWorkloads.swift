@@ -26,7 +26,7 @@ enum DispatchWorkloads {
         }
     }
 
-    /// As many blocks as there are links, each sent by the one before.
+    /// As many blocks as there are links; each block dispatches the next one.
     static func chain(_ links: Int, immediate: Bool) -> () -> Void {
         let queue = DispatchQueue(label: "chain", qos: .userInitiated)
         let done = DispatchSemaphore(value: 0)

@@ -10,7 +10,7 @@ struct Timing: Encodable {
     let fastest: Double
     let slowest: Double
     let repetitions: Int
-    /// How many times as long as GCD alone took in the same run.
+    /// The time divided by that of GCD alone in the same run.
     let ratio: Double
 }
 
@@ -44,7 +44,7 @@ enum Measure {
         }
     }
 
-    /// The heap blocks and bytes of one of ten thousand objects, on average.
+    /// The average number of heap blocks and bytes of one object, measured with ten thousand.
     static func memory() -> [Memory] {
         guard promise_bench_counts_heap() else { return [] }
         let count = 10_000

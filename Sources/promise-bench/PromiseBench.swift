@@ -22,7 +22,7 @@ enum PromiseBench {
     }
 
     private static func measure(_ words: Set<String>) {
-        // Before the first thread is started, so that all of them stay together.
+        // Must come before the first thread is started: threads inherit the processor.
         let pinned = promise_bench_use_one_processor()
         var results = Results(pinned: pinned)
         for workload in Workload.workloads {

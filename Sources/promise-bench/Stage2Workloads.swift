@@ -43,7 +43,7 @@ enum Stage2Workloads {
         return { [start] in start?(0) }
     }
 
-    // MARK: What is kept
+    // MARK: Memory
 
     static func pending(_ count: Int, counted: (() -> Void) -> Void) {
         var promises: [AWPromise<Int>] = []

@@ -58,7 +58,7 @@ enum Stage3Workloads {
         }
     }
 
-    // MARK: What is kept
+    // MARK: Memory
 
     static func pending(_ count: Int, counted: (() -> Void) -> Void) {
         var kept: [(AWPromise<Int>, Resolver<Int>)] = []

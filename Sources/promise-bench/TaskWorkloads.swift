@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The same with Swift's own concurrency: a `then` is a task that awaits the one before. Tasks run
-/// on Swift's pool, not on a queue.
+/// The same workloads with Swift's own concurrency: a `then` is a task that awaits the previous
+/// one. Tasks run on Swift's pool, not on a queue.
 enum TaskWorkloads {
     static func thens(_ count: Int, times: Int) -> () -> Void {
         let done = DispatchSemaphore(value: 0)
@@ -73,7 +73,7 @@ enum TaskWorkloads {
         Task { function(await task.value) }
     }
 
-    /// Something that a task can wait for, once.
+    /// A result that a task can wait for, once.
     private final class Pending: Sendable {
         private let continuation = Mutex<UnsafeContinuation<Int, Never>?>(nil)
 

@@ -3,15 +3,15 @@ struct Workload {
     let id: String
     let name: String
     let unit: String
-    /// How many units of work one run does, and how many nanoseconds the unit of time has: what is
-    /// shown is the time of a run, divided by both.
+    /// The units of work in one run, times the nanoseconds in the unit of time. Results show the
+    /// time of a run divided by this.
     let divisor: Double
     let repetitions: Int
     let prepare: (Contender) -> (() -> Void)?
 
     private static let iterations = 10_000
 
-    /// W1 to W4 are those of Google Promises, with its numbers.
+    /// W1 to W4 are the benchmarks of Google Promises, with the same numbers.
     static let workloads =
         [1, 2, 3].map { count in
             Workload(

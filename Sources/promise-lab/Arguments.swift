@@ -25,7 +25,7 @@ struct Arguments {
         return words.remove(at: index)
     }
 
-    /// The first of the words that is one of these options, by its name.
+    /// The name of the first word that is one of these options.
     func first(of names: [String]) -> String? {
         words.lazy.compactMap { word in names.first { word == $0 || word.hasPrefix("\($0)=") } }
             .first
@@ -95,7 +95,7 @@ struct Arguments {
         return words.remove(at: index)
     }
 
-    /// Throws if a word is left.
+    /// Throws if any word is left.
     mutating func end() throws {
         guard let word = words.first else { return }
         throw Mistake(

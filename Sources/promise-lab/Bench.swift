@@ -55,7 +55,7 @@ enum BenchCommand {
         }
     }
 
-    /// One interleaving of each kind, and the runs that it takes to explore them.
+    /// One interleaving for each order of dependent steps, and the runs that the reduction needs.
     private struct Reduced {
         let counts: String
         let rate: String

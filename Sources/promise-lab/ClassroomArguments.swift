@@ -10,7 +10,7 @@ extension PromiseLab {
         let isStart = arguments.flag("--start")
         let isReset = arguments.flag("--reset")
         let variant = arguments.has("--variant") ? try arguments.number("--variant", or: 1) : nil
-        // The number that is left is that of the exercise, at any position.
+        // The remaining number is the exercise; it may stand at any position.
         let exercise = try exercise(&arguments)
         try arguments.end()
         if isStart {

@@ -27,7 +27,7 @@ enum ExercisesCommand {
     }
 
     static func nextStep(_ ledger: Ledger, _ workbook: Workbook) -> String {
-        // As the Tutorial leads to them: the first one has to wait for its chapter.
+        // In the order of the Tutorial, in which exercise 1 is not the first.
         let exercises = Exercise.all.sorted { ($0.chapter, $0.number) < ($1.chapter, $1.number) }
         let begun = exercises.first { ledger.state(of: $0) == .inProgress }
         if let begun { return "Next: swift run promise-lab grade \(begun.number)" }
@@ -97,7 +97,7 @@ enum ExerciseCommand {
         print("The task: promise-lab exercise \(exercise.number)")
     }
 
-    /// The place where an old answer is kept: outside of the folders that the compiler reads.
+    /// The place for an old answer, outside the folders that the compiler reads.
     private static func keep(_ file: URL) throws -> URL {
         let folder = Workbook.package.appending(path: ".build/exercises")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -69,7 +69,7 @@ enum GradeCommand {
         do {
             let table = try grader(limits, Terminal.tableWidth).replay(
                 exercise, file, requirement, schedule)
-            // A table has its width already; the findings under it have not.
+            // The table already fits the terminal; the findings below it are not wrapped yet.
             let lines = table.components(separatedBy: "\n")
             let verdict = lines.drop { !$0.isEmpty }.map { line in
                 line.hasPrefix("✗") ? Terminal.painted(Terminal.wrapped(line), .red) : line
@@ -204,7 +204,7 @@ enum GradeCommand {
         if let schedule = failure.schedule, let requirement {
             let command = "again: \(gradeCommand(exercise, file))"
             let choice = "--replay \(requirement.id) --schedule \(schedule)"
-            // In a form that can be copied into a shell, in one line or in two.
+            // In a form that can be pasted into a shell, on one line or on two.
             let fits = command.count + 1 + choice.count <= Terminal.width
             lines.append(command + (fits ? " " : " \\\n    ") + choice)
         }

@@ -14,11 +14,11 @@ struct Matrix {
     private let columns: [Column]
     private let hazards: [any Hazard]
 
-    /// Whether each column builds on the one before. Then a cell is a mark only, and the end of the
-    /// line shows what each column changes.
+    /// Whether each column builds on the previous one. Then a cell is only a mark, and the end of
+    /// the line shows what each column changes.
     private var showsChanges: Bool { subjects.contains { $0.kind == .step } }
 
-    /// Whether the columns are too many for reasons in the cells: the end of the line has them.
+    /// Whether there are too many columns for reasons in the cells. The end of the line has them.
     private var showsReasons: Bool { subjects.contains { $0.kind == .design } }
 
     struct Column {
@@ -85,8 +85,8 @@ struct Matrix {
                 verdicts[hazard.id, default: [:]][subject] = hazard.run(on: subject)
             }
         }
-        // A long chain runs in a process of its own, and so several run side by side. They come
-        // last, because the lab is quicker when it has a processor to itself.
+        // Each long chain runs in its own process, so several run in parallel. They come last,
+        // because the lab is faster when it has a processor to itself.
         let chains = hazards.filter { $0 is any LongChainHazard }
         let names = chains.map(\.id).joined(separator: " and ")
         if !chains.isEmpty { progress.now("\(names): chains of a million links") }
@@ -190,13 +190,13 @@ struct Matrix {
         return text
     }
 
-    /// The documented verdicts fit; those of changed code may be longer.
+    /// The documented verdicts fit into a cell; those of changed code may be longer.
     private static func shortened(_ cell: String, to room: Int) -> String {
         cell.count <= room ? cell : cell.prefix(max(1, room - 1)) + "…"
     }
 
-    /// Of several reasons, the one that is documented first, if it was found; and a hint at the
-    /// others.
+    /// The documented reason if it was found, otherwise the first one found. An ellipsis stands for
+    /// further reasons.
     static func word(_ found: [Reason], _ expectation: Expectation) -> String {
         let more = found.count > 1 ? " …" : ""
         if case .fails(let first, _) = expectation, found.contains(first) {

@@ -81,7 +81,7 @@ enum MutantsCommand {
         return false
     }
 
-    /// The errors that a command reports, one line each. They come after all other output.
+    /// The errors that a command reports, one line each, after all other output.
     private static func complaints(in output: String) -> [String] {
         output.components(separatedBy: "promise-lab: ").dropFirst()
             .map { $0.replacing("\n", with: " ") }

@@ -26,8 +26,8 @@ enum PageCommand {
     private static let subjects =
         [.naive, .handlers] + Subject.all(.step) + [.threadSafe] + Subject.all(.design)
 
-    /// A million links take a minute in a debug build. So many take seconds, and if each of them
-    /// takes a frame of 84 bytes or more, they exhaust the stack as well.
+    /// A million links take a minute in a debug build, this many only seconds. They also exhaust
+    /// the stack if each of them takes a frame of at least 84 bytes.
     private static let linksOfChains = 100_000
 
     private static func page(of hazards: [any Hazard]) throws -> Page {
@@ -99,7 +99,7 @@ enum PageCommand {
 }
 
 extension Subject {
-    /// Its part of a link to a cell of the page: `stage1`, `stepB`.
+    /// The part of a page link that names this subject: `stage1`, `stepB`.
     var link: String { "\(kind)\(word)" }
 
     fileprivate var titleOnPage: String { kind == .step ? description : title }

@@ -16,8 +16,8 @@ struct PaintedTable {
 
     /// - Parameter paint: makes a text have a color.
     func text(_ paint: Paint) -> String {
-        // The titles of columns stand to the right of the numbers of steps. Without columns there
-        // is a legend instead, which begins at the margin.
+        // The titles of columns begin to the right of the step numbers. A table without columns has
+        // a legend instead, which begins at the margin.
         guard lines[0].hasPrefix(" ") else { return PaintedRows(legend: lines).text(paint) }
         return PaintedColumns(lines).text(paint)
     }
@@ -40,7 +40,7 @@ private struct PaintedColumns {
         threadCount = margin == first.count ? starts.count : starts.count { $0 < margin }
     }
 
-    /// Two spaces or more stand between columns.
+    /// Columns are separated by at least two spaces.
     private static func startsOfColumns(_ line: String) -> [Int] {
         let line = Array(line)
         return line.indices.filter { index in
@@ -48,7 +48,7 @@ private struct PaintedColumns {
         }
     }
 
-    /// What stands in the place of a number: digits, or `–` for a thread that waits.
+    /// The number at the start of a row: digits, or `–` for a waiting thread.
     private static func number(in line: String) -> Substring? {
         let word = line.drop { $0 == " " }.prefix { $0 != " " }
         let margin = line.count - line.drop { $0 == " " }.count
@@ -62,7 +62,7 @@ private struct PaintedColumns {
             if index == 0 { return titles(line, paint) }
             guard line.hasPrefix(" ") || PaintedColumns.number(in: line) != nil else { return line }
             let number = PaintedColumns.number(in: line)
-            // What does not fit behind a row is below it.
+            // A remark that does not fit behind its row is on the line below.
             if index > 1, number == nil { return paintedRemark(line, paint) }
             let (row, remark) = line.dividedAtMark
             let states = pieces(row).filter { $0.column >= threadCount }.map(\.trimmed)
@@ -105,8 +105,8 @@ private struct PaintedColumns {
         }
     }
 
-    /// A line, cut where columns begin; column -1 is what stands before the first. The bar beside a
-    /// held lock stands before the column of its thread, and belongs to it.
+    /// A line, cut where columns begin; column -1 is the part before the first. The bar beside a
+    /// held lock precedes the column of its thread, and belongs to it.
     private func pieces(_ line: String) -> [Piece] {
         let line = Array(line)
         let bounds = [0] + starts.enumerated().map { $1 - ($0 < threadCount ? 2 : 0) }
@@ -131,7 +131,7 @@ struct PaintedRows {
         names = threads
     }
 
-    /// - Parameter lines: the first of them says which letter is whose.
+    /// - Parameter lines: the first of them names the thread of each letter.
     fileprivate init(legend lines: [String]) {
         self.lines = lines
         let parts = lines[0].components(separatedBy: ", ").filter { $0.dropFirst().first == " " }
@@ -156,7 +156,7 @@ struct PaintedRows {
             }
             if line.hasPrefix("✗") { rest = .red }
             if line.hasPrefix("✓") { rest = .green }
-            // A remark that does not fit behind a row is below it.
+            // A remark that does not fit behind its row is on the line below.
             let word = line.drop { $0 == " " }
             if word.hasPrefix("→ ") { rest = .bold } else if word.hasPrefix("← ") { rest = .red }
             let isBelow = line.hasPrefix(" ") || word.hasPrefix("✗") || word.hasPrefix("✓")
@@ -165,7 +165,7 @@ struct PaintedRows {
         }
     }
 
-    /// A row, and what stands at its end: how the state changes, or why the step matters.
+    /// A row, and the remark at its end: how the state changes, or why the step matters.
     private func divided(_ line: String) -> (row: String, remark: String?, Terminal.Colour?)? {
         let start = line.drop { $0 == " " }
         let number = start.prefix { $0.isNumber || $0 == "–" }
@@ -187,7 +187,7 @@ struct PaintedRows {
         }
     }
 
-    /// Each place for a letter in the color of its thread, and then the step in that of its own.
+    /// Colors each thread's place in the row like that thread, and the step like its own.
     private func step(_ row: String, _ paint: PaintedTable.Paint) -> String {
         let line = Array(row)
         let margin = line.prefix { $0 == " " }.count
@@ -223,7 +223,7 @@ extension String {
     }
 }
 
-/// Two interleavings beside each other, see ``Exploration/SideBySide``.
+/// Two interleavings side by side, see ``Exploration/SideBySide``.
 struct PaintedHalves {
     private static let divider = " ┃ "
     private let left: PaintedRows

@@ -14,7 +14,7 @@ enum ListCommand {
 enum Format: String {
     case text, markdown, json, html
 
-    /// `nil`: as text, with all that goes with it; or as a page, which needs more than a trace.
+    /// `nil` for text and a page, because both contain more than one trace.
     func written(_ trace: Exploration.Trace) -> String? {
         switch self {
         case .text, .html: nil

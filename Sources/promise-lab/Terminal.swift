@@ -22,7 +22,7 @@ enum Terminal {
     /// No line of the command's output is longer, except in the tables of interleavings.
     static let width = 100
 
-    /// How wide a table may be: as wide as the terminal, if it is one.
+    /// The maximum width of a table: the width of the terminal, if there is one.
     static let tableWidth: Int = {
         var size = winsize()
         guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0,
@@ -86,7 +86,7 @@ final class Progress: Sendable {
         var label = ""
         var isOver = false
         var shown = 0
-        /// The label of the last line: where lines stay, none is written twice.
+        /// The last label written: without a terminal, each label is written only once.
         var written = ""
     }
 
@@ -131,7 +131,7 @@ final class Progress: Sendable {
 }
 
 extension String {
-    /// How many columns it takes: a color takes none.
+    /// The number of columns that it occupies. Color codes occupy none.
     fileprivate var shownCount: Int {
         contains("\u{1B}") ? replacing(#/\u{1B}\[[0-9;]*m/#, with: "").count : count
     }

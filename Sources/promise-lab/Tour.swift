@@ -6,7 +6,7 @@ enum TourCommand {
     private struct Stop: Sendable {
         let text: String
         let question: String
-        /// What to type in order to see it without the tour.
+        /// The command that shows the same without the tour.
         let command: String
         let run: @Sendable () throws -> Void
         let answer: String

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package that tests its own classes with the lab. Each class has a bug of another family, and each
-// test finds one: these tests fail, and Tests/DocumentationTests/AdoptionTests.swift expects that.
+// A package that tests its own classes with the lab. Each class has a different kind of bug, which
+// its test finds: these tests fail, as Tests/DocumentationTests/AdoptionTests.swift expects.
 let package = Package(
     name: "Adoption",
     platforms: [.macOS("15.0")],

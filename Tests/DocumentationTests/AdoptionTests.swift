@@ -3,8 +3,8 @@ import RaceLab
 import SharedSuite
 import Testing
 
-/// A package of its own that tests its classes with the lab, as Sources/RaceLab/RaceLab.docc/GettingStarted.md says: built and
-/// run, each of its tests finds the bug that it should, at its own line.
+/// Builds and runs a package that tests its classes with the lab, as RaceLab.docc/GettingStarted.md
+/// in Sources/RaceLab describes. Each test finds its bug at its own line.
 @Suite(
     "A package that adopts the lab",
     .enabled(
@@ -22,7 +22,7 @@ struct AdoptionTests {
         ("a listener that listens again", "for the lock that it took itself"),
     ]
 
-    @Test("each test finds its bug, shows it at its line, and attaches it")
+    @Test("each test finds its bug, reports it at its line, and attaches it")
     func run() throws {
         let attachments = FileManager.default.temporaryDirectory
             .appending(path: "adoption-\(UUID().uuidString)")
@@ -60,7 +60,7 @@ struct AdoptionTests {
             #expect(output.contains("Attached 'counterexample.txt' to \"\(name)\""))
         }
         #expect(output.contains("✔ Test \"two customers, one piece, one lock\" passed"))
-        // It belongs to no test, and yet it is heard.
+        // The failure belongs to no test, but it is reported.
         let line = try tests.line(of: "expectSurvives", after: "func ownThread()")
         #expect(output.contains("recorded an issue at ShopTests.swift:\(line):"), "\(output)")
         #expect(output.contains("with \(Self.found.count + 1) issues."), "\(output)")
@@ -77,7 +77,7 @@ struct AdoptionTests {
         #expect(output.contains("Executed 3 tests, with 2 failures"), "\(output)")
     }
 
-    /// What the page shows is what is printed.
+    /// Compares the page with the output.
     private func checkPage(_ output: String) throws {
         let page = Commands.package.appending(
             path: "Sources/RaceLab/RaceLab.docc/GettingStarted.md")

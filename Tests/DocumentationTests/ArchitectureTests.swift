@@ -4,11 +4,11 @@ import Testing
 
 /// The folders of the engine, and what their files include and call.
 private struct Architecture {
-    /// From the top to the bottom, as `State/state.h` writes it down.
+    /// From the top layer to the bottom, as `State/state.h` lists them.
     let order: [String]
     /// The text of each file, by its path.
     let files: [String: String]
-    /// The functions that a lower folder asks of a higher one.
+    /// The functions of a higher folder that a lower one may call.
     let exceptions: Set<String>
 
     init(files: [String: String]) {
@@ -25,7 +25,7 @@ private struct Architecture {
         var files: [String: String] = [:]
         for case let file as URL in all! where ["c", "h"].contains(file.pathExtension) {
             let path = String(file.standardizedFileURL.path.dropFirst(root.path.count + 1))
-            // What Swift sees, and what it gets in a build without hooks, stands beside the order.
+            // The interface to Swift, and the build without hooks, are outside the order.
             if path.hasPrefix("include/") || path == "without_hooks.c" { continue }
             files[path] = try String(contentsOf: file, encoding: .utf8)
         }
@@ -45,7 +45,7 @@ private struct Architecture {
             .filter { $0 != "CRaceLab.h" }
     }
 
-    /// Whether an arrow from one folder to another points upward.
+    /// Whether a dependency of one folder on another points upward.
     private func isUpward(_ from: String, _ to: String) -> Bool {
         guard let start = order.firstIndex(of: Self.folder(from)),
             let end = order.firstIndex(of: Self.folder(to))
@@ -59,7 +59,7 @@ private struct Architecture {
         }
     }
 
-    /// Where each function is defined: at the beginning of a line that is no declaration.
+    /// The folder that defines each function: at the start of a line that is not a declaration.
     private var definitions: [String: String] {
         var found: [String: String] = [:]
         for (path, text) in files {
@@ -84,7 +84,7 @@ private struct Architecture {
         }
     }
 
-    /// The headers that include one another, in a circle.
+    /// The headers in an include cycle.
     var circles: [String] {
         func canBeReached(_ goal: String, from start: String, _ seen: inout Set<String>) -> Bool {
             guard files[start] != nil, seen.insert(start).inserted else { return false }
@@ -97,33 +97,33 @@ private struct Architecture {
     }
 }
 
-/// What the engine includes and calls runs one way, so that it can be read from the bottom.
+/// Includes and calls in the engine point one way, so it can be read from the bottom up.
 @Suite("Architecture of the engine")
 struct ArchitectureTests {
     private let engine: Architecture
 
     init() throws { engine = try Architecture.ofEngine() }
 
-    @Test("every folder has its place in the order")
+    @Test("every folder is in the order")
     func folders() {
         let folders = engine.files.keys.map { $0.components(separatedBy: "/")[0] }
         #expect(Set(folders) == Set(engine.order))
         #expect(engine.order.count == Set(engine.order).count)
     }
 
-    @Test("includes run one way")
+    @Test("includes point one way")
     func includes() {
         #expect(engine.upwardIncludes == [])
         #expect(engine.circles == [])
     }
 
-    @Test("calls run one way, with the exceptions that are named")
+    @Test("calls point one way, except for the listed exceptions")
     func calls() {
         #expect(engine.upwardCalls == [])
         #expect(engine.exceptions.count == 5)
     }
 
-    @Test("an arrow against the order, and a circle, are noticed")
+    @Test("a dependency against the order, and a cycle, are noticed")
     func faults() {
         let broken = Architecture(
             files: engine.files.merging([

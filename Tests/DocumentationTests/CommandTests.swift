@@ -3,7 +3,7 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// The command, as its users see it.
+/// The command as users run it.
 @Suite("promise-lab", .needsTheLab)
 struct CommandTests {
     @Test(
@@ -66,11 +66,11 @@ struct CommandTests {
         #expect(result.status == 2)
         #expect(result.output == "")
         #expect(result.errors.hasPrefix("promise-lab: "))
-        // One sentence, on as many lines as it takes in 100 columns.
+        // One sentence, on as many lines of 100 columns as it needs.
         let lines = result.errors.split(separator: "\n")
         let sentence = lines.joined(separator: " ")
         #expect(sentence.contains(complaint), "it says: \(result.errors)")
-        // A path stays in one piece.
+        // A path is not broken.
         #expect(lines.allSatisfy { $0.count <= 100 || $0.contains("/") })
     }
 
@@ -85,7 +85,7 @@ struct CommandTests {
         #expect(command.isEmpty || result.output.contains(command))
     }
 
-    @Test("the overview lists every command that there is, and each has its own help")
+    @Test("the overview lists every command, and each command has its own help")
     func overview() throws {
         let complaint = try Commands.promiseLab(["dance"]).errors.replacing("\n", with: " ")
         let list = try #require(complaint.firstMatch(of: #/there are ([a-z, ]+) \(see/#)).1
@@ -103,13 +103,13 @@ struct CommandTests {
         }
     }
 
-    @Test("every race can be shown on every stage, in 100 columns, and always the same")
+    @Test("every race can be shown on every stage, in 100 columns, with the same output each time")
     func show() throws {
         for race in ["R01", "R02", "R03", "R04", "R05", "R18"] {
             for stage in ["1", "2", "3"] {
                 let first = try Commands.promiseLab(["show", race, "--stage", stage])
                 #expect(first.status == 0)
-                // On a busy machine there can be lines of progress.
+                // On a busy machine there may be lines of progress.
                 let errors = first.errors.split(separator: "\n")
                 #expect(errors.allSatisfy { $0.hasPrefix("… ") }, "\(first.errors)")
                 #expect(
@@ -121,7 +121,7 @@ struct CommandTests {
         }
     }
 
-    @Test("single rows of the matrix are the same as in the whole")
+    @Test("single rows of the matrix are the same as in the complete matrix")
     func singleRows() throws {
         let result = try Commands.promiseLab(["matrix", "--only", "h02,R05"])
         #expect(result.status == 0)
@@ -147,7 +147,7 @@ struct CommandTests {
         }
     }
 
-    @Test("every order is more interleavings, and the same interleaving is shown")
+    @Test("`--every` explores more interleavings, and shows the same one")
     func every() throws {
         let reduced = try Commands.promiseLab(["show", "R01", "--stage", "1"])
         let every = try Commands.promiseLab(["show", "R01", "--stage", "1", "--every"])
@@ -188,7 +188,7 @@ struct CommandTests {
         let rows = result.lines.prefix { $0 != "" }.dropFirst()
         let clauses = "2.1.2 2.1.3 2.2.2 2.2.3 2.2.4 2.2.6 2.2.7 2.3.1 2.3.2 2.3.4"
         #expect(rows.map { String($0.prefix(5)) } == clauses.components(separatedBy: " "))
-        // Stage 3 has the last column to itself, and passes all of its cases.
+        // Stage 3 has the last column, and passes all of its cases.
         for row in rows {
             #expect(row.contains(#/✓ (\d+)\/\1$/#), "\(row)")
         }

@@ -6,11 +6,11 @@ import Testing
 
 @testable import promise_lab
 
-/// Two subjects beside each other, as the command prints them.
+/// Two subjects side by side, as the command prints them.
 @Suite("promise-lab compare", .needsTheLab)
 struct CompareTests {
     @Test(
-        "any two are side by side in 100 columns, and no step is missing",
+        "any two subjects are side by side in 100 columns, and no step is missing",
         arguments: ["R01", "R05", "R06", "R09", "R10"])
     func everyPair(_ id: String) throws {
         let race = try #require(Catalogue.hazard(id) as? any Race)
@@ -31,7 +31,7 @@ struct CompareTests {
         }
     }
 
-    @Test("what stands below the halves reproduces them")
+    @Test("the schedules below the halves reproduce them")
     func replays() throws {
         let result = try Commands.promiseLab(
             ["compare", "PromiseKitStyle", "Stage3ThreadSafe", "R06"])
@@ -61,14 +61,14 @@ struct CompareTests {
         }
     }
 
-    /// What stands left and right of the line in the middle.
+    /// The parts to the left and right of the divider.
     private static func halves(of lines: [String]) -> [[Substring]] {
         let rows = lines.filter { $0.contains("┃") }
             .map { $0.split(separator: "┃", maxSplits: 1, omittingEmptySubsequences: false) }
         return [rows.map { $0[0] }, rows.map { $0[1].dropFirst() }]
     }
 
-    /// The letters of the threads that make the steps, which have to be numbered from 1 on.
+    /// The letters of the threads that make the steps, which must be numbered from 1.
     private static func steps(in half: [Substring]) -> String {
         var letters = ""
         for line in half {

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The blocks of a Markdown file that show a command and what it prints:
+/// A block of a Markdown file that shows a command and its output:
 ///
 ///     ```console
 ///     $ swift run promise-lab list
 ///     …
 ///     ```
 struct ConsoleBlock: Sendable, CustomStringConvertible {
-    /// The line on which the command stands, counted from 1.
+    /// The line of the command, counted from 1.
     let line: Int
     let command: String
-    /// What the document says that it prints. Nothing if the document only names the command.
+    /// The documented output. Empty if the document only names the command.
     let output: [String]
 
     var description: String { "line \(line): \(command)" }
@@ -26,8 +26,8 @@ struct ConsoleBlock: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What of the output a document shows. Of the report of a stage's tests these are the results
-    /// of the rows.
+    /// The part of the output that a document shows. Of the report on the tests of a stage, it
+    /// shows the results of the rows.
     func excerpt(_ lines: [String]) -> [String] {
         guard command.hasPrefix("swift test") else { return lines }
         return lines.filter { line in ["✔ ", "━ ", "➜ ", "✘ "].contains { line.hasPrefix($0) } }

@@ -1,6 +1,6 @@
-/// What a document shows of a longer text: all of it, or parts of it with lines that consist of `…`
-/// between them. An excerpt that does not begin with `…` starts at the first line, and one that does
-/// not end with `…` reaches the last line.
+/// The part of a longer text that a document shows: all of it, or parts with lines of `…` between
+/// them. An excerpt that does not begin with `…` starts at the first line, and one that does not
+/// end with `…` reaches the last line.
 struct Excerpt {
     static let omission = "…"
 
@@ -54,7 +54,7 @@ struct Excerpt {
         return nil
     }
 
-    /// The same excerpt of another text: parts of the same lengths, found by how they begin.
+    /// The same excerpt of another text: parts of the same lengths, found by their first lines.
     func corrected(from text: [String]) -> [String] {
         guard shown.contains(Self.omission) else { return text }
         var result = shown
@@ -65,7 +65,7 @@ struct Excerpt {
         return result
     }
 
-    /// Where a part may begin in a text.
+    /// The positions in a text where a part may begin.
     private func places(for part: Part, in text: [String], from position: Int) -> [Int] {
         let last = text.count - part.lines.count
         guard position <= last else { return [] }
@@ -74,7 +74,7 @@ struct Excerpt {
         return Array(position...last)
     }
 
-    /// The lines of a text that are most like a part.
+    /// The lines of a text that are most similar to a part.
     private func closest(to part: Part, in text: [String], from position: Int) -> [String] {
         let places = self.places(for: part, in: text, from: position)
         let place = places.max { common(text[$0], part.lines[0]) < common(text[$1], part.lines[0]) }
@@ -82,7 +82,7 @@ struct Excerpt {
         return Array(text[place..<(place + part.lines.count)])
     }
 
-    /// How many characters two lines have in common at their beginning.
+    /// The length of the common prefix of two lines.
     private func common(_ left: String, _ right: String) -> Int {
         zip(left, right).prefix { $0 == $1 }.count
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A block of a Markdown file between two fences, of whatever kind.
+/// A fenced block of a Markdown file.
 struct FencedBlock: Sendable {
     /// The line of the opening fence, counted from 1. The body begins on the next one.
     let line: Int
-    /// What stands behind the opening fence: the language, and what else there is.
+    /// The words after the opening fence: the language and any others.
     let words: [String]
     let body: [String]
 
@@ -26,7 +26,7 @@ struct FencedBlock: Sendable {
         return blocks
     }
 
-    /// The lines of a text that are in no block, with their numbers, counted from 1.
+    /// The lines of a text outside blocks, with their numbers, counted from 1.
     static func prose(of text: String) -> [(line: Int, text: String)] {
         let inside = Set(
             blocks(in: text).flatMap { $0.line...$0.line + $0.body.count + 1 })

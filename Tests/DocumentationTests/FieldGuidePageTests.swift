@@ -36,7 +36,7 @@ struct FieldGuidePageTests {
         }
     }
 
-    @Test("what the prose says of a hazard is what the matrix says")
+    @Test("a verdict in the prose is the verdict in the matrix")
     func verdicts() throws {
         let text = try String(contentsOf: Self.file, encoding: .utf8)
         let lines = text.components(separatedBy: "\n")

@@ -6,10 +6,10 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// The article's own example, against a server on the loopback interface.
+/// The example of the article, against a server on the loopback interface.
 @Suite("Two HTTP requests in sequence", .serialized)
 struct HTTPExampleTests {
-    @Test("the second is started by the first", arguments: Episode.Stage.allCases)
+    @Test("the first request starts the second", arguments: Episode.Stage.allCases)
     func success(stage: Episode.Stage) async throws {
         #expect(
             try await events(.success, on: stage) == [
@@ -21,7 +21,7 @@ struct HTTPExampleTests {
             ])
     }
 
-    @Test("a failing first request: the second is never made", arguments: Episode.Stage.allCases)
+    @Test("if the first request fails, the second is never made", arguments: Episode.Stage.allCases)
     func failure(stage: Episode.Stage) async throws {
         #expect(
             try await events(.failure, on: stage) == [
@@ -30,7 +30,7 @@ struct HTTPExampleTests {
             ])
     }
 
-    @Test("nobody listens", arguments: Episode.Stage.allCases)
+    @Test("no server listens", arguments: Episode.Stage.allCases)
     func refusal(stage: Episode.Stage) async throws {
         #expect(
             try await events(.refusal, on: stage) == [
@@ -40,10 +40,10 @@ struct HTTPExampleTests {
             ])
     }
 
-    @Test("no answer comes", arguments: Episode.Stage.allCases)
+    @Test("the server does not respond", arguments: Episode.Stage.allCases)
     func silence(stage: Episode.Stage) async throws {
-        // Whether the server has heard of the second request by then is not for this test to say:
-        // on a busy machine patience may end before.
+        // The server may or may not have received the second request by then: on a busy machine the
+        // time limit may end first.
         let events = try await events(.silence, on: stage).filter { $0.source == .promise }
         #expect(
             events == [
@@ -68,7 +68,7 @@ struct HTTPExampleTests {
 
 @Suite("The loopback server")
 struct LoopbackServerTests {
-    @Test("answers what it has, and 404 to everything else")
+    @Test("responds to known paths, and with 404 to all others")
     func answers() async throws {
         let server = try LoopbackServer(["/here": .text("hello")])
         let (data, response) = try await URLSession.shared.data(from: server.url("/here"))
@@ -78,7 +78,7 @@ struct LoopbackServerTests {
         #expect((missing as? HTTPURLResponse)?.statusCode == 404)
     }
 
-    @Test("stops when told to, more than once, and listens no longer")
+    @Test("stops when asked, even repeatedly, and no longer listens")
     func stops() async throws {
         let server = try LoopbackServer(["/silent": .silence])
         server.stop()

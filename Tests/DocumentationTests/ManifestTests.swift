@@ -3,7 +3,7 @@ import Graders
 import SharedSuite
 import Testing
 
-/// What the two manifests say of a student's files.
+/// How the two manifests treat a student's files.
 @Suite("The manifests")
 struct ManifestTests {
     @Test("no target of the root package compiles a file from Exercises")
@@ -19,7 +19,7 @@ struct ManifestTests {
         #expect(targets.count <= 27, "the root package has \(targets.count) targets")
     }
 
-    @Test("in Exercises each file of the workbook that was started is a module of its own")
+    @Test("in Exercises each started file of the workbook is a separate module")
     func workbook() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Workbook.own.folder.path)
             .filter { $0.hasSuffix(".swift") }

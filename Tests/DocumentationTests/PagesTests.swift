@@ -4,7 +4,7 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// What the pages other than the Tutorial show is what their files and commands say.
+/// Pages other than the Tutorial quote files and the output of commands exactly.
 @Suite("Pages", .serialized, .needsTheLab)
 struct PagesTests {
     static let pages = [
@@ -20,7 +20,7 @@ struct PagesTests {
         try String(contentsOf: Commands.package.appending(path: page), encoding: .utf8)
     }
 
-    @Test("every block is what its file, its command or the compiler says", arguments: pages)
+    @Test("every block matches its file, its command or the compiler", arguments: pages)
     func blocks(page: String) throws {
         try TutorialCheck.checkBlocks(ofDocument: page, updating: Self.updates)
     }
@@ -34,7 +34,7 @@ struct PagesTests {
         for complaint in check.complaints { Issue.record("\(page): \(complaint)") }
     }
 
-    @Test("the README has fewer than 150 lines, two of them commands to begin with")
+    @Test("the README has fewer than 150 lines, and begins with two commands")
     func length() throws {
         let text = try Self.text("README.md")
         #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 150)

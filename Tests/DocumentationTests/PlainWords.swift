@@ -4,7 +4,7 @@ import Foundation
 /// technical sentences, scaffolding around "to be", programs that hear and complain, vague nouns, and
 /// old words. Also finds British spelling.
 struct PlainWords {
-    /// A pattern, and what to write instead. Unless it says where it begins, it finds whole words.
+    /// A pattern, and a suggestion. Matches whole words unless the pattern says otherwise.
     struct Habit: Sendable {
         let pattern: String
         let instead: String
@@ -18,19 +18,19 @@ struct PlainWords {
     }
 
     static let habits: [Habit] = [
-        // Who is it? Name the thread, the caller, the reader.
+        // A person as the subject: name the thread, the caller, or the reader.
         Habit(
             pattern: #"who(m|so)?ever|(some|every|any)body|nobody"#,
             instead: "name the thread, the caller or the reader"),
         Habit(
             pattern: #"(^[ /]*|[.;:(—] |")who [a-z]+( [a-z']+){2,}(?=[^?]*([.;:]|$))"#,
             instead: "name the thread, the caller or the reader"),
-        // A form of "to be" in place of a verb.
+        // A form of "to be" instead of a verb.
         Habit(
             pattern: #"st(ands|ood|and) (behind|beside|below|above|for no)|what there is\b"#
                 + #"|there (is|are|was) to be|(is|are|was|were) to be (?!$)"#,
             instead: "use a verb that says what happens"),
-        // Programs do not hear, and say nothing.
+        // A program that hears or speaks.
         Habit(
             pattern: #"hears?|heard|overheard|complain(s|ed|ing|t|ts)?|remark(ed|ing)"#
                 + #"|(is|are|was|were) told"#,
@@ -45,7 +45,7 @@ struct PlainWords {
             pattern: #"mend(s|ed|ing)?|reckon(s|ed|ing)?|true no more|by way of|besides|likewise"#
                 + #"|for ever|settled never|thereof|whereupon"#,
             instead: "fix, estimate, no longer true, through, also, forever"),
-        // One spelling.
+        // American spelling.
         Habit(
             pattern: #"fulfil(s|ment)?|colour\w*|behaviour\w*|neighbour\w*"#
                 + #"|\w*(initial|serial|synchron|recogn|optim|special|organ|general)is(e|es|ed|er|ing|ation)"#,
@@ -58,7 +58,7 @@ struct PlainWords {
             return try! Regex(isWord ? #"\b(?:\#(habit.pattern))\b"# : habit.pattern).ignoresCase()
         }
         return text.components(separatedBy: "\n").enumerated().flatMap { index, line in
-            // Code in a sentence, quoted or interpolated, is not part of it.
+            // Quoted or interpolated code in a sentence is not prose.
             let prose = line.replacing(/`[^`]*`/, with: "``")
                 .replacing(/\\\((?:[^()]|\([^()]*\))*\)/, with: "")
             return zip(habits, expressions).flatMap { habit, expression in
@@ -71,10 +71,10 @@ struct PlainWords {
     }
 }
 
-// MARK: - What is a sentence in a source file
+// MARK: - Sentences in a source file
 
 extension PlainWords {
-    /// The comments and string literals of a Swift or C file, each in its line; the code between
+    /// The comments and string literals of a Swift or C file, each on its line; the code between
     /// them is blank.
     static func sentences(ofSource source: String) -> String {
         var result = ""
@@ -95,7 +95,7 @@ extension PlainWords {
     private enum State: Equatable {
         case code, lineComment, blockComment, string, longString
 
-        /// How many characters belong together here, and the state after them.
+        /// The number of characters to consume together, and the state after them.
         func step(_ rest: ArraySlice<Character>) -> (length: Int, next: State) {
             func starts(_ text: String) -> Bool { rest.starts(with: text) }
             switch self {

@@ -2,10 +2,10 @@ import Foundation
 import SharedSuite
 import Testing
 
-/// Every sentence that a person reads is in plain words.
+/// Every sentence for readers is in plain words.
 @Suite("Plain words")
 struct PlainWordsTests {
-    /// Files, and folders with all the files in them.
+    /// Files, and folders with all their files.
     private static let places = [
         "Documentation", "Examples", "Exercises", "Package.swift", "README.md",
         "Sources/CRaceLab", "Sources/FieldGuide", "Sources/Graders", "Sources/LabPage",
@@ -27,7 +27,7 @@ struct PlainWordsTests {
             .sorted().map { "\(place)/\($0)" }
     }
 
-    @Test("no habit of language makes a sentence hard to read", arguments: places)
+    @Test("no sentence is hard to read because of a habit", arguments: places)
     func plain(place: String) throws {
         let files = try Self.files(place)
         try #require(!files.isEmpty)
@@ -42,7 +42,7 @@ struct PlainWordsTests {
         }
     }
 
-    /// The prose of a page, with each line in its place.
+    /// The prose of a page, each line at its place.
     private static func prose(of text: String) -> String {
         var lines = text.components(separatedBy: "\n").map { _ in "" }
         for (line, text) in FencedBlock.prose(of: text) { lines[line - 1] = text }

@@ -2,7 +2,7 @@ import Foundation
 import SharedSuite
 import Testing
 
-/// Everything that the lab's libraries offer is documented.
+/// Every public symbol of the lab's libraries is documented.
 @Suite("Public symbols")
 struct PublicSymbolsTests {
     @Test(
@@ -17,7 +17,7 @@ struct PublicSymbolsTests {
         }
     }
 
-    @Test("one without is noticed")
+    @Test("an undocumented symbol is noticed")
     func notices() {
         let lines = [
             "/// A class.", "public final class Some {", "    public var one = 1", "    /// Two.",
@@ -26,8 +26,8 @@ struct PublicSymbolsTests {
         #expect(Self.undocumented(lines) == [2])
     }
 
-    /// The lines of public declarations without a comment. What a protocol of the standard library
-    /// asks for needs none.
+    /// The lines of public declarations without a comment. Requirements of protocols of the
+    /// standard library need none.
     private static func undocumented(_ lines: [String]) -> [Int] {
         let declaration = #/^\s*(@\w+ )*(public|open) (?!internal|import)/#
         let asked =

@@ -2,8 +2,8 @@ import Foundation
 import SharedSuite
 import Testing
 
-/// The stages and steps stay small enough to be read in one sitting, and the package small enough
-/// to find one's way in.
+/// The stages and steps stay small enough to read in one sitting, and the package small enough to
+/// be understood.
 @Suite("Sizes")
 struct SizeTests {
     private static let sources = Commands.package.appending(path: "Sources")
@@ -26,14 +26,14 @@ struct SizeTests {
     }
 
     @Test(
-        "a stage is read in one sitting",
+        "a stage can be read in one sitting",
         arguments: [("Stage1Naive", 120), ("Stage2Handlers", 190), ("Stage3ThreadSafe", 350)])
     func stage(folder: String, limit: Int) throws {
         let count = try Self.files(folder).map { try Self.lines($0).count }.reduce(0, +)
         #expect(count <= limit, "Sources/\(folder) has \(count) lines")
     }
 
-    @Test("a step adds at most 80 lines to the one before", arguments: 1..<steps.count)
+    @Test("a step adds at most 80 lines to the previous one", arguments: 1..<steps.count)
     func step(index: Int) throws {
         let (before, after) = (Self.steps[index - 1], Self.steps[index])
         let difference = try Self.lines("\(after)/AWPromise.swift")
@@ -57,7 +57,7 @@ struct SizeTests {
         }
     }
 
-    @Test("lines of the stages and steps fit on a wall", arguments: ["Stage1Naive"] + steps)
+    @Test("lines of the stages and steps fit on a projector", arguments: ["Stage1Naive"] + steps)
     func widths(folder: String) throws {
         for file in try Self.files(folder) {
             let longest = try Self.lines(file).map(\.count).max() ?? 0

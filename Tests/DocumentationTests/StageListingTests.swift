@@ -2,10 +2,10 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// What `swift test --filter Stage1Naive` prints.
+/// The output of `swift test --filter Stage1Naive`.
 @Suite("The listing of a stage's tests", .needsTheLab)
 struct StageListingTests {
-    @Test("a row that the stage cannot express is skipped, says why, and does not pass")
+    @Test("a row that the stage cannot express is skipped with a reason, and does not pass")
     func skippedRows() throws {
         let result = try #require(try Commands.run(documented: "swift test --filter Stage1Naive"))
         #expect(result.status == 0)

@@ -5,7 +5,7 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// What the teacher's page names is there.
+/// Everything that the teacher's page names exists.
 @Suite("Teaching", .needsTheLab)
 struct TeachingTests {
     private static let page = "Exercises/TEACHING.md"
@@ -25,13 +25,13 @@ struct TeachingTests {
         }
     }
 
-    @Test("every exercise has its place in the plan or among the beliefs")
+    @Test("every exercise is in the plan or among the beliefs")
     func complete() throws {
         let numbers = try Self.text().matches(of: /\b\d+\b/).compactMap { Int($0.0) }
         for exercise in Exercise.all { #expect(numbers.contains(exercise.number)) }
     }
 
-    @Test("the limits are those that hold")
+    @Test("the documented limits are those of the grader")
     func limits() throws {
         let text = try Self.text()
         #expect(text.contains("(\(Limits().seconds) seconds)"))

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Compares a document with the sources, the commands and the lab, and collects a complaint with its
-/// line for everything in it that is not true.
+/// Compares a document with the sources, the commands and the lab, and collects a complaint with
+/// the line of each statement that is not true.
 ///
 /// The words after the opening fence give the kind of a block:
 ///
@@ -21,21 +21,21 @@ struct TutorialCheck {
         var description: String { "line \(line): \(what)" }
     }
 
-    /// What a check needs to know of the world.
+    /// The access of a check to files, commands and the compiler.
     struct World: Sendable {
         /// The text of a file of the package, or `nil` if there is none.
         var file: @Sendable (String) -> String?
-        /// What a command prints, or `nil` if there is no such command.
+        /// The output of a command, or `nil` if there is no such command.
         var output: @Sendable (ConsoleBlock) throws -> [String]?
-        /// What the compiler says about a text: in place of a file of the package, or, where that
-        /// is empty, on its own, with a module that it may import.
+        /// The compiler's errors for a text: in place of a file of the package or, if the path is
+        /// empty, as a separate file with a module that it may import.
         var compiler: @Sendable (_ text: String, _ path: String, _ module: String?) throws -> String
     }
 
     let text: String
     let world: World
     private(set) var complaints: [Complaint] = []
-    /// Bodies of blocks that ought to be others, by the line of the opening fence.
+    /// Corrected bodies of blocks, by the line of the opening fence.
     private var corrections: [Int: [String]] = [:]
 
     init(_ text: String, _ world: World) {
@@ -43,7 +43,7 @@ struct TutorialCheck {
         self.world = world
     }
 
-    /// The text with its blocks put right, as far as that can be done. The prose stays as it is.
+    /// The text with corrected blocks, as far as possible. The prose is not changed.
     var corrected: String {
         var lines = text.components(separatedBy: "\n")
         for block in FencedBlock.blocks(in: text).reversed() {
@@ -127,7 +127,7 @@ struct TutorialCheck {
 
     // MARK: Output
 
-    /// How the output of a command begins that fails. No document shows such output.
+    /// The beginning of the output of a command that fails. No document shows such output.
     static let failure = "(ends with status "
 
     private mutating func console(_ block: FencedBlock) throws {
@@ -158,7 +158,7 @@ struct TutorialCheck {
 // MARK: - Prose
 
 extension TutorialCheck {
-    /// Each figure is what its formula gives, and each figure of more than one digit has a formula.
+    /// Checks each figure against its formula. A figure of more than one digit must have one.
     mutating func checkFigures(_ figure: (_ formula: String, _ line: Int) throws -> String?)
         rethrows
     {
@@ -219,7 +219,7 @@ extension TutorialCheck {
         }
     }
 
-    /// A line without comments, code, links and whatever has digits but is no figure.
+    /// A line without comments, code, links, and digits that are not figures.
     private static func prose(of text: String) -> String {
         text.replacing(/<!--.*?-->/, with: "")
             .replacing(/[Ee]xercises? (?:\d+|, | and | to )+/, with: "")
@@ -242,7 +242,7 @@ extension TutorialCheck {
         words.firstIndex(of: figure.lowercased()).map { "\($0)" } ?? figure
     }
 
-    /// Paths, hazards, exercises and commands that are named are there.
+    /// Checks that all named paths, hazards, exercises and commands exist.
     mutating func checkNames(
         hazards: [String], exercises: [Int], commands: [String], tests: String
     ) {

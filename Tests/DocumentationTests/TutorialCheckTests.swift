@@ -22,7 +22,7 @@ struct TutorialCheckTests {
         output: { ["count": ["1 and 2"], "fail": ["(ends with status 1)"]][$0.command] },
         compiler: { text, _, _ in text.contains("nonsense") ? "what?" : "" })
 
-    /// The lines of the complaints after one text has been put in the place of another.
+    /// The lines of the complaints after one text has been replaced by another.
     private func complaints(_ old: String, _ new: String) throws -> [Int] {
         var check = TutorialCheck(Self.text.replacing(old, with: new), Self.world)
         try check.checkBlocks()

@@ -7,7 +7,7 @@ import SharedSuite
 /// - `explored ID SUBJECT`, `failing ID SUBJECT`: interleavings, as the matrix counts them; the
 ///   subject is a stage, `1`, or a step, `A`;
 /// - `every ID SUBJECT`, `every-failing ID SUBJECT`: the same without reduction;
-/// - `minutes`: how long the chapter takes to read, in steps of five.
+/// - `minutes`: the reading time of the chapter, rounded up to five minutes.
 struct TutorialFigures {
     static let wordsInAMinute = 120
 
@@ -37,7 +37,7 @@ struct TutorialFigures {
         return "\(words[0].hasSuffix("failing") ? report.failing : report.explored)"
     }
 
-    /// Code and output are read more quickly than prose, and are not counted.
+    /// Code and output are read faster than prose, and are not counted.
     private func minutes(ofTheChapterAt line: Int) -> Int {
         let start = prose.last { $0.line <= line && $0.text.hasPrefix("## ") }?.line ?? 1
         let end = prose.first { $0.line > start && $0.text.hasPrefix("## ") }?.line ?? Int.max
@@ -46,7 +46,7 @@ struct TutorialFigures {
         return max(5, (minutes + 4) / 5 * 5)
     }
 
-    /// How many words there are in lines of prose, without comments and the marks of a table.
+    /// The number of words in lines of prose, without comments and table markup.
     static func words(in lines: [String]) -> Int {
         lines.reduce(0) { sum, line in
             sum

@@ -4,7 +4,7 @@ import RaceLab
 import SharedSuite
 import Testing
 
-/// What the Tutorial shows and claims is so.
+/// Everything that the Tutorial shows and claims is true.
 @Suite(
     "Tutorial", .serialized,
     .enabled(if: Exploration.unavailable == nil, "the lab cannot work here"))
@@ -16,12 +16,12 @@ struct TutorialTests {
 
     static func text() throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
-    @Test("every block is what its file, its command or the compiler says")
+    @Test("every block matches its file, its command or the compiler")
     func blocks() throws {
         try TutorialCheck.checkBlocks(ofDocument: "Tutorial.md", updating: Self.updates)
     }
 
-    @Test("every figure is counted again")
+    @Test("every figure is computed")
     func figures() throws {
         var check = TutorialCheck(try Self.text(), .thisPackage)
         let figures = TutorialFigures(text: check.text)
@@ -75,7 +75,7 @@ struct TutorialTests {
         #expect((8_000...9_000).contains(words), "\(words)")
     }
 
-    /// The words of the field that a reader of the Tutorial learns.
+    /// The terms that a reader of the Tutorial learns.
     private static let terms = [
         "abandoned", "actor reentrancy", "atomic operation", "atomicity violation",
         "check-then-act", "context switch", "critical section", "data race", "deadlock",
@@ -87,7 +87,7 @@ struct TutorialTests {
         "vector clock",
     ]
 
-    @Test("every term of the field is introduced in a chapter and explained in the glossary")
+    @Test("every term is introduced in a chapter and explained in the glossary")
     func glossary() throws {
         let parts = try Self.text().components(separatedBy: "\n## Glossary\n")
         try #require(parts.count == 2)
@@ -125,7 +125,7 @@ extension TutorialCheck.World {
             return (try? String(contentsOf: url, encoding: .utf8)) ?? ""
         },
         output: { block in
-            // The output of these is not shown.
+            // The output of these commands is not shown.
             if ["diff ", "swift build"].contains(where: block.command.hasPrefix)
                 || ["swift test", "swift run -c release promise-bench"].contains(block.command)
             {
@@ -156,7 +156,7 @@ extension TutorialCheck.World {
             [copy] + others(path), mode: isOld ? "5" : "6", module: path.isEmpty ? nil : stage)
     }
 
-    /// The other source files of the target to which one belongs.
+    /// The other source files of the target that contains a file.
     private static func others(_ path: String) throws -> [URL] {
         let components = path.split(separator: "/")
         guard !components.isEmpty else { return [] }

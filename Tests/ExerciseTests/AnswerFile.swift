@@ -36,8 +36,8 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
         source = file.pathExtension == "edit" ? AnswerFile.edited(text, exercise) : text
     }
 
-    /// A correct answer with some lines replaced. The line `Differs from:` names it, and the edits follow
-    /// that line. The first line is kept.
+    /// A correct answer with some lines replaced. The line `Differs from:` names that answer, and
+    /// the edits follow the line. The first line is kept.
     private static func edited(_ text: String, _ exercise: Exercise) -> String {
         let mark = "\n// Differs from: "
         guard

@@ -89,7 +89,7 @@ extension ClassTests {
         ]
     }
 
-    @Test("thirty submissions: the table is right, and nothing is left behind")
+    @Test("thirty submissions: the table is right, and no file or process remains")
     func thirty() throws {
         let submissions = try ending() + cheating() + unfit() + honest()
         try #require(submissions.count == 30)

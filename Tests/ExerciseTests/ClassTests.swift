@@ -98,7 +98,7 @@ struct ClassTests {
         #expect(rows["fritz"] == "passed")
     }
 
-    /// Writes the lines of the grader's own process to every open file.
+    /// Writes lines of the grader's protocol to every open file.
     var forgery: String {
         let words = Exercise(number: 5)!.requirements.map { requirement in
             #"{"begins":{"_0":"\#(requirement.id)"}}\#n"#
@@ -121,7 +121,7 @@ struct ClassTests {
             """
     }
 
-    @Test("an answer may declare names that the system has, too")
+    @Test("an answer may declare names that the system also has")
     func ownNames() throws {
         let submitted = Submitted()
         let declared = """
@@ -143,7 +143,7 @@ struct ClassTests {
         #expect(rows["bert"]?.contains("uses 'exit'") == true, "\(rows["bert"] ?? "")")
     }
 
-    @Test("an answer is graded again only if it has changed, or with --afresh")
+    @Test("an answer is graded again only if it has changed, or with `--afresh`")
     func resuming() throws {
         let submitted = Submitted()
         try submitted.add("anna", try answer())
@@ -157,7 +157,7 @@ struct ClassTests {
         #expect(try grade(submitted, "--afresh").output.contains("\(count) answers graded"))
     }
 
-    @Test("unusual names, stray files, and an incomplete line in the journal")
+    @Test("unusual names, stray files, and an incomplete line in the journal are accepted")
     func names() throws {
         let submitted = Submitted()
         let folder = submitted.folder

@@ -5,7 +5,7 @@ import SharedSuite
 import Testing
 
 /// The commands for exercises, on a separate workbook.
-@Suite("promise-lab in the classroom", .needsTheLab)
+@Suite("promise-lab for exercises", .needsTheLab)
 struct ClassroomCommandTests {
     /// A copy of the stubs, removed together with this object.
     final class Copy {
@@ -94,7 +94,7 @@ struct ClassroomCommandTests {
         #expect(result.output.contains("Question: "))
     }
 
-    @Test("a page shows the row that fails, with the lines of the answer and how to replay")
+    @Test("a page shows the failing row, with the lines of the answer and the replay command")
     func page() throws {
         let copy = try Copy()
         try copy.put("05/CheckOutsideTheLock.swift", 5)
@@ -111,7 +111,7 @@ struct ClassroomCommandTests {
         #expect(command.1.hasSuffix(" --replay R01"))
     }
 
-    @Test("of an answer that crashes there is no page, but the interleaving as a table")
+    @Test("for an answer that crashes there is a table of the interleaving, but no page")
     func noPageOfACrash() throws {
         let copy = try Copy()
         let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
@@ -127,7 +127,7 @@ struct ClassroomCommandTests {
         #expect(result.errors.contains("--replay R04 --schedule "))
     }
 
-    @Test("where no interleaving fails there is no page, and it is said why")
+    @Test("if no interleaving fails there is no page, and a message explains why")
     func noPage() throws {
         let copy = try Copy()
         for (path, reason) in [
@@ -143,7 +143,7 @@ struct ClassroomCommandTests {
         #expect(mistake.status == 2 && mistake.errors.contains("there are text and html"))
     }
 
-    /// A copy in which exercise 1 has this schedule for the lost handler.
+    /// A copy whose answer to exercise 1 has this schedule for the lost handler.
     private func scheduled(_ schedule: String) throws -> Copy {
         let copy = try Copy()
         let stub = try String(contentsOf: copy.file(1), encoding: .utf8)
@@ -158,7 +158,7 @@ struct ClassroomCommandTests {
         result.lines.filter { $0.contains(#/^ ?\d+  /#) }
     }
 
-    @Test("a row that ends early is replayed as it is graded", arguments: ["SRS", "SR"])
+    @Test("an incomplete schedule is replayed as it is graded", arguments: ["SRS", "SR"])
     func shortSchedule(schedule: String) throws {
         let copy = try scheduled(schedule)
         let graded = try copy.run("grade", "1")
@@ -172,7 +172,7 @@ struct ClassroomCommandTests {
     }
 
     @Test(
-        "the replay judges as the grader does",
+        "the replay has the same verdict as the grader",
         arguments: [
             ("SRS", "✗ in this interleaving every check holds (that two steps overlap is a"),
             ("SR", "✗ in this interleaving every check holds (that two steps overlap is a"),
@@ -195,7 +195,7 @@ struct ClassroomCommandTests {
         }
     }
 
-    @Test("the step that the question is about is marked in the replay, too")
+    @Test("the step that the question is about is also marked in the replay")
     func mark() throws {
         let copy = try Copy()
         try copy.put("05/CheckOutsideTheLock.swift", 5)
@@ -266,7 +266,7 @@ struct ClassroomCommandTests {
         #expect(graded.status == 0 && graded.output.contains("solved"))
     }
 
-    @Test("a file that is saved is graded at once")
+    @Test("a file is graded when it is saved")
     func watching() throws {
         let copy = try Copy()
         let process = Process()
@@ -278,7 +278,7 @@ struct ClassroomCommandTests {
         try process.run()
         let id = process.processIdentifier
         defer { kill(id, SIGKILL) }
-        // Ends the process if it prints nothing, so that the test fails.
+        // Ends the process if it prints nothing, so that the test fails instead of waiting.
         let giveUp = DispatchWorkItem { kill(id, SIGKILL) }
         defer { giveUp.cancel() }
         DispatchQueue.global().asyncAfter(deadline: .now() + 120, execute: giveUp)
@@ -303,7 +303,7 @@ struct ClassroomCommandTests {
         #expect(printed.contains("solved"))
     }
 
-    @Test("--start writes the file of an exercise, and never overwrites an answer")
+    @Test("`--start` writes the file of an exercise, and never overwrites an answer")
     func starting() throws {
         let copy = try Copy()
         let exercise = try #require(Exercise(number: 5))

@@ -8,18 +8,18 @@ import Testing
 /// The graders accept correct answers, and reject each wrong one for its own reason.
 @Suite("Graders", .needsTheLab)
 struct GraderTests {
-    @Test("a right answer is accepted, and so it is with optimization", arguments: AnswerFile.right)
+    @Test("a correct answer is accepted, with optimization too", arguments: AnswerFile.right)
     func accepted(_ answer: AnswerFile) throws {
         var grader = Grader.here
-        // In optimized code the lab does not see every atomic: it would stop a thread that holds one
-        // of these spinlocks, and the other one would not end.
+        // In optimized code the lab does not see every atomic. It could stop a thread that holds
+        // one of these spinlocks, and the other thread would spin forever.
         let spinlocks = ["05/Atomic.swift", "07/Spinning.swift"]
         grader.optimizesEverything = !spinlocks.contains(answer.path)
         let grade = try answer.withFile { grader.grade(answer.exercise, $0) }
         #expect(grade.isPassed, "\(grade.rejection): \(grade.explanation)")
     }
 
-    @Test("with optimization, the code of every exercise but the first runs")
+    @Test("the code of every exercise but the first runs with optimization")
     func runsOptimized() {
         for exercise in Exercise.all {
             let all = exercise.requirements.count
@@ -28,7 +28,7 @@ struct GraderTests {
         }
     }
 
-    @Test("a wrong answer is rejected for its own reason", arguments: AnswerFile.wrong.sample(40))
+    @Test("a wrong answer is rejected for its reason", arguments: AnswerFile.wrong.sample(40))
     func rejected(_ answer: AnswerFile) throws {
         let reason = try #require(answer.rejection, "its first line says // Rejected: …")
         let grade = try answer.grade()
@@ -36,7 +36,7 @@ struct GraderTests {
     }
 
     @Test(
-        "a thread that waits for an unrelated one when graded waits in the replay, too",
+        "a thread that waits for an unrelated one when graded also waits in the replay",
         arguments: ["08/OneGlobalLock.swift", "11/OneGlobalLock.swift"])
     func replayOfWaiting(path: String) throws {
         let answer = try #require(AnswerFile.wrong.first { $0.path.hasSuffix(path) })
@@ -61,7 +61,7 @@ struct GraderTests {
         }
     }
 
-    @Test("there are enough answers of either kind", arguments: Exercise.all)
+    @Test("there are enough correct and wrong answers", arguments: Exercise.all)
     func enough(_ exercise: Exercise) {
         let right = AnswerFile.right.count { $0.exercise.number == exercise.number }
         let wrong = AnswerFile.wrong.count { $0.exercise.number == exercise.number }
@@ -69,13 +69,13 @@ struct GraderTests {
         #expect(wrong >= 6)
     }
 
-    /// Requirements that an earlier one implies for every answer so far. They stay for their question: an
-    /// answer of another kind may meet the earlier one.
+    /// Requirements that an earlier one implies for all current answers. They remain because of
+    /// their questions, and because an answer of another kind may meet the earlier one.
     private static let implied: [Int: Set<String>] = [
         3: ["H16"], 6: ["R10"], 7: ["R01", "R07", "R10"], 12: ["R10"],
     ]
 
-    @Test("each requirement rejects an answer that meets all before it", arguments: Exercise.all)
+    @Test("each requirement rejects an answer that meets all earlier ones", arguments: Exercise.all)
     func everyRequirementIsNeeded(_ exercise: Exercise) throws {
         let rejections = AnswerFile.wrong.filter { $0.exercise.number == exercise.number }
             .compactMap(\.rejection)
@@ -101,7 +101,7 @@ struct GraderTests {
         return Grader.here.grade(right.exercise, file)
     }
 
-    @Test("a member that is missing is named, with the line that asks for it")
+    @Test("a missing member is named, with the line that needs it")
     func missing() throws {
         let grade = try grade(replacing: "func error(", by: "func failure(")
         #expect(grade.rejection == "does not compile")
@@ -155,7 +155,7 @@ struct GraderTests {
         #expect(question.contains(words), "\(grade.rejection): \(question)")
     }
 
-    @Test("where tasks cannot be explored, their exercise is not graded, and the others are")
+    @Test("if tasks cannot be explored, their exercise is not graded, but others are")
     func withoutTasks() {
         for exercise in Exercise.all {
             let why = exercise.obstacle(lab: nil, tasks: "an edge is missing")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Graders
 
-/// The processes that an answer starts end with it, and an interrupted grader leaves nothing behind.
-@Suite("What a grading leaves behind", .needsTheLab)
+/// The processes that an answer starts end with it, and an interrupted grader leaves no files.
+@Suite("Cleanup after grading", .needsTheLab)
 struct IsolationTests {
     private final class Folder {
         let url = FileManager.default.temporaryDirectory.appending(
@@ -24,7 +24,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "a child in the background is killed, whether its parent ends or is killed",
+        "a background process is killed, whether its parent ends or is killed",
         arguments: [
             ("sleep 1000 & exit 7", Child.Ending.status(7)),
             ("sleep 1000 & sleep 1000", .tookTooLong),
@@ -32,7 +32,7 @@ struct IsolationTests {
         ])
     func grandchildren(script: String, ending: Child.Ending) throws {
         let folder = try Folder()
-        // Each process inherits one end of the pipe. The other end reads to its end when all have ended.
+        // Each process inherits one end of the pipe. Reading ends when all of them have ended.
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let ended = Child.run(
@@ -62,7 +62,7 @@ struct IsolationTests {
         process.standardError = FileHandle.nullDevice
         try process.run()
         let temporary = { folder.names.first { $0.hasPrefix("promise-lab-grade-") } }
-        // Until the answer is running, or the grader has ended.
+        // Waits until the answer is running, or the grader has ended.
         while process.isRunning {
             let record = temporary().map { folder.url.appending(path: "\($0)/protocol") }
             if let record, let size = try? Data(contentsOf: record).count, size > 0 { break }
@@ -76,7 +76,7 @@ struct IsolationTests {
         #expect(temporary() == nil)
     }
 
-    @Test("the folder of a grader that was killed is removed by the next one")
+    @Test("the next grader removes the folder of a grader that was killed")
     func killed() throws {
         let folder = try Folder()
         let process = Process()
@@ -94,7 +94,7 @@ struct IsolationTests {
         #expect(folder.names == [another])
     }
 
-    @Test("the path of the temporary folder may need quotes in a shell")
+    @Test("the path of the temporary folder may need quoting in a shell")
     func quotedFolder() throws {
         let folder = try Folder()
         let temporary = folder.url.appending(path: "it's a \"folder\"")

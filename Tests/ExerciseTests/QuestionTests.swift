@@ -26,7 +26,7 @@ struct QuestionTests {
         }
     }
 
-    @Test("a question about the order is asked about the order only")
+    @Test("a question about the order is asked only if the order is wrong")
     func order() throws {
         let requirement = try #require(Self.requirements.first { $0.id == "R06" })
         #expect(requirement.question(for: failure("out of order")) == requirement.question)

@@ -15,7 +15,7 @@ struct VariantTests {
     ]
 
     @Test(
-        "a variant that is reported and not fixed passes on one thread, and fails a race",
+        "a variant that is reported but not fixed passes on one thread, and fails a race",
         arguments: bugs)
     func bug(variant: Int, hazard: String, reason: String) throws {
         let exercise = try #require(Exercise(number: 12))

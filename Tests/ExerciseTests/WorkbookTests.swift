@@ -2,8 +2,8 @@ import Graders
 import RaceLabTesting
 import Testing
 
-// Your own answers: `swift test --filter Exercise05` grades exercise 5, and all of them are graded with
-// the rest of the tests. An unchanged stub is skipped.
+// Your own answers: `swift test --filter Exercise05` grades exercise 5; a run of all tests grades
+// all of them. An unchanged stub is skipped.
 
 /// Grades the answer in the workbook.
 private func grade(_ number: Int) throws {

@@ -12,7 +12,7 @@ import Testing
         if: Browser.missing == nil || Browser.isRequired,
         "the page is tested in a browser: \(Browser.missing ?? "")"))
 struct BrowserTests {
-    /// The page with all races, as the command writes it.
+    /// The page with all races that the command writes.
     private static let page = Result { () throws -> String in
         let file = FileManager.default.temporaryDirectory
             .appending(path: "page-\(ProcessInfo.processInfo.processIdentifier).html")
@@ -22,7 +22,7 @@ struct BrowserTests {
         return file.absoluteString
     }
 
-    /// Opens the page in a browser, and looks afterwards whether it has said or fetched anything.
+    /// Opens the page in a browser, and afterwards checks that it has logged and fetched nothing.
     private func open(
         _ link: String = "", arguments: [String] = [], page: String? = nil,
         _ use: (Browser, String) async throws -> Void
@@ -39,7 +39,7 @@ struct BrowserTests {
         }
     }
 
-    /// The address that an entry of the performance log says was requested.
+    /// The address of the request in an entry of the performance log.
     private static func request(_ entry: String) -> String? {
         guard let object = try? JSONSerialization.jsonObject(with: Data(entry.utf8)),
             let message = (object as? [String: Any])?["message"] as? [String: Any],
@@ -54,7 +54,7 @@ struct BrowserTests {
         try #require(Catalogue.hazard(id) as? any Race)
     }
 
-    /// What the page says at the end of an interleaving, according to the lab.
+    /// The verdict that the page must show at the end of an interleaving, according to the lab.
     private static func verdict(_ trace: Exploration.Trace, of race: any Race) -> String {
         let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
         if judged.isEmpty { return "✓ every check holds" }
@@ -73,8 +73,8 @@ struct BrowserTests {
 
     // MARK: Verdicts
 
-    /// Clicks through every interleaving that the page has, with its own buttons, going back with
-    /// its own button.
+    /// Clicks through every interleaving of the page with the page's own buttons, forward and
+    /// backward.
     private static let clickThroughAll = """
         const found = [];
         const buttons = () => [...document.querySelectorAll(".lanes button:not([aria-disabled])")];
@@ -110,7 +110,7 @@ struct BrowserTests {
                 let kinds = try await browser.text("page.view.race.kinds().length")
                 #expect(coverage == "all", "\(subject)")
                 #expect(String(found.count) == explored, "\(subject)")
-                // Of tasks, the page does not know what orders their steps, and shows no races.
+                // For tasks, the page does not know happens-before, and shows no races.
                 let knowsOrder = !subject.hasAsyncFunctions
                 #expect(
                     try await browser.text("page.view.race.knowsOrder") == String(knowsOrder))
@@ -152,8 +152,8 @@ struct BrowserTests {
                     )
                     #expect(fails == String(status.hasPrefix("✗")), "\(race.id) \(subject)")
                     let names = try #require(try await browser.run(Self.names) as? [String])
-                    // An instance that is the only one of its class here has no name in the trace, and
-                    // what threads make depends on the interleaving.
+                    // An instance that is the only one of its class has no name in the trace, and
+                    // the names of instances that threads create depend on the interleaving.
                     let owners = zip(trace.steps, names).map { step, name in
                         step.instance?.maker == nil ? step.owner ?? name : name
                     }
@@ -167,7 +167,7 @@ struct BrowserTests {
 
     @Test func `the page and the lab agree on which races fail`() async throws {
         try await open { browser, _ in
-            // R18 judges what R01 to R05 explore together, and the page shows the first of these.
+            // R18 judges the explorations of R01 to R05, and the page shows the first of them.
             for race in Catalogue.races where race.id != "R18" {
                 for subject in Self.subjects(for: race) {
                     let data = "JSON.parse(document.getElementById(arguments[0]).textContent)"
@@ -195,7 +195,7 @@ struct BrowserTests {
             let measured = GraphTests.largest.map { Self.link($0.0, $0.1) }
             let most = sizes.filter { !measured.contains($0.key) }.values.max() ?? 0
             for link in measured { #expect(try #require(sizes[link]) >= most, "\(link)") }
-            // Of some races the page has only one interleaving of each kind, and counts them itself.
+            // Of some races the page contains only reduced explorations, which it counts itself.
             let faults = try await browser.run(
                 """
                 return [...document.querySelectorAll('[id^="race:"]')].flatMap(node => {
@@ -215,7 +215,7 @@ struct BrowserTests {
 
     // MARK: What steps are called
 
-    /// Of each step in the table, the name of the instance to which it is done.
+    /// For each step in the table, the name of the instance that it accesses.
     private static let names = """
         return [...document.querySelectorAll(".trace tr:has(td.number)")]
           .map(row => row.querySelector(".owner")?.textContent.trim() ?? "");
@@ -281,7 +281,7 @@ struct BrowserTests {
 
     // MARK: By hand
 
-    /// The address follows the steps, some moments later if they come fast.
+    /// Waits for the address, which follows the steps with a delay if they come fast.
     private func expect(_ browser: Browser, _ address: String) async throws {
         for _ in 1...1000 where try await browser.address() != address {}
         #expect(try await browser.address() == address)
@@ -350,7 +350,7 @@ struct BrowserTests {
 
     @Test func `the keyboard alone is enough`() async throws {
         try await open { browser, _ in
-            // From the matrix to the first race, to the prediction, to the failure.
+            // From the matrix to the first race, to the prediction, and to the failure.
             let focused = """
                 (document.activeElement.matches('a, button')
                   ? document.activeElement.textContent + ' ' + document.activeElement.id : '')
@@ -403,7 +403,7 @@ struct BrowserTests {
             try await browser.press(keys)
             try await browser.press(.enter, .left, .right, .home, .space, .enter)
             #expect(try await browser.text(isHidden) == "true")
-            // Nor does the matrix say it.
+            // The matrix does not reveal it either.
             let cell = "document.querySelector('td a[href=\"#R01/stage1\"]').textContent"
             try await browser.open(address)
             #expect(try await browser.text(cell) == "▷ try it")
@@ -430,9 +430,9 @@ struct BrowserTests {
         }
     }
 
-    /// Takes steps of the simplest interleaving, and counts the work of each: how often a state of the
-    /// exploration is looked at, elements that are made, attributes that are set, and how often the
-    /// page has to be laid out in between because a place or a size is asked for.
+    /// Takes steps of the simplest interleaving, and counts the work of each: accesses to states of
+    /// the exploration, created elements, attributes set, and layouts that the page forces by
+    /// reading a position or a size.
     private static let measureSteps = """
         page.showsAll = true;
         const { view } = page;
@@ -481,7 +481,7 @@ struct BrowserTests {
                 let most = (0..<4).map { kind in steps.map { $0[kind] }.max() ?? 0 }
                 let usual = (0..<4).map { kind in steps.map { $0[kind] }.sorted()[steps.count / 2] }
                 #expect(most[0] < 10_000, "\(link): states looked at in each step: \(steps)")
-                // A map has thousands of elements; a step does not draw it again.
+                // A map has thousands of elements; a step must not draw it again.
                 #expect(usual[1] < 1_000 && most[1] < 3_000, "\(link): elements: \(steps)")
                 #expect(usual[2] < 100 && most[2] < 1_000, "\(link): attributes: \(steps)")
                 #expect(most[3] <= 2, "\(link): times that the page is laid out: \(steps)")
@@ -542,20 +542,20 @@ struct BrowserTests {
         }
     }
 
-    // MARK: For everyone
+    // MARK: Accessibility
 
     @Test(arguments: views)
     func `on paper nothing is cut off, and nothing is there to be pressed`(view: String)
         async throws
     {
         try await open { browser, address in
-            // A sheet of A4 without its margins.
+            // A4 paper without its margins.
             try await browser.resize(width: 718, height: 1_000)
             try await browser.open(address + view)
             try await browser.run(
                 Self.reveal + "for (const _ of [1, 2]) document.getElementById('theme').click();")
             try await browser.print(true)
-            // Transitions change colors for a moment.
+            // Colors change during transitions.
             try await browser.run(
                 "document.getAnimations().forEach(animation => animation.finish())")
             let cut = try await browser.texts(
@@ -583,7 +583,7 @@ struct BrowserTests {
 
     static let views = ["", "#R01/stage1/SRRR", "#R05/stage1", "#R10/stepA"]
 
-    /// Reveals everything that can be revealed.
+    /// Reveals everything that is hidden.
     private static let reveal = """
         page.showsAll = true;
         if (page.view) { page.view.update(); page.view.details.open = true; } else showMatrix(page);
@@ -611,7 +611,7 @@ struct BrowserTests {
         }
     }
 
-    /// Texts whose contrast is too low, with the contrast, computed from the colors that are drawn.
+    /// Texts whose contrast is too low, with the contrast computed from the displayed colors.
     private static let faint = """
         const parse = text => (text.match(/[\\d.]+/g) || []).map(Number);
         const luminance = color => {
@@ -659,7 +659,7 @@ struct BrowserTests {
             for view in Self.views {
                 try await browser.open(address + view)
                 try await browser.run(Self.reveal)
-                // Transitions change colors for a moment.
+                // Colors change during transitions.
                 try await browser.run(
                     "document.getAnimations().forEach(animation => animation.finish())")
                 let faint = try await browser.run(Self.faint) as? [String]

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LabPage
 
-/// Scripts and style sheets without what only their readers need.
+/// Removes comments and spaces that only readers need from scripts and style sheets.
 @Suite struct CompactTests {
     @Test(arguments: [
         ("const a = 1; // a remark\n\n  // another\n  return a + b;", "const a=1;\nreturn a+b;"),

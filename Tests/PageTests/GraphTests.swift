@@ -10,7 +10,7 @@ private final class Number {
     var value = 0
 }
 
-/// The data of the page, without a browser.
+/// Checks the data of the page without a browser.
 @Suite struct GraphTests {
     private static func exploration(of id: String, on subject: Subject) throws
         -> RecordedExploration
@@ -62,7 +62,7 @@ private final class Number {
         #expect(extra.count == 5)
     }
 
-    /// Those with the most data: ``BrowserTests`` compares the others with them.
+    /// The explorations with the most data. ``BrowserTests`` compares the others.
     static let largest = [
         ("R17", Subject.threadSafe), ("R03", .handlers), ("R10", .handlers), ("R02", .handlers),
     ]
@@ -82,7 +82,7 @@ private final class Number {
     }
 
     @Test func `of very many kinds the first are recorded, and all of them counted`() throws {
-        // Three threads of three steps on one thing: 9! / (3! · 3! · 3!) orders.
+        // Three threads, each with three steps at one object: 9! / (3! · 3! · 3!) orders.
         let exploration = try RecordedExploration("three by three") { scenario in
             let number = Number()
             for thread in 1...3 {
@@ -111,7 +111,7 @@ private final class Number {
     }
 }
 
-/// Text that would do harm if it became markup, wherever a scenario can put text.
+/// Text that would be dangerous as markup, in every place where a scenario can put text.
 enum Hostile {
     static let text =
         "</script><script>hacked = 1</script><img src=x onerror=\"hacked = 1\"><b>{{DATA}}'\u{2028}"

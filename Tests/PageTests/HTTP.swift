@@ -1,8 +1,8 @@
 import Dispatch
 import Foundation
 
-/// As much of HTTP as a WebDriver needs: one request to this machine, one answer with a length.
-/// (The answers of chromedriver are more than URLSession for Linux accepts.)
+/// The part of HTTP that a WebDriver needs: one request to this machine, and one response with a
+/// length. (URLSession for Linux rejects the responses of chromedriver.)
 enum HTTP {
     struct Failure: Error, CustomStringConvertible {
         let description: String

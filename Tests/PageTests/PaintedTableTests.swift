@@ -4,7 +4,7 @@ import Testing
 
 @testable import promise_lab
 
-/// The tables of a terminal: with colors they say the same as without.
+/// Colored tables contain the same text as plain ones.
 @Suite struct PaintedTableTests {
     private static func trace(_ id: String, _ subject: Subject, _ schedule: String) throws
         -> Exploration.Trace
@@ -13,7 +13,7 @@ import Testing
         return try Exploration.replay(schedule, options: race.options, race.scenario(on: subject))
     }
 
-    /// A color as a sign that a test can read.
+    /// Replaces a color by a character that a test can read.
     private static func marked(_ text: String, _ color: Terminal.Colour) -> String {
         "<\(color.code)>\(text)</>"
     }
@@ -45,7 +45,7 @@ import Testing
         #expect(read.contains("<\(first)>  if state"))
         #expect(read.contains("<90>pending"))
         #expect(lines.contains { $0.contains("<31>") && $0.contains("← ") })
-        // What stands below the table belongs to no thread.
+        // The text below the table belongs to no thread.
         #expect(lines.last?.hasPrefix("Line numbers refer") == true)
     }
 
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    // MARK: Two beside each other
+    // MARK: Side by side
 
     @Test(arguments: [60, 100, 200])
     func `compare says the same with and without colors`(width: Int) throws {
@@ -119,7 +119,7 @@ import Testing
 
     // MARK: Pipes and terminals
 
-    /// A wrong answer, beside what `show` and its like print.
+    /// Commands that print tables, and a wrong answer.
     private static let commands = [
         ["show", "R01", "--stage", "1"], ["compare", "Stage1Naive", "Stage3ThreadSafe", "R01"],
         ["replay", "R01", "--stage", "1", "--schedule", "SRRRSS"],

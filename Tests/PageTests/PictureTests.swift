@@ -2,8 +2,8 @@ import Foundation
 import SharedSuite
 import Testing
 
-/// The pictures of the documents, which the page draws. To write them again, run these tests with
-/// `WRITE_PICTURES=1`.
+/// Compares the pictures of the documents with those that the page draws. To write them again, run
+/// these tests with `WRITE_PICTURES=1`.
 @Suite(
     .serialized,
     .enabled(
@@ -45,7 +45,7 @@ struct PictureTests {
         #expect(Set(names) == Set(Self.pictures.keys.map { "\($0).svg" }))
     }
 
-    // MARK: The way from Stage 2 to Stage 3
+    // MARK: The steps from Stage 2 to Stage 3
 
     private static let subjects = [Subject.handlers] + Subject.all(.step) + [.threadSafe]
 
@@ -53,7 +53,7 @@ struct PictureTests {
         subjects.map { ["id": $0.name, "title": "\($0)"] }
     }
 
-    /// The verdicts that the catalogue documents; that they are those of the lab is tested elsewhere.
+    /// The verdicts that the catalogue documents. Other tests compare them with the lab.
     private static var rows: [[String: Any]] {
         Catalogue.all.map { hazard in
             let cells = subjects.map { subject in

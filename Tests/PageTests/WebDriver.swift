@@ -1,19 +1,19 @@
 import Foundation
 
-/// A browser without a window, driven over the WebDriver protocol (https://www.w3.org/TR/webdriver2).
+/// A headless browser, driven over the WebDriver protocol (https://www.w3.org/TR/webdriver2).
 final class Browser: Sendable {
     private let driver: Process
     private let port: Int
     private let session: String
 
-    /// Why there is no browser to drive; `nil` if there is one.
+    /// Why no browser can be driven; `nil` if one can.
     static let missing: String? = {
         let needed = ["chromedriver", "chromium"]
         let absent = needed.filter { path(of: $0) == nil }
         return absent.isEmpty ? nil : "not installed: \(absent.joined(separator: ", "))"
     }()
 
-    /// Whether tests fail instead of being skipped where there is none.
+    /// Whether tests fail instead of being skipped if there is no browser.
     static let isRequired = ProcessInfo.processInfo.environment["REQUIRE_BROWSER"] != nil
 
     private static func path(of program: String) -> URL? {
@@ -26,7 +26,7 @@ final class Browser: Sendable {
         let description: String
     }
 
-    /// Starts a browser, and ends it when `use` has returned.
+    /// Starts a browser, and ends it after `use` has returned.
     static func run(
         arguments: [String] = [], _ use: (Browser) async throws -> Void
     ) async throws {
@@ -88,7 +88,7 @@ final class Browser: Sendable {
         }
     }
 
-    /// What there is to read. A signal may interrupt a read, at which FileHandle would give up.
+    /// The available bytes. A signal may interrupt a read, which FileHandle reports as an error.
     private static func some(of pipe: Pipe) -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -103,7 +103,7 @@ final class Browser: Sendable {
         Browser.end(driver)
     }
 
-    /// Ends a driver. It may have inherited a mask that keeps every other signal away from it.
+    /// Ends a driver. It may have inherited a signal mask that blocks every signal but this one.
     private static func end(_ driver: Process) {
         kill(driver.processIdentifier, SIGKILL)
     }
@@ -111,7 +111,7 @@ final class Browser: Sendable {
     // MARK: Commands
 
     func open(_ url: String) async throws {
-        // A change of the fragment alone would not load the page again.
+        // A change of the fragment alone would not reload the page.
         _ = try await post("url", ["url": "about:blank"])
         _ = try await post("url", ["url": url])
     }
@@ -141,7 +141,7 @@ final class Browser: Sendable {
         return texts
     }
 
-    /// Clicks an element as a pointer does: it must be visible, and nothing may cover it.
+    /// Clicks an element like a pointer: it must be visible, and nothing may cover it.
     func click(_ selector: String) async throws {
         let answer = try await post("element", ["using": "css selector", "value": selector])
         guard let element = (answer as? [String: Any])?.values.first as? String else {
@@ -150,7 +150,7 @@ final class Browser: Sendable {
         _ = try await post("element/\(element)/click", [:])
     }
 
-    /// Presses keys, one after the other, wherever the focus is.
+    /// Presses keys one after the other, on the focused element.
     func press(_ keys: [String]) async throws {
         let actions = keys.flatMap { key in
             [["type": "keyDown", "value": key], ["type": "keyUp", "value": key]]
@@ -176,19 +176,19 @@ final class Browser: Sendable {
             ["width": width, "height": height, "deviceScaleFactor": 1, "mobile": false])
     }
 
-    /// A media feature such as `prefers-color-scheme`.
+    /// Sets a media feature such as `prefers-color-scheme`.
     func emulate(_ feature: String, _ value: String) async throws {
         try await devTools(
             "Emulation.setEmulatedMedia", ["features": [["name": feature, "value": value]]])
     }
 
-    /// As on paper, or on a screen again.
+    /// Switches between print and screen.
     func print(_ isOn: Bool) async throws {
         try await devTools("Emulation.setEmulatedMedia", ["media": isOn ? "print" : ""])
     }
 
-    /// Moves the pointer to the middle of an element that a script finds; on a path, to the first
-    /// place at which nothing covers it.
+    /// Moves the pointer to the middle of an element that a script finds, or on a path, to the
+    /// first point that nothing covers.
     func point(at script: String) async throws {
         let place = try await run(
             """
@@ -217,7 +217,7 @@ final class Browser: Sendable {
         try await post("goog/cdp/execute", ["cmd": command, "params": parameters])
     }
 
-    /// The messages of a log since it was read last: `browser` is the console.
+    /// The messages of a log since the last read: `browser` is the console.
     func log(_ type: String) async throws -> [String] {
         let entries = try await post("se/log", ["type": type]) as? [[String: Any]] ?? []
         return entries.compactMap { $0["message"] as? String }

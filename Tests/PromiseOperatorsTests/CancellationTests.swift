@@ -3,9 +3,9 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Cancelling, where another thread does something else at the same time.
+/// Cancellation concurrently with another operation.
 enum CancellationScenarios {
-    /// A linked source goes, on one thread, while its parent is cancelled on another.
+    /// One thread frees a linked source while another thread cancels its parent.
     static func dropOrCancel(_ scenario: Scenario) {
         let calls = Scenario.Log<String>()
         let parent = CancellationSource()
@@ -22,7 +22,7 @@ enum CancellationScenarios {
 
 @Suite("Cancellation")
 struct CancellationTests {
-    @Test("a token knows, for ever, and tells each observer once")
+    @Test("a token stays cancelled, and calls each observer once")
     func token() {
         let calls = Scenario.Log<String>()
         let source = CancellationSource()
@@ -38,7 +38,7 @@ struct CancellationTests {
         #expect(calls.entries == ["early", "late"])
     }
 
-    @Test("a withdrawn observer, and one whose token is gone, is freed uncalled")
+    @Test("a withdrawn observer, and one whose token is freed, is freed without a call")
     func observersFreed() {
         final class Witness: Sendable {}
         let calls = Scenario.Log<String>()
@@ -79,7 +79,7 @@ struct CancellationTests {
         #expect(CancellationSource(linkedTo: first.token, second.token).token.isCancelled)
     }
 
-    @Test("a linked token keeps what it is linked to: what is between passes it on")
+    @Test("a linked token keeps its parents alive: links in between pass a cancellation on")
     func linkedInARow() {
         let first = CancellationSource()
         var last = first
@@ -107,7 +107,7 @@ struct CancellationTests {
         #expect(lost == nil)
     }
 
-    @Test("a cancelled promise is rejected with an error, and the work behind it goes on")
+    @Test("a cancelled promise is rejected with an error, and its work continues")
     func cancelled() {
         let seen = Scenario.Log<String>()
         let source = CancellationSource()
@@ -122,7 +122,7 @@ struct CancellationTests {
         #expect(cancelled.failure is CancellationError)
     }
 
-    @Test("a linked token reaches the promise, though its source is gone")
+    @Test("a linked token cancels the promise, even if its source was freed")
     func linkedAndGone() {
         let parent = CancellationSource()
         let (promise, resolver) = AWPromise<Int>.pending()
@@ -133,7 +133,7 @@ struct CancellationTests {
         withExtendedLifetime(resolver) {}
     }
 
-    @Test("a promise that ends by itself is not cancelled; one that asks too late is")
+    @Test("a promise that settles first is not cancelled; one made from a cancelled token is")
     func notCancelled() {
         let source = CancellationSource()
         let value = AWPromise.fulfilled(1).cancelled(by: source.token)
@@ -145,7 +145,7 @@ struct CancellationTests {
             AWPromise.fulfilled(1).cancelled(by: source.token).failure is CancellationError)
     }
 
-    @Test("a source that goes away does not end a promise")
+    @Test("freeing a source does not reject a promise")
     func sourceGone() {
         let (promise, resolver) = AWPromise<Int>.pending()
         let guarded = promise.cancelled(by: CancellationSource().token)
@@ -169,7 +169,7 @@ struct CancellationTests {
         withExtendedLifetime(resolver) {}
     }
 
-    @Test("a promise that has ended leaves nothing behind on the token")
+    @Test("a settled promise leaves no observer on the token")
     func nothingLeftBehind() {
         final class Witness: Sendable {}
         let source = CancellationSource()

@@ -8,7 +8,7 @@ import Testing
 struct ChainingTests {
     // MARK: observe
 
-    @Test("an observer sees either outcome, once, before or after it is known")
+    @Test("an observer receives either outcome, once, early or late")
     func observers() {
         let seen = Scenario.Log<String>()
         let (promise, resolver) = AWPromise<Int>.pending()
@@ -46,7 +46,7 @@ struct ChainingTests {
         #expect(calls.entries == ["first", "third"])
     }
 
-    @Test("those who stay are called in order, whoever withdraws", arguments: 1...7)
+    @Test("the remaining observers are called in order, whichever are withdrawn", arguments: 1...7)
     func orderAfterWithdrawals(divisor: Int) {
         let calls = Scenario.Log<Int>()
         let (promise, resolver) = AWPromise<Int>.pending()
@@ -62,10 +62,10 @@ struct ChainingTests {
     }
 
     @Test(
-        "registering and withdrawing in every order of five steps: those who stay are called in order"
+        "registering and withdrawing in every order of five steps: the others are called in order"
     )
     func everyOrderOfWithdrawals() {
-        /// What has been done so far: `nil` registers one more, a number withdraws that one.
+        /// The steps so far: `nil` registers another observer, a number withdraws that one.
         func tryAll(after steps: [Int?]) {
             let calls = Scenario.Log<Int>()
             let (promise, resolver) = AWPromise<Int>.pending()
@@ -112,7 +112,7 @@ struct ChainingTests {
 
     // MARK: continueWith
 
-    @Test("continueWith sees values and errors, and is followed by what it returns")
+    @Test("continueWith receives values and errors, and is followed by its function's result")
     func continuation() {
         let value = AWPromise.fulfilled(1).continueWith(on: here) { outcome in
             AWPromise.fulfilled("\(outcome)")
@@ -130,7 +130,7 @@ struct ChainingTests {
 
     // MARK: validate
 
-    @Test("validate lets a good value through, rejects a bad one, and may throw its own error")
+    @Test("validate passes a good value, rejects a bad one, and may throw its own error")
     func validation() {
         let promise = AWPromise.fulfilled(7)
         #expect(promise.validate(on: here) { $0 > 5 }.settledValue == 7)
@@ -140,7 +140,7 @@ struct ChainingTests {
 
     // MARK: errors
 
-    @Test("catch sees the error, and the promise stays rejected")
+    @Test("catch receives the error, and the promise stays rejected")
     func catching() {
         let seen = Scenario.Log<String>()
         let caught = AWPromise<Int>.rejected(Trouble.here).catch(on: here) { seen.append("\($0)") }
@@ -153,7 +153,7 @@ struct ChainingTests {
         #expect(seen.entries == ["here"])
     }
 
-    @Test("recover puts a value, a promise or another error in the place of an error")
+    @Test("recover replaces an error by a value, a promise or another error")
     func recovering() {
         let promise = AWPromise<Int>.rejected(Trouble.here)
         #expect(promise.recover(on: here) { _ in 7 }.settledValue == 7)
@@ -164,7 +164,7 @@ struct ChainingTests {
 
     // MARK: always
 
-    @Test("always runs once at either end, and changes nothing")
+    @Test("always runs once for either outcome, and changes nothing")
     func always() {
         let seen = Scenario.Log<String>()
         let value = AWPromise.fulfilled(7)
@@ -174,7 +174,7 @@ struct ChainingTests {
         #expect(seen.entries == ["value", "error"])
     }
 
-    @Test("always that waits passes the outcome on when its promise is fulfilled")
+    @Test("always with a promise passes the outcome on when its promise is fulfilled")
     func alwaysWaiting() {
         let (cleaned, cleaner) = AWPromise<String>.pending()
         let value = AWPromise.fulfilled(7).always(on: here, waitingFor: { cleaned })
@@ -187,7 +187,7 @@ struct ChainingTests {
         #expect(error.trouble == .here)
     }
 
-    @Test("always that waits is rejected if cleaning up fails")
+    @Test("always with a promise is rejected if cleaning up fails")
     func alwaysFailing() {
         let value = AWPromise.fulfilled(7).always(
             on: here, waitingFor: { AWPromise<Int>.rejected(Trouble.there) })
@@ -198,9 +198,9 @@ struct ChainingTests {
         #expect(thrown.trouble == .elsewhere)
     }
 
-    // MARK: All of them
+    // MARK: All operators
 
-    // Long chains, in child processes: one that needs stack for each link would end this process.
+    // Long chains run in child processes, because a stack overflow would end this process.
 
     private static func settle(_ links: Int, _ outcome: Result<Int, any Error>, first: Bool) {
         let (promise, resolver) = AWPromise<Int>.pending()
@@ -224,7 +224,7 @@ struct ChainingTests {
         }
     }
 
-    @Test("a chain of 100,000 operators settles, with a value or an error, late or at once")
+    @Test("a chain of 100,000 operators settles, with a value or an error, early or late")
     func manyLinks() async {
         await #expect(processExitsWith: .success) {
             ChainingTests.settle(100_000, .failure(Trouble.here), first: false)

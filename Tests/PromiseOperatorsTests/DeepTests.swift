@@ -2,10 +2,10 @@ import Foundation
 import PromiseOperators
 import Testing
 
-/// Operators on top of one another, many levels deep, and other limits.
-@Suite("Operators in depth")
+/// Nested operators, many levels deep, and other limits.
+@Suite("Nested operators")
 struct DeepTests {
-    @Test("20,000 retries, each of the one before, settle without exhausting the stack")
+    @Test("20,000 nested retries settle without exhausting the stack")
     func retries() async {
         await #expect(processExitsWith: .success) {
             let (first, resolver) = AWPromise<Int>.pending()
@@ -19,7 +19,7 @@ struct DeepTests {
         }
     }
 
-    @Test("20,000 limited `all`s, each of the one before, settle without exhausting the stack")
+    @Test("20,000 nested limited `all`s settle without exhausting the stack")
     func limits() async {
         await #expect(processExitsWith: .success) {
             let (first, resolver) = AWPromise<Int>.pending()
@@ -34,7 +34,7 @@ struct DeepTests {
         }
     }
 
-    @Test("what follows a settled promise is settled inside the call, at any depth")
+    @Test("promises that follow a settled promise settle inside the call, at any depth")
     func atOnce() {
         let source = CancellationSource()
         source.cancel()
@@ -53,7 +53,7 @@ struct DeepTests {
         #expect(late.value == 0)
     }
 
-    @Test("a task is cancelled through a linked token that nothing else holds")
+    @Test("a linked token that nothing else keeps alive cancels a task")
     func linkedToken() async {
         let parent = CancellationSource()
         let promise = AWPromise<Int>.task(

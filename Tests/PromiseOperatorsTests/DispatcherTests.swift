@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Dispatchers")
 struct DispatcherTests {
-    @Test("an operation queue of one keeps the order")
+    @Test("an operation queue that runs one operation at a time keeps the order")
     func operationQueue() async throws {
         let calls = try await onOwnThread {
             let queue = OperationQueue()

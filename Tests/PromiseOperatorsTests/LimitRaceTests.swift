@@ -3,11 +3,11 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// `all` with a limit of two, where the first two promises are settled by two threads. Both then
-/// come for the next input, and one of them has to leave it to the other.
+/// `all` with a limit of two, where two threads settle the first two promises. Both then try to
+/// start the next input, and one of them must leave it to the other.
 ///
-/// They are here and not in the catalogue because they have thousands of interleavings, and a look
-/// at the matrix is not to wait for them.
+/// These scenarios are not in the catalogue because they have thousands of interleavings, which
+/// would make the matrix slow.
 enum LimitScenarios {
     private enum Event: Equatable {
         case started(Int), settled(Int)
@@ -15,7 +15,7 @@ enum LimitScenarios {
 
     private static let limit = 2
 
-    /// Whoever finishes first starts the third, which is fulfilled before it is asked for.
+    /// The thread that settles first starts the third promise, which is already fulfilled.
     static func threeFulfilled(_ scenario: Scenario) {
         let started = Scenario.Log<Int>()
         let (pairs, work) = twoPending(and: [.fulfilled(30)])
@@ -33,7 +33,7 @@ enum LimitScenarios {
         }
     }
 
-    /// Two more are started, and stay pending until both threads have come to their ends.
+    /// Two more are started, and stay pending until both threads have ended.
     static func fourStarted(_ scenario: Scenario) {
         let events = Scenario.Log<Event>()
         let pairs = (0..<4).map { _ in AWPromise<Int>.pending() }
@@ -57,7 +57,7 @@ enum LimitScenarios {
         }
     }
 
-    /// The third may be started or not: it depends on who comes first. The error must arrive.
+    /// Whether the third is started depends on the order of the threads. The error must arrive.
     static func oneRejected(_ scenario: Scenario) {
         let started = Scenario.Log<Int>()
         let (pairs, work) = twoPending(and: [.fulfilled(30)])
@@ -81,7 +81,7 @@ enum LimitScenarios {
         return (pairs, pairs.map(\.promise) + more)
     }
 
-    /// What the observer of a promise is told, each time.
+    /// The outcomes that the observer of a promise receives.
     private static func ends(of promise: AWPromise<[Int]>) -> Scenario.Log<String> {
         let ends = Scenario.Log<String>()
         promise.observe(on: here) { outcome in
@@ -93,7 +93,7 @@ enum LimitScenarios {
         return ends
     }
 
-    /// All four are started, in order, and never is one when two are in flight.
+    /// Checks that all four are started in order, and never more than two are in flight.
     private static func requireLimit(_ events: [Event]) throws {
         var started: [Int] = []
         var inFlight = 0
@@ -112,7 +112,7 @@ enum LimitScenarios {
 
 @Suite("Limit, two threads", .needsTheLab)
 struct LimitRaceTests {
-    @Test("fulfill ∥ fulfill: the third is started once, and its value is there")
+    @Test("fulfill ∥ fulfill: the third is started once, and its value is in the result")
     func threeFulfilled() {
         expectSurvival(LimitScenarios.threeFulfilled)
     }

@@ -2,7 +2,7 @@ import PromiseOperators
 import RaceLab
 import Testing
 
-@Suite("Making")
+@Suite("Creating promises")
 struct MakingTests {
     @Test("promises that are settled from the start")
     func settled() {
@@ -10,7 +10,7 @@ struct MakingTests {
         #expect(AWPromise<Int>.rejected(Trouble.here).trouble == .here)
     }
 
-    @Test("a resolver says who was first")
+    @Test("a resolver returns whether its call was the first")
     func firstToSettle() {
         let (promise, resolver) = AWPromise<Int>.pending()
         #expect(resolver.settle(.success(1)))
@@ -19,7 +19,7 @@ struct MakingTests {
         #expect(promise.settledValue == 1)
     }
 
-    @Test("attempt runs at once, and takes a value, a promise, or an error")
+    @Test("attempt runs at once, and accepts a value, a promise, or an error")
     func attempt() {
         #expect(AWPromise.attempt { 7 }.settledValue == 7)
         #expect(AWPromise.attempt { AWPromise.fulfilled(8) }.settledValue == 8)

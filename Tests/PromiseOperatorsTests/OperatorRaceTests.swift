@@ -3,7 +3,7 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Operators that the rows of the catalogue leave out, and operators on top of one another.
+/// Operators that the catalogue does not cover, and nested operators.
 enum OperatorScenarios {
     static func reduce(_ scenario: Scenario) {
         let (first, firstResolver) = AWPromise<Int>.pending()
@@ -16,7 +16,7 @@ enum OperatorScenarios {
         }
     }
 
-    /// The second attempt begins while somebody cancels. It is not lost, and leaves no timer.
+    /// The second attempt begins during a cancellation. It settles, and leaves no timer.
     static func retryOrCancel(_ scenario: Scenario) {
         let clock = ManualClock()
         let source = CancellationSource()
@@ -32,7 +32,7 @@ enum OperatorScenarios {
         scenario.outcome { "\(ends.entries)" }
     }
 
-    /// Three things can end one promise, on three threads.
+    /// Three threads try to settle one promise in different ways.
     static func timeoutSettleOrCancel(_ scenario: Scenario) {
         let clock = ManualClock()
         let source = CancellationSource()
@@ -46,7 +46,7 @@ enum OperatorScenarios {
         scenario.outcome { "\(ends.entries)" }
     }
 
-    /// The two sides of a diamond: one hears it from above, one is cancelled by itself.
+    /// One thread cancels the top of a diamond of links, another thread cancels its left side.
     static func diamond(_ scenario: Scenario) {
         let calls = Scenario.Log<String>()
         let top = CancellationSource()

@@ -4,13 +4,13 @@ import Stage3ThreadSafe
 import Synchronization
 import Testing
 
-/// Many threads at once, for ThreadSanitizer to watch. It finds in seconds what it can see; what it
-/// cannot see, and what it would have to be lucky to see, is the lab's business.
+/// Many threads at once, for ThreadSanitizer. It finds data races that occur in a run within
+/// seconds; the lab finds those that need a certain interleaving, and other failures.
 @Suite("Stage 3 under load")
 struct Stage3StressTests {
     private static let rounds = 2_000
 
-    @Test("settling, registering and looking from eight threads")
+    @Test("settling, registering and reading from eight threads")
     func settleAndRegister() async {
         let heard = Atomic(0)
         let blind = Atomic(0)
@@ -30,7 +30,7 @@ struct Stage3StressTests {
         #expect(blind.load(ordering: .relaxed) == 0, "who has settled it sees that it is settled")
     }
 
-    @Test("dropping the resolver while others register")
+    @Test("freeing the resolver while others register")
     func drop() async {
         let abandoned = Atomic(0)
         await inRounds(Self.rounds) { threads in
@@ -64,8 +64,8 @@ struct Stage3StressTests {
         #expect(seen.withLock { $0 } == expected)
     }
 
-    /// Runs each round on a thread that may block. `body` hands the round's work to eight threads
-    /// at once, and goes on when all of them have done it.
+    /// Runs each round on a thread that may block. `body` hands its work to eight threads, and
+    /// continues when all of them have finished.
     private func inRounds(
         _ count: Int,
         _ body: @escaping @Sendable (_ threads: (@Sendable (Int) -> Void) -> Void) -> Void

@@ -4,7 +4,7 @@ import RaceLab
 import Synchronization
 import Testing
 
-/// Where the handlers of these tests run, unless a test is about something else.
+/// The dispatcher of these tests, unless a test is about another one.
 let here = ImmediateDispatcher()
 
 /// The errors of these tests.
@@ -21,17 +21,17 @@ extension AWPromise {
         if case .failure(let error) = result { error } else { nil }
     }
 
-    /// The error, if it is one of these tests'.
+    /// The error, if it is a ``Trouble``.
     var trouble: Trouble? { failure as? Trouble }
 }
 
-/// What went wrong, in words: operators' errors carry others, which cannot be compared.
+/// The description of an error. Errors of operators contain others, which cannot be compared.
 func words(_ error: (any Error)?) -> String {
     error.map { "\($0)" } ?? "no error"
 }
 
-/// Runs `body` on a thread of its own, and returns when it has: what blocks must not do so on a
-/// thread of the test library's pool.
+/// Runs `body` on a separate thread, and returns its result: code that blocks must not run on a
+/// thread of the concurrency pool.
 func onOwnThread<Answer: Sendable>(
     _ body: @escaping @Sendable () throws -> Answer
 ) async throws -> Answer {
@@ -42,10 +42,10 @@ func onOwnThread<Answer: Sendable>(
     }
 }
 
-/// Explores all interleavings, and expects that all of them survive and that there is a choice.
+/// Explores a scenario, and expects that it survives and has more than one interleaving.
 ///
-/// Those that differ only in the order of steps which do not touch the same thing are explored
-/// once: an operator has several promises, and what happens to each multiplies.
+/// Uses reduction, which leaves out permutations of independent steps. An operator has several
+/// promises, so these would multiply the interleavings.
 @discardableResult
 func expectSurvival(
     sourceLocation: SourceLocation = #_sourceLocation,
@@ -60,7 +60,7 @@ func expectSurvival(
     return report
 }
 
-/// A number that several threads may change.
+/// A number that several threads may modify.
 final class Number: Sendable {
     private let number: Mutex<Int>
 

@@ -9,7 +9,7 @@ struct TimeTests {
 
     // MARK: the clocks
 
-    @Test("a manual clock calls in order of time, and what is scheduled meanwhile")
+    @Test("a manual clock calls in the order of time, including calls scheduled meanwhile")
     func manualClock() {
         let calls = Scenario.Log<String>()
         let clock = clock
@@ -34,11 +34,11 @@ struct TimeTests {
         #expect(clock.waiting == 0)
     }
 
-    @Test("the system's clock calls once, in order of time, and not what was cancelled")
+    @Test("the system clock calls once, in the order of time, and makes no cancelled call")
     func systemClock() async throws {
         let calls = try await onOwnThread {
-            // Where the machine is so busy that time passes while the calls are asked for, they may
-            // come in another order. Then they are asked for once more.
+            // On a busy machine time may pass while the calls are scheduled, so they may come in
+            // another order. Then they are scheduled again.
             while true {
                 if let calls = callsOfSystemClock() { return calls }
             }
@@ -46,7 +46,7 @@ struct TimeTests {
         #expect(calls == ["first", "second"])
     }
 
-    /// `nil` if the first time had come before everything was asked for.
+    /// `nil` if the first time had passed before everything was scheduled.
     private func callsOfSystemClock() -> [String]? {
         let clock = SystemClock(queue: DispatchQueue(label: "clock"))
         let calls = Scenario.Log<String>()
@@ -67,7 +67,7 @@ struct TimeTests {
 
     // MARK: after, delay
 
-    @Test("after is fulfilled when the time has come, and never inside the call")
+    @Test("after is fulfilled when its time has come, and never inside the call")
     func after() {
         let promise = AWPromise<Void>.after(.seconds(1), clock: clock)
         let none = AWPromise<Void>.after(.zero, clock: clock)
@@ -79,7 +79,7 @@ struct TimeTests {
         #expect(promise.settledValue != nil)
     }
 
-    @Test("delay counts from when the value is there; an error does not wait")
+    @Test("delay counts from the moment of the value; an error does not wait")
     func delay() {
         let (promise, resolver) = AWPromise<Int>.pending()
         let delayed = promise.delay(.seconds(1), clock: clock)
@@ -94,7 +94,7 @@ struct TimeTests {
 
     // MARK: timeout
 
-    @Test("timeout rejects when the time is up, and leaves the promise alone")
+    @Test("timeout rejects after its time, and does not affect the promise")
     func timeout() {
         let (promise, resolver) = AWPromise<Int>.pending()
         let limited = promise.timeout(after: .seconds(1), clock: clock)
@@ -105,7 +105,7 @@ struct TimeTests {
         #expect(words(limited.failure) == "timedOut")
     }
 
-    @Test("a promise that ends in time cancels the timer, whichever way it ends")
+    @Test("a promise that settles in time cancels the timer, with either outcome")
     func inTime() {
         let (first, firstResolver) = AWPromise<Int>.pending()
         let (second, secondResolver) = AWPromise<Int>.pending()
@@ -128,7 +128,7 @@ struct TimeTests {
     }
 
     /// In a child process: a stack overflow would end this one.
-    @Test("30,000 time-outs on top of one another settle, reject, and are abandoned")
+    @Test("30,000 nested time-outs settle, reject, and are abandoned")
     func manyTimeouts() async {
         await #expect(processExitsWith: .success) {
             for outcome in [Result<Int, any Error>.success(1), .failure(Trouble.here), nil] {
@@ -148,7 +148,7 @@ struct TimeTests {
         weak var source: AWPromise<Int>?
         weak var limited: AWPromise<Int>?
         do {
-            // Its dispatcher drops the work, so this promise is never settled by anyone.
+            // Its dispatcher drops the work, so this promise never settles.
             struct Nowhere: Dispatcher {
                 func dispatch(_ work: @escaping @Sendable () -> Void) {}
             }
@@ -181,7 +181,7 @@ struct TimeTests {
         #expect(clock.waiting == 0)
     }
 
-    @Test("retry ends with the last error, after as many attempts as it was given")
+    @Test("retry ends with the last error, after the maximum of attempts")
     func retriesExhausted() {
         let errors = [Trouble.here, .there, .elsewhere]
         let promise = AWPromise<Int>.retry(
@@ -195,7 +195,7 @@ struct TimeTests {
         #expect(once.trouble == .here)
     }
 
-    @Test("retry gives up when its condition says so, and after a cancellation")
+    @Test("retry stops if its condition is false, and after a cancellation")
     func retryCondition() {
         let refused = AWPromise<Int>.retry(
             attempts: 9, clock: clock, on: here, while: { $0 as? Trouble != .here }

@@ -4,7 +4,7 @@ import RaceLab
 import Synchronization
 import Testing
 
-@Suite("Together")
+@Suite("Aggregates")
 struct TogetherTests {
     // MARK: all
 
@@ -19,7 +19,7 @@ struct TogetherTests {
         #expect(all.settledValue == [0, 1, 2])
     }
 
-    @Test("all: the first rejection wins, and does not wait for the others")
+    @Test("all: the first rejection wins, without waiting for the others")
     func allRejected() {
         let pairs = (0..<3).map { _ in AWPromise<Int>.pending() }
         let all = AWPromise.all(pairs.map(\.promise))
@@ -30,7 +30,7 @@ struct TogetherTests {
         #expect(all.trouble == .here)
     }
 
-    @Test("all: of nothing, of one promise twice, of settled ones")
+    @Test("all: an empty list, one promise twice, settled promises")
     func allCorners() {
         #expect(AWPromise.all([AWPromise<Int>]()).settledValue == [])
         let (promise, resolver) = AWPromise<Int>.pending()
@@ -55,7 +55,7 @@ struct TogetherTests {
         #expect(nothing.settledValue != nil)
     }
 
-    @Test("allSettled: every outcome in order; of nothing, nothing")
+    @Test("allSettled: every outcome in order; an empty list gives an empty result")
     func allSettled() {
         let (promise, resolver) = AWPromise<Int>.pending()
         let settled = AWPromise.allSettled([promise, .rejected(Trouble.here), .fulfilled(3)])
@@ -75,7 +75,7 @@ struct TogetherTests {
 
     // MARK: race, any
 
-    @Test("race: the first to settle, whichever way; of settled ones the first in the array")
+    @Test("race: the first to settle, with either outcome; of settled ones the first in the array")
     func race() {
         let (first, firstResolver) = AWPromise<Int>.pending()
         let (second, secondResolver) = AWPromise<Int>.pending()
@@ -86,7 +86,7 @@ struct TogetherTests {
         #expect(AWPromise.race([.fulfilled(1), .fulfilled(2)]).settledValue == 1)
     }
 
-    @Test("race and any of nothing do not hang")
+    @Test("race and any of an empty list settle")
     func nothing() {
         #expect(words(AWPromise<Int>.race([]).failure) == "noPromises")
         #expect(words(AWPromise<Int>.any([]).failure) == "noPromises")
@@ -94,7 +94,7 @@ struct TogetherTests {
 
     @Test("race: 100,000 races against one promise leave nothing behind on it")
     func longLived() {
-        /// The value of a race: alive as long as anything knows of the race.
+        /// The value of a race: alive as long as anything references the race.
         final class Witness: Sendable {
             let alive: Number
             init(_ alive: Number) {
@@ -115,7 +115,7 @@ struct TogetherTests {
         withExtendedLifetime(resolver) {}
     }
 
-    @Test("any: the first value; all errors in order if there is none")
+    @Test("any: the first value; all errors in order if there is no value")
     func any() {
         let (first, firstResolver) = AWPromise<Int>.pending()
         let (second, secondResolver) = AWPromise<Int>.pending()
@@ -134,7 +134,7 @@ struct TogetherTests {
 
     // MARK: reduce
 
-    @Test("reduce: in order, with values or promises, of nothing, and with errors")
+    @Test("reduce: in order, with values or promises, with an empty list, and with errors")
     func reduce() {
         let pairs = (0..<3).map { _ in AWPromise<String>.pending() }
         let words = AWPromise.reduce("", pairs.map(\.promise), on: here) { $0 + $1 }
@@ -164,7 +164,7 @@ struct TogetherTests {
 
     // MARK: all with a limit
 
-    @Test("limit: never more than so many in flight, values in order", arguments: [1, 2, 3, 10])
+    @Test("limit: never more than the limit in flight, values in order", arguments: [1, 2, 3, 10])
     func limit(limit: Int) {
         let pairs = (0..<10).map { _ in AWPromise<Int>.pending() }
         let started = Scenario.Log<Int>()
@@ -180,13 +180,13 @@ struct TogetherTests {
         #expect(all.settledValue == (0..<10).map { $0 * $0 })
     }
 
-    @Test("limit: nothing gives nothing")
+    @Test("limit: an empty input gives an empty result")
     func limitOfNothing() {
         let none = AWPromise.all([Int](), limit: 1, on: here) { AWPromise.fulfilled($0) }
         #expect(none.settledValue == [])
     }
 
-    @Test("limit: after a rejection nothing more is started, and what is in flight is ignored")
+    @Test("limit: after a rejection nothing more is started, and results in flight are ignored")
     func limitedRejection() {
         let pairs = (0..<10).map { _ in AWPromise<Int>.pending() }
         let started = Scenario.Log<Int>()
@@ -200,7 +200,7 @@ struct TogetherTests {
         #expect(started.entries == [0, 1])
     }
 
-    @Test("limit: after a rejection nothing is started that stands in line already")
+    @Test("limit: after a rejection no waiting input is started")
     func limitedOnAQueue() {
         struct Later: Dispatcher {
             let work: Scenario.Log<@Sendable () -> Void>
@@ -221,7 +221,7 @@ struct TogetherTests {
         #expect(work.entries.count == 4)
     }
 
-    @Test("limit: what start throws counts as a rejection")
+    @Test("limit: an error that start throws counts as a rejection")
     func limitedThrow() {
         let all = AWPromise.all(0..<10, limit: 3, on: here) { index in
             if index == 5 { throw Trouble.here }
@@ -230,7 +230,7 @@ struct TogetherTests {
         #expect(all.trouble == .here)
     }
 
-    @Test("limit: an endless source is gone through only as far as there is room")
+    @Test("limit: an endless source is read only as far as the limit allows")
     func endless() {
         let all = AWPromise.all(0..., limit: 4, on: here) { index in
             if index == 1_000 { throw Trouble.here }
@@ -239,7 +239,7 @@ struct TogetherTests {
         #expect(all.trouble == .here)
     }
 
-    @Test("limit: 100,000 in sequence, done at once, do not deepen the stack")
+    @Test("limit: 100,000 in sequence, already settled, do not deepen the stack")
     func manyInSequence() {
         let all = AWPromise.all(0..<100_000, limit: 1, on: here) { AWPromise.fulfilled($0) }
         #expect(all.settledValue?.count == 100_000)

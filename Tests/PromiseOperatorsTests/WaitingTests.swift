@@ -8,7 +8,7 @@ import Testing
 struct WaitingTests {
     // MARK: wait
 
-    @Test("wait returns the value or throws the error, at once or when it is there")
+    @Test("wait returns the value or throws the error, early or late")
     func wait() async throws {
         let results = try await onOwnThread {
             let now = try AWPromise.fulfilled(1).wait()
@@ -23,7 +23,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("wait with a limit gives up, and the promise goes on")
+    @Test("wait with a limit times out, and the promise continues")
     func limit() async {
         let (promise, resolver) = AWPromise<Int>.pending()
         let message = await errorMessage { _ = try promise.wait(atMost: .zero) }
@@ -33,7 +33,7 @@ struct WaitingTests {
     }
 
     @Test(
-        "wait refuses on a serial queue, an operation queue of one, and the main queue",
+        "wait refuses on a serial queue, an operation queue of one, or the main queue",
         .needsTheLab)
     func refusal() async {
         let queue = SerialQueue(label: "serial")
@@ -93,7 +93,7 @@ struct WaitingTests {
 
     // MARK: await
 
-    @Test("a task gets the value or the error, now or later")
+    @Test("a task receives the value or the error, early or late")
     func value() async throws {
         #expect(try await AWPromise.fulfilled(1).value == 1)
         await #expect(throws: Trouble.here) {
@@ -106,7 +106,7 @@ struct WaitingTests {
         #expect(try await promise.value == 7)
     }
 
-    @Test("a cancelled task stops waiting, before or while it waits; the promise goes on")
+    @Test("a cancelled task stops waiting, before or during the wait; the promise continues")
     func cancelledTask() async throws {
         let (promise, resolver) = AWPromise<Int>.pending()
         let begun = AWPromise<Void>.pending()
@@ -132,7 +132,7 @@ struct WaitingTests {
         #expect(try await late.value == 7)
     }
 
-    @Test("a cancelled task gets the value of a settled promise whose handlers have their turns")
+    @Test("a cancelled task receives the value of a settled promise that is calling handlers")
     func cancelledTaskInBetween() async throws {
         let (promise, resolver) = AWPromise<Int>.pending()
         let calling = AWPromise<Void>.pending()
@@ -153,7 +153,7 @@ struct WaitingTests {
         #expect(try outcome.get() == 7)
     }
 
-    @Test("a promise of an async function has its value or its error")
+    @Test("a promise of an async function settles with its value or its error")
     func task() async throws {
         #expect(try await AWPromise.task { 7 }.value == 7)
         await #expect(throws: Trouble.here) {

@@ -5,13 +5,13 @@ import Testing
 
 @testable import RaceLab
 
-/// Properties of classes that are not `final`, and all that protocols and generic code reach, are
-/// accessed by functions of the compiler's own. The line to show is that of the code that calls
-/// them.
+/// The compiler generates accessors for properties of classes that are not `final`, and for all
+/// that protocols and generic code access. Findings must show the line of the code that calls the
+/// accessor.
 @Suite("An access through an accessor has the line of its caller", .needsTheLab)
 struct AccessorTests {
-    /// The lines of the accesses in their order; a line is named once, however often it accesses
-    /// something in a row.
+    /// The lines of the accesses, in order. Consecutive accesses from the same line are listed only
+    /// once.
     private static func lines(_ body: @escaping () -> Void) throws -> [String] {
         let describe = { (scenario: Scenario) in scenario.thread("only", body) }
         let schedule = try #require(explore(describe).passingSchedule)
@@ -116,7 +116,7 @@ struct AccessorTests {
             ])
     }
 
-    @Test("what the libraries access for the program, by protocol or by key path")
+    @Test("accesses that the libraries make for the program, by protocol or key path")
     func libraries() throws {
         let keyPath = [\Open.count, \.other][0]
         let lines = try Self.lines {
@@ -135,7 +135,7 @@ struct AccessorTests {
             ])
     }
 
-    @Test("a lock that is a property of such a class")
+    @Test("a lock that is a property of a class that can be overridden")
     func locks() throws {
         let lines = try Self.lines {
             let model = Locked(1)
@@ -149,7 +149,7 @@ struct AccessorTests {
             ])
     }
 
-    /// README's own example, as a class that is not `final`.
+    /// The README's example, as a class that is not `final`.
     class Account {
         var balance: Int
         init(balance: Int) { self.balance = balance }

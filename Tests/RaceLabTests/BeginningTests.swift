@@ -2,8 +2,8 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Schedules that are not complete.
-@Suite("Beginnings", .needsTheLab)
+/// Incomplete schedules, with which an execution begins.
+@Suite("Schedule prefixes", .needsTheLab)
 struct BeginningTests {
     private final class Counter {
         var value = 0
@@ -21,7 +21,7 @@ struct BeginningTests {
     }
 
     @Test(
-        "where the schedule ends, the threads go on to their ends, the first one first",
+        "after the prefix, the threads run to their ends, the first one first",
         arguments: [
             ("F", "FFSS", true), ("FS", "FSFS", false), ("S", "SFFS", false), ("SS", "SSFF", true),
             ("FSSF", "FSSF", false),
@@ -33,14 +33,14 @@ struct BeginningTests {
         #expect(completed.trace.findings.allSatisfy { $0.kind != .failedCheck } == holds)
     }
 
-    @Test("an empty beginning is one after the other")
+    @Test("with an empty prefix the threads run one after the other")
     func nothing() throws {
         let completed = try Exploration.replay(prefix: Exploration.Schedule([]), Self.describe)
         #expect(completed.trace.scheduleText == "FFSS")
     }
 
     @Test(
-        "what does not fit is followed as far as it does, and said",
+        "a prefix that does not fit is followed up to the mismatch, which is reported",
         arguments: [("FFF", 3, "FFSS"), ("SFFFS", 4, "SFFS"), ("FFSSS", 5, "FFSS")])
     func mismatch(beginning: String, step: Int, whole: String) throws {
         let completed = try Exploration.replay(prefix: beginning, Self.describe)
@@ -48,7 +48,7 @@ struct BeginningTests {
         #expect(completed.trace.scheduleText == whole)
     }
 
-    @Test("what is no schedule is refused")
+    @Test("a text that is not a schedule is refused")
     func malformed() {
         let error = #expect(throws: Exploration.ReplayError.self) {
             try Exploration.replay(prefix: "F?", Self.describe)

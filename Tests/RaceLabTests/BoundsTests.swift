@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A report never claims more than was explored.
-@Suite("Bounds are honest", .needsTheLab)
+@Suite("Reports respect their bounds", .needsTheLab)
 struct BoundsTests {
     /// Two threads of two steps each: six interleavings, of which two have no preemption, two
     /// have one, and two have two.
@@ -16,7 +16,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "at most so many preemptions",
+        "a maximum of preemptions",
         arguments: [
             (0, 2, Exploration.Coverage.atMost(preemptions: 0)), (1, 4, .atMost(preemptions: 1)),
             (2, 6, .all),
@@ -31,7 +31,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "the first so many",
+        "a maximum of interleavings",
         arguments: [(1, Exploration.Coverage.first(1)), (5, .first(5)), (6, .all), (7, .all)])
     func interleavings(bound: Int, coverage: Exploration.Coverage) {
         let report = Self.twoByTwo.report { $0.maximumInterleavings = bound }
@@ -40,7 +40,7 @@ struct BoundsTests {
         #expect(report.text().contains("explored: \(coverage)"))
     }
 
-    @Test("one is not said in the plural")
+    @Test("a single interleaving is reported in the singular")
     func words() {
         let fails: (Scenario) -> Void = { scenario in
             let counter = Counter()
@@ -57,7 +57,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "of two bounds, the one that was met",
+        "of two bounds, the report names the one that was reached",
         arguments: [(3, Exploration.Coverage.first(3)), (4, .atMost(preemptions: 1))])
     func both(interleavings: Int, coverage: Exploration.Coverage) {
         let report = Self.twoByTwo.report { options in
@@ -68,7 +68,7 @@ struct BoundsTests {
         #expect(report.coverage == coverage)
     }
 
-    @Test("a bound on switches explores the same with and without reduction")
+    @Test("a bound on context switches explores the same with and without reduction")
     func boundWithReduction() {
         let report = Self.twoByTwo.report { options in
             options.preemptionBound = 1
@@ -78,7 +78,7 @@ struct BoundsTests {
         #expect(report.coverage == .atMost(preemptions: 1))
     }
 
-    @Test("what a bound leaves out is not called unreached, and not called all")
+    @Test("outcomes that a bound leaves out are neither called unreached nor counted as explored")
     func leftOut() {
         let bounded = Classic.atomicLostUpdate.report { $0.preemptionBound = 0 }
         #expect(!bounded.survives && bounded.failing == 0)
@@ -88,7 +88,7 @@ struct BoundsTests {
         #expect(!Classic.atomicLostUpdate.report().survives)
     }
 
-    @Test("attempts that change something are given up after so many steps, with their beginning")
+    @Test("attempts that change something are given up after a maximum of steps, and reported")
     func endlessRetries() {
         let report = explore { scenario in
             let (word, attempts) = (Box(Atomic(0)), Box(Atomic(0)))
@@ -111,7 +111,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "what is said of a bound on steps is what was used",
+        "the report gives the bound on steps that was used",
         arguments: [(-1, "1 step,"), (0, "1 step,"), (1, "1 step,"), (2, "2 steps,")],
         [Exploration.Options.Isolation.none, .childProcess()])
     func steps(bound: (Int, String), isolation: Exploration.Options.Isolation) {
@@ -122,7 +122,7 @@ struct BoundsTests {
         #expect(report.summary.contains("for more than \(bound.1)"), "\(report.summary)")
     }
 
-    @Test("a bound without an end is one", arguments: [Int.max, Int(Int32.max) + 1])
+    @Test("a huge bound is accepted", arguments: [Int.max, Int(Int32.max) + 1])
     func switchesWithoutEnd(bound: Int) {
         let report = Self.twoByTwo.report { $0.preemptionBound = bound }
         #expect(report.explored == 6 && report.coverage == .all)
@@ -146,7 +146,7 @@ struct BoundsTests {
 
     // MARK: One at a time
 
-    @Test("explorations that are started at the same time queue up for one another")
+    @Test("explorations that are started at the same time run one after the other")
     func queueUp() async {
         let runs = Scenario.Log<Int>()
         let reports = await withTaskGroup(of: Exploration.self) { group in
@@ -163,7 +163,7 @@ struct BoundsTests {
             return await group.reduce(into: []) { $0.append($1) }
         }
         #expect(reports.allSatisfy { $0.survives && $0.explored == 6 && $0.coverage == .all })
-        // Six interleavings, and the first of them once more, which may come later.
+        // Six interleavings, and a replay of the first one, which may come later.
         let order = runs.entries
         for number in 0..<4 {
             let places = order.indices.filter { order[$0] == number }

@@ -5,11 +5,11 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// Each table of the lab once had a fixed size. One more than fitted into it was dropped in
-/// silence, and the verdict was wrong.
+/// Each table of the lab once had a fixed size. An entry that did not fit was dropped silently, and
+/// the verdict was wrong.
 @Suite("Capacities", .needsTheLab)
 struct CapacityTests {
-    @Test("a thread holds one lock more than sixteen", arguments: [16, 17, 40])
+    @Test("a thread holds sixteen or more locks", arguments: [16, 17, 40])
     func nestedMutexes(count: Int) {
         let report = explore { scenario in
             let locks = (0..<count).map { _ in Box(Mutex(())) }
@@ -22,7 +22,7 @@ struct CapacityTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("a thread releases one lock more than sixteen after one step", arguments: [16, 17, 40])
+    @Test("a thread releases sixteen or more locks after one step", arguments: [16, 17, 40])
     func releases(count: Int) {
         let report = explore { scenario in
             let locks = (0..<count).map { _ in Box(Mutex(())) }
@@ -43,7 +43,7 @@ struct CapacityTests {
         #expect(Set(report.outcomes.keys) == Set(all), "\(report.summary)")
     }
 
-    @Test("a thread spins on one place more than 32", arguments: [32, 33, 80])
+    @Test("a thread spins at 32 or more places", arguments: [32, 33, 80])
     func spinsOnManyPlaces(count: Int) {
         let report = explore { scenario in
             let words = (0..<count).map { _ in Box(Atomic(0)) }
@@ -60,7 +60,7 @@ struct CapacityTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("two lines more than sixteen race in one interleaving")
+    @Test("more than sixteen pairs of lines race in one interleaving")
     func races() {
         var options = Exploration.Options()
         options.maximumInterleavings = 1
@@ -93,7 +93,7 @@ struct CapacityTests {
         { $0[17].value = 1 },
     ]
 
-    @Test("work is sent to one queue more than 64 during set-up", arguments: [64, 65, 130])
+    @Test("work is sent to 64 or more queues during set-up", arguments: [64, 65, 130])
     func queuesOfSetUp(count: Int) {
         let report = explore { scenario in
             let counters = (0..<count).map { _ in Counter() }
@@ -101,7 +101,7 @@ struct CapacityTests {
             for counter in counters {
                 let queue = DispatchQueue(label: "set-up")
                 nonisolated(unsafe) let counter = counter
-                // A thread of Dispatch would do work that the lab has forgotten.
+                // A thread of Dispatch would run work that the lab has lost.
                 queue.async { counter.value = pthread_equal(pthread_self(), here) != 0 ? 1 : 2 }
             }
             scenario.thread("sums") {
@@ -114,7 +114,7 @@ struct CapacityTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("there is room for 32 threads, and each has a letter")
+    @Test("32 threads fit, and each has a letter")
     func threads() throws {
         let describe: (Scenario) -> Void = { scenario in
             let lock = Box(Mutex(0))
@@ -157,7 +157,7 @@ struct CapacityTests {
         #expect(report.inconclusive == nil && report.failing == 0, "\(report.summary)")
     }
 
-    @Test("a lock is taken again more than 65,536 times")
+    @Test("a recursive lock is taken more than 65,536 times")
     func recursion() {
         let report = explore { scenario in
             let (lock, counter) = (NSRecursiveLock(), Counter())

@@ -6,7 +6,7 @@ import Testing
 struct Classic: Sendable, CustomTestStringConvertible {
     enum Result: Equatable {
         case survives
-        /// What its most telling finding is.
+        /// Its most telling finding.
         case fails(Exploration.Finding.Kind)
     }
 
@@ -24,7 +24,7 @@ struct Classic: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// Every order counts, unless the options are changed: the numbers are those that are known.
+    /// Counts every interleaving unless the options say otherwise, because the known numbers do.
     func report(_ change: (inout Exploration.Options) -> Void = { _ in }) -> Exploration {
         var options = Exploration.Options.everyOrder
         change(&options)
@@ -52,7 +52,7 @@ extension Exploration.Options {
 
 @Suite("Classics", .needsTheLab)
 struct ClassicsTests {
-    @Test("has the result that is known of it", arguments: Classic.all)
+    @Test("has its known result", arguments: Classic.all)
     func result(of classic: Classic) {
         let report = classic.report()
         #expect(report.inconclusive == nil)
@@ -61,7 +61,7 @@ struct ClassicsTests {
         #expect((kind.map { .fails($0) } ?? .survives) == classic.expected, "\(report.text())")
     }
 
-    @Test("no two have the same name")
+    @Test("all names are different")
     func names() {
         #expect(Set(Classic.all.map(\.name)).count == Classic.all.count)
     }

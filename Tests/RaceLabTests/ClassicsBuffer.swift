@@ -1,7 +1,7 @@
 import Foundation
 import RaceLab
 
-/// One place for one item. Whoever puts waits until it is free, whoever takes until it is not.
+/// Room for one item. A producer waits until the buffer is empty, a consumer until it is full.
 class BoundedBuffer {
     fileprivate let changed = NSCondition()
     fileprivate var item: Int?
@@ -55,7 +55,7 @@ final class BufferThatLooksFirst: BoundedBuffer {
 extension Classic {
     static let boundedBuffers = [boundedBuffer, bufferWithoutALoop, bufferThatLooksFirst]
 
-    /// Two consumers, and as many items.
+    /// Two consumers and two items.
     private static func sharing(_ scenario: Scenario, _ buffer: BoundedBuffer) {
         let taken = Scenario.Log<Int?>()
         scenario.thread("producer") { for item in 1...2 { buffer.put(item) } }
@@ -72,7 +72,7 @@ extension Classic {
         }
     }
 
-    /// One consumer, and one item.
+    /// One consumer and one item.
     private static func handing(_ scenario: Scenario, _ buffer: BoundedBuffer) {
         scenario.thread("producer") { buffer.put(1) }
         scenario.thread("consumer") { _ = buffer.take() }

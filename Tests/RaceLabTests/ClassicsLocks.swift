@@ -8,7 +8,7 @@ protocol LockForTwo: AnyObject {
 }
 
 extension Classic {
-    /// Both threads increment a counter in two steps. If the lock works, neither loses anything.
+    /// Both threads increment a counter in two steps. If the lock works, no increment is lost.
     static func incrementing(_ scenario: Scenario, under lock: some LockForTwo) {
         let counter = Counter()
         for (me, name) in ["first", "second"].enumerated() {
@@ -233,7 +233,7 @@ extension Classic {
 // MARK: - Readers and a writer
 
 final class ReadersWriterLock: Sendable {
-    /// How many readers are inside; -1 if it is a writer.
+    /// The number of readers inside; -1 for a writer.
     let inside = Atomic(0)
 
     func read<Result>(_ body: () -> Result) -> Result {
@@ -307,7 +307,7 @@ extension Classic {
     }
 }
 
-/// Lets a value that cannot be copied be shared.
+/// Makes it possible to share a value that cannot be copied.
 final class Box<Value: ~Copyable> {
     let value: Value
 
@@ -364,8 +364,8 @@ extension Classic {
         table(for: ["Plato", "Zeno", "Hypatia"], scenario, forksAreOrdered: true)
     }
 
-    /// Everybody takes the fork to the left first; or, if forks are ordered, the one with the
-    /// lower number.
+    /// Each philosopher takes the left fork first or, if forks are ordered, the one with the lower
+    /// number.
     private static func table(
         for names: [String], _ scenario: Scenario, forksAreOrdered: Bool
     ) {

@@ -181,7 +181,7 @@ extension Classic {
 
 // MARK: - Countdown
 
-/// Several threads count down; the last one adds up what all have found.
+/// Several threads count down; the last one adds up the results of all.
 class Countdown {
     let remaining = Atomic(2)
     let found = [Counter(), Counter()]

@@ -3,12 +3,12 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Pages quote source and output. Here both are made again and compared with what the page says.
+/// Pages quote source and output. These tests generate both again and compare them with the page.
 ///
-/// A line `<!-- report: NAME -->` says what the block of code below it has to be: the report on
-/// the classic of that name. In the same way there are `table`, `exploration.json`, `trace.json` and
-/// `report.markdown`, `trace.markdown`; and `source: FILE: OPENING` for the declaration that
-/// begins with that text. With UPDATE_DOCS=1 in the environment the pages are rewritten instead.
+/// A line `<!-- report: NAME -->` requires the code block below it to be the report on the classic
+/// of that name. `table`, `exploration.json`, `trace.json`, `report.markdown` and `trace.markdown`
+/// work the same way; `source: FILE: OPENING` names the declaration that begins with that text.
+/// With UPDATE_DOCS=1 in the environment the tests rewrite the pages instead.
 @Suite("Pages", .needsTheLab)
 struct PagesTests {
     static let root = URL(filePath: #filePath)
@@ -22,7 +22,7 @@ struct PagesTests {
         return names.filter { $0.hasSuffix(".md") }.sorted().map { "\(folder)/\($0)" }
     }
 
-    @Test("say what the code and the lab say", arguments: pages)
+    @Test("quote the code and the output of the lab exactly", arguments: pages)
     func isTrue(_ page: String) throws {
         let url = PagesTests.root.appending(path: page)
         let lines = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n")
@@ -59,7 +59,7 @@ struct PagesTests {
         }
     }
 
-    @Test("a page that is not true is noticed, with the line")
+    @Test("an outdated page is reported, with the line")
     func notices() throws {
         let lines = ["# Title", "", "<!-- report: atomic increments -->", "```", "old", "```", ""]
         let fresh = try Page(lines, path: "page").made()
@@ -70,7 +70,7 @@ struct PagesTests {
     }
 
     @Test(
-        "a page that asks for what there is not is refused",
+        "a page that refers to something missing is refused",
         arguments: [
             "<!-- report: no such classic -->", "<!-- source: NoSuchFile.swift: func -->",
             "<!-- source: ClassicsPages.swift: no such declaration -->",
@@ -91,7 +91,7 @@ private struct Page {
         self.path = path
     }
 
-    /// The page with every block made afresh.
+    /// The page with every block generated again.
     func made() throws -> [String] {
         var made: [String] = []
         var index = 0
@@ -141,7 +141,7 @@ private struct Page {
         return end.components(separatedBy: "\n")
     }
 
-    /// The declaration that begins with a text, up to the line that closes it.
+    /// The declaration that begins with a text, up to its last line.
     private static func source(_ subject: String, _ place: String) throws -> [String] {
         let parts = subject.components(separatedBy: ": ")
         let url = URL(filePath: #filePath).deletingLastPathComponent().appending(path: parts[0])

@@ -2,7 +2,7 @@ import Foundation
 import RaceLab
 import Synchronization
 
-// The code of the page "Recipes": small classes as they occur in apps, each with a scenario.
+// The code of the page "Recipes": small classes as apps contain them, each with a scenario.
 
 /// Counts downloads. `total` forgets the lock.
 class DownloadCounter {

@@ -1,8 +1,8 @@
 import RaceLab
 import Synchronization
 
-/// A stack without a lock, after Treiber: nodes are numbered, `head` is the number of the topmost
-/// one, and each node knows the one below. -1 stands for none.
+/// A lock-free stack, after Treiber: nodes are numbered, `head` is the number of the topmost one,
+/// and each node has the number of the one below it. -1 means no node.
 class TreiberStack {
     final class Node: Sendable {
         let below = Atomic(-1)
@@ -36,7 +36,7 @@ class TreiberStack {
         }
     }
 
-    /// What is on it, from the top; ends when it would go round in circles.
+    /// The elements from the top. Ends at a cycle.
     var content: [Int] {
         var content: [Int] = []
         var next = head.load(ordering: .relaxed)
@@ -48,10 +48,10 @@ class TreiberStack {
     }
 }
 
-/// The same with a number in `head` that grows with each change: `head` never is again what it was.
+/// The same with a number in `head` that grows with each change: `head` never repeats a value.
 final class CountingStack {
     let nodes = [TreiberStack.Node(), TreiberStack.Node(), TreiberStack.Node()]
-    /// 8 bits for the number of the node, plus one; the rest counts.
+    /// 8 bits for the number of the node, plus one; the remaining bits count changes.
     let head = Atomic(0)
 
     func push(_ node: Int) {

@@ -1,15 +1,15 @@
 import RaceLab
 
-/// What a model says of a program.
+/// What a model predicts for a program.
 struct Prediction {
-    /// What can come of it, "deadlock" included.
+    /// The possible outcomes, including "deadlock".
     let outcomes: Set<String>
-    /// Whether it has a data race; both if the model leaves that open.
+    /// Whether it has a data race; contains both values if the model cannot tell.
     let races: Set<Bool>
 
     static let deadlock = "deadlock"
 
-    /// What the lab says otherwise, with and without reduction.
+    /// Where the lab disagrees with the prediction, with and without reduction.
     func disagreements(
         on name: String, faults: UInt32 = 0, upTo interleavings: Int = 5_000,
         _ describe: @escaping (Scenario) -> Void

@@ -3,7 +3,7 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// What an exploration costs: with reduction, one run for each interleaving that it reports.
+/// The cost of an exploration: with reduction, one run for each interleaving that it reports.
 @Suite("Cost", .needsTheLab)
 struct CostTests {
     private static func reduced(_ describe: @escaping (Scenario) -> Void) -> Exploration {
@@ -12,17 +12,17 @@ struct CostTests {
         return explore(options: options, describe)
     }
 
-    /// Two readers that a writer follows cost a run more for each of them.
+    /// A writer after two readers costs one more run for each reader.
     private static let withReaders = [Classic.cacheMakesTwice.name, Classic.cacheLooksAgain.name]
 
-    @Test("no run of a classic repeats another one", arguments: Classic.all)
+    @Test("no run of a classic repeats another one's interleaving", arguments: Classic.all)
     func classics(_ classic: Classic) {
         let report = classic.report { $0.reduction = true }
         #expect(report.redundant <= (Self.withReaders.contains(classic.name) ? 2 : 0))
     }
 
     @Test(
-        "steps that do not touch the same thing are explored in one order",
+        "independent steps are explored in one order",
         arguments: [(2, 8), (3, 10), (8, 4)])
     func independent(threads: Int, steps: Int) {
         let report = Self.reduced { scenario in
@@ -34,8 +34,8 @@ struct CostTests {
         #expect(report.survives && report.explored == 1 && report.redundant == 0)
     }
 
-    /// Each of `threads` threads writes what only the last one reads: as many orders of reading and
-    /// writing as there are sets of writes that have been made.
+    /// Each of `threads` threads writes a variable that only the last thread reads. There is one
+    /// interleaving for each set of writes that precede their reads.
     @Test("one reader and many writers", arguments: [2, 4, 8])
     func oneReader(writers: Int) {
         let report = Self.reduced { scenario in

@@ -3,7 +3,7 @@ import RaceLabTesting
 import Testing
 
 /// Two threads of m and n accesses have exactly C(m + n, n) interleavings.
-@Suite("The lab counts", .needsTheLab)
+@Suite("The number of interleavings", .needsTheLab)
 struct CountingTests {
     final class Cell {
         var value = 0

@@ -3,8 +3,8 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// What reference counts decide depends on the order of releases, which are no steps.
-@Suite("Reduction knows of reference counts", .needsTheLab)
+/// Some outcomes depend on reference counts, and so on the order of releases, which are no steps.
+@Suite("Reduction respects reference counts", .needsTheLab)
 struct CountsTests {
     private final class Thing {
         var value = 1
@@ -21,7 +21,7 @@ struct CountsTests {
         init(_ thing: Thing? = nil) { strong = thing }
     }
 
-    /// What is decided by who comes first, although no two steps touch the same property.
+    /// A race whose outcome depends on the order, although no two steps access the same property.
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let outcomes: Set<String>

@@ -4,10 +4,10 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// A release belongs to the step before it. An attempt to take the lock can come between the two.
+/// A release belongs to the step before it. An attempt to take the lock can run between the two.
 @Suite("Attempts right before a release", .needsTheLab)
 struct EarlyAttemptTests {
-    /// A holder raises a flag while it holds a lock; another thread sees the flag, and tries.
+    /// The holder of a lock sets a flag; another thread reads it, and then tries to take the lock.
     static func seesAndTries(_ lock: some Lock) -> (Scenario) -> Void {
         { scenario in
             let (flag, lock, seen) = (Box(Atomic(false)), lock.fresh(), Seen())
@@ -23,7 +23,7 @@ struct EarlyAttemptTests {
     }
 
     @Test(
-        "of every kind of lock, an attempt can fail although its holder has done its last step",
+        "an attempt to take any kind of lock can fail although its holder has made its last step",
         arguments: [false, true])
     func everyKind(reduction: Bool) {
         let all = ["down taken", "down refused", "raised taken", "raised refused"]
@@ -40,14 +40,14 @@ struct EarlyAttemptTests {
         }
     }
 
-    @Test("two readers do not refuse one another")
+    @Test("a reader's attempt succeeds while another reader holds the lock")
     func readers() {
         let report = explore(
             Self.seesAndTries(WriterLock(holdsToRead: true, attemptsToRead: true)))
         #expect(Set(report.outcomes.keys) == ["down taken", "raised taken"])
     }
 
-    @Test("not when the holder's end has been waited for")
+    @Test("an attempt after a join of the holder succeeds")
     func afterJoin() {
         let report = explore { scenario in
             let (shared, lock, seen) = (Shared(), NSLock(), Seen())
@@ -64,7 +64,7 @@ struct EarlyAttemptTests {
             Set(report.outcomes.keys) == ["taken taken", "refused taken"], "\(report.summary)")
     }
 
-    @Test("not when a lock has been taken that the holder has released later")
+    @Test("an attempt after a later release of the holder succeeds")
     func afterALaterRelease() {
         let report = explore { scenario in
             let (shared, inner, outer, seen) = (Shared(), NSLock(), NSLock(), Seen())
@@ -82,7 +82,7 @@ struct EarlyAttemptTests {
             "\(report.summary)")
     }
 
-    @Test("who tries until it succeeds comes to an end", arguments: [false, true])
+    @Test("a loop of attempts ends", arguments: [false, true])
     func triesAgainAndAgain(reduction: Bool) {
         var options = Exploration.Options()
         options.reduction = reduction
@@ -110,7 +110,7 @@ struct EarlyAttemptTests {
 
     // MARK: Schedules
 
-    /// A class that takes the flag for the release.
+    /// A class that assumes that the lock is free once the flag is set.
     static func assumes(_ scenario: Scenario) {
         let (shared, lock) = (Shared(), NSLock())
         scenario.thread("holder") {
@@ -131,7 +131,7 @@ struct EarlyAttemptTests {
         return options
     }()
 
-    @Test("the minus in a schedule is where it happens, and brings it about again")
+    @Test("the minus in a schedule marks the early attempt, and a replay reproduces it")
     func schedule() throws {
         let report = explore(options: Self.options, Self.assumes)
         let finding = try #require(report.findings.first { $0.kind == .failedCheck })
@@ -150,7 +150,7 @@ struct EarlyAttemptTests {
     }
 
     @Test(
-        "a minus where no release can come later is refused with the step",
+        "a minus at a step where no release can come later is refused with the step",
         arguments: [("HHA-A", 3), ("H-HAA", 1), ("HHAA-AA", 6)])
     func mismatch(schedule: String, step: Int) {
         let mismatch = #expect(throws: Exploration.ReplayError.self) {
@@ -161,7 +161,7 @@ struct EarlyAttemptTests {
         #expect(isAboutMinus == (step < 6), "\(mismatch?.description ?? "")")
     }
 
-    @Test("in the table the holder's bar ends behind the attempt that fails")
+    @Test("in the table the holder's bar ends after the failing attempt")
     func table() throws {
         let trace = try Exploration.replay("HHAA-A", Self.assumes)
         let rows = trace.table().split(separator: "\n").map(String.init)
@@ -175,7 +175,7 @@ struct EarlyAttemptTests {
             })
     }
 
-    @Test("texts and schedules are the same thing")
+    @Test("a schedule survives the conversion to text and back")
     func texts() throws {
         for text in ["A-", "AB-A", "B-5A", "AB-BB-", "A5A-"] {
             let schedule = try Exploration.Schedule(text, threads: ["a", "b"])
@@ -187,7 +187,7 @@ struct EarlyAttemptTests {
 
 // MARK: - Locks
 
-/// What an attempt has seen, where the lab does not see it.
+/// The results of an attempt, stored where the lab does not see them.
 final class Seen: @unchecked Sendable {
     private let texts = UnsafeMutablePointer<[String]>.allocate(capacity: 1)
 
@@ -221,7 +221,7 @@ struct PlainLock: Lock {
     func attempt() -> Bool { lock.try() && released(lock.unlock) }
 }
 
-/// Taken twice and released twice: only the last release is one.
+/// Takes a recursive lock twice and releases it twice: only the last release frees it.
 struct Recursive: Lock {
     let lock = NSRecursiveLock()
     func fresh() -> Self { Self() }

@@ -3,11 +3,11 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// A thread that waits where the lab does not see it is lost for good, and these tests leave some
-/// behind. Each takes the second for which the lab waits before it says so.
+/// A thread that blocks in a call that the lab does not control is lost, and these tests leave some
+/// of them behind. Each test takes the second after which the lab reports such a thread.
 @Suite("The lab reports what it cannot see", .serialized, .needsTheLab)
 struct BlockedEntryPointTests {
-    /// Blocks until somebody writes, which nobody does.
+    /// Blocks until data is written to the pipe, which never happens.
     private static func readFromPipe() {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
@@ -15,7 +15,7 @@ struct BlockedEntryPointTests {
         _ = read(ends[0], &byte, 1)
     }
 
-    /// Blocks until the signal comes, which nobody sends.
+    /// Blocks until the signal arrives, which is never sent.
     private static func waitForSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -47,7 +47,7 @@ struct BlockedEntryPointTests {
         #expect(!report.survives, sourceLocation: sourceLocation)
     }
 
-    /// What the lab does next is not touched by the thread that it has lost.
+    /// Checks that the lost thread does not affect the next exploration.
     private func expectNextExplorationWorks(sourceLocation: SourceLocation = #_sourceLocation) {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
@@ -88,7 +88,7 @@ struct BlockedEntryPointTests {
         expectNextExplorationWorks()
     }
 
-    @Test("a thread that was started by another one")
+    @Test("a thread that another thread has started")
     func startedThread() {
         let report = explore { scenario in
             let shared = Shared()
@@ -106,7 +106,7 @@ struct BlockedEntryPointTests {
         expectNextExplorationWorks()
     }
 
-    @Test("a lost thread that comes back later goes away without doing harm")
+    @Test("a lost thread that continues later does no harm")
     func comesBack() {
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)

@@ -5,9 +5,9 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-@Suite("The lab hears conditions and semaphores", .needsTheLab)
+@Suite("The lab controls conditions and semaphores", .needsTheLab)
 struct ConditionEntryPointTests {
-    /// One place for one item.
+    /// Room for one item.
     final class Buffer: @unchecked Sendable {
         private let condition = NSCondition()
         private var item: Int?
@@ -61,13 +61,13 @@ struct ConditionEntryPointTests {
         }
     }
 
-    @Test("a bounded buffer whose users wait in a loop does not fail")
+    @Test("a bounded buffer whose threads wait in a loop does not fail")
     func boundedBuffer() {
         let report = oneProducerTwoConsumers(waitsInLoop: true)
         #expect(report.inconclusive == nil && report.failing == 0, "\(report.summary)")
     }
 
-    @Test("with `if` in place of `while` somebody takes what is not there")
+    @Test("with `if` instead of `while` a thread takes an item that is not there")
     func ifInPlaceOfWhile() {
         let report = oneProducerTwoConsumers(waitsInLoop: false)
         #expect(
@@ -97,7 +97,7 @@ struct ConditionEntryPointTests {
         }
     }
 
-    @Test("a signal that finds nobody waiting is lost")
+    @Test("a signal that finds no waiting thread is lost")
     func lostWakeUp() {
         #expect(waitForFlag(lookingUnderLock: true).survives)
         let report = waitForFlag(lookingUnderLock: false)
@@ -106,7 +106,7 @@ struct ConditionEntryPointTests {
         #expect(reason?.contains("'waiter' waits at EntryPointTestsConditions.swift:") == true)
     }
 
-    @Test("one signal wakes one")
+    @Test("one signal wakes one thread")
     func signalWakesOne() {
         let report = explore { scenario in
             let condition = NSCondition()
@@ -123,7 +123,7 @@ struct ConditionEntryPointTests {
         #expect(report.findings.allSatisfy { $0.kind == .deadlock }, "\(report.summary)")
     }
 
-    @Test("of those who wait it wakes the one that has waited longest")
+    @Test("a signal wakes the thread that has waited longest")
     func signalWakesFirst() {
         let report = explore { scenario in
             let condition = NSCondition()
@@ -152,7 +152,7 @@ struct ConditionEntryPointTests {
         #expect(report.outcomes.count == 3, "\(report.outcomes)")
     }
 
-    @Test("waiting until a given time ends when nobody signals, and only then")
+    @Test("a wait times out if no thread signals, and only then")
     func timedWait() {
         let report = explore { scenario in
             let (shared, condition) = (Shared(), NSCondition())
@@ -172,7 +172,7 @@ struct ConditionEntryPointTests {
         #expect(Set(report.outcomes.keys) == ["was woken", "gave up"])
     }
 
-    @Test("who was woken in time waits for the lock like anybody else")
+    @Test("a thread that is woken in time competes for the lock like any other")
     func wokenInTime() {
         let report = explore { scenario in
             let (shared, condition) = (Shared(), NSCondition())
@@ -193,7 +193,7 @@ struct ConditionEntryPointTests {
         #expect(report.passingSchedule == nil)
     }
 
-    @Test("who signals again and again does wake whoever falls asleep in between")
+    @Test("repeated signals wake threads that begin to wait in between")
     func signalsInALoop() {
         let report = explore { scenario in
             let (isDone, condition) = (Box(Atomic(false)), NSCondition())
@@ -215,8 +215,8 @@ struct ConditionEntryPointTests {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSConditionLock(condition: 0))
             scenario.thread("second") {
-                // Without a date Foundation for Linux counts the nanoseconds to the distant
-                // future, for which there are too few numbers: it traps, lab or no lab.
+                // Without a date, Foundation for Linux converts the distant future to nanoseconds.
+                // That overflows and traps, with or without the lab.
                 guard lock.lock(whenCondition: 1, before: Date() + 3600) else { return }
                 shared.items.append(2)
                 lock.unlock()
@@ -231,7 +231,7 @@ struct ConditionEntryPointTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("a semaphore of one is a lock; of two it is none", arguments: [1, 2])
+    @Test("a semaphore of one is a lock; a semaphore of two is not", arguments: [1, 2])
     func semaphoreAsLock(count: Int) {
         let report = explore { scenario in
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: count))
@@ -247,7 +247,7 @@ struct ConditionEntryPointTests {
         #expect(report.reasons(.overlap).isEmpty == (count == 1))
     }
 
-    @Test("a semaphore that nobody signals: a deadlock")
+    @Test("a semaphore that no thread signals: a deadlock")
     func semaphoreForEver() {
         var lastWait = ""
         let report = explore { scenario in
@@ -264,7 +264,7 @@ struct ConditionEntryPointTests {
             ], "\(report.summary)")
     }
 
-    @Test("what is done before a signal happens before what follows the wait")
+    @Test("what precedes a signal happens before what follows the wait")
     func semaphoreOrders() {
         let report = explore { scenario in
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
@@ -280,7 +280,7 @@ struct ConditionEntryPointTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("an attempt on a semaphore does not wait; a wait with a time gives up in the end")
+    @Test("an attempt on a semaphore does not wait; a wait with a time-out ends")
     func semaphoreTimeouts() {
         let attempt = explore { scenario in
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
@@ -303,7 +303,7 @@ struct ConditionEntryPointTests {
         #expect(patient.survives, "\(patient.summary)")
     }
 
-    @Test("when time is up, who could go on has gone on, be it only to release a lock")
+    @Test("a time-out fires only when no other thread is enabled, not even to release a lock")
     func releasedWhenTimeIsUp() {
         let report = explore { scenario in
             let (lock, shared, semaphore) = (NSLock(), Shared(), DispatchSemaphore(value: 0))

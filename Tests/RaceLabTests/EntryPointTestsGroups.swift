@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The lab controls dispatch groups", .needsTheLab)
 struct GroupEntryPointTests {
-    @Test("what is done before a group is left is seen by the thread that waits for it")
+    @Test("what a thread does before it leaves a group happens before the end of a wait")
     func wait() {
         let report = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
@@ -24,7 +24,7 @@ struct GroupEntryPointTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("a group that is left too early does not keep two threads apart")
+    @Test("a group that is left too early does not prevent a data race")
     func leftTooEarly() {
         let report = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
@@ -41,7 +41,7 @@ struct GroupEntryPointTests {
         #expect(!report.findings.isEmpty && report.passingSchedule == nil, "\(report.text())")
     }
 
-    @Test("two workers, one of which enters too late: the waiter may go on without it")
+    @Test("two workers, one of which enters too late: the wait may end without it")
     func enteredTooLate() {
         let report = explore { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
@@ -61,7 +61,7 @@ struct GroupEntryPointTests {
         #expect(report.survives && report.outcomes.keys.sorted() == ["0", "1", "2"])
     }
 
-    @Test("a group that nobody leaves: a deadlock, and its place")
+    @Test("a group that is never left: a deadlock, with its place")
     func neverLeft() throws {
         var line = ""
         let describe = { (scenario: Scenario) in
@@ -80,7 +80,7 @@ struct GroupEntryPointTests {
         #expect(trace.steps.map(\.kind) == [.modify, .enter])
     }
 
-    @Test("a wait that ends at a given time, and one that does not wait")
+    @Test("a wait with a time-out, and one that does not block")
     func timeouts() {
         let report = explore { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
@@ -125,7 +125,7 @@ struct GroupEntryPointTests {
     }
 
     @Test(
-        "the work that follows a group is sent when it has finished, once, and sees all of it",
+        "the notification of a group is sent when it has finished, once, and sees all its work",
         arguments: ["serial", "main", "global"])
     func notify(on name: String) {
         let report = explore { scenario in
@@ -157,7 +157,7 @@ struct GroupEntryPointTests {
         }
     }
 
-    @Test("of a group that is used again, each notification follows its own round")
+    @Test("when a group is used again, each notification follows its own round")
     func usedAgain() {
         let report = explore { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
@@ -177,7 +177,7 @@ struct GroupEntryPointTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("the work that follows a group does not wait for what comes later")
+    @Test("a group's notification does not wait for later work")
     func doesNotSeeLater() {
         let report = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
@@ -191,7 +191,7 @@ struct GroupEntryPointTests {
         #expect(!report.findings.isEmpty, "\(report.text())")
     }
 
-    @Test("what waits within work of a queue for work of the same queue: a deadlock")
+    @Test("work on a queue waits for work on the same queue: a deadlock")
     func waitsOnItsQueue() {
         let report = explore { scenario in
             let (group, queue) = (DispatchGroup(), DispatchQueue(label: "serial"))
@@ -207,7 +207,7 @@ struct GroupEntryPointTests {
         #expect(report.reasons(.deadlock).first?.contains("for work to finish") == true)
     }
 
-    @Test("a group in which barriers are", arguments: [true, false])
+    @Test("a group with barriers", arguments: [true, false])
     func barriers(isBarrier: Bool) {
         let report = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
@@ -246,7 +246,7 @@ struct GroupEntryPointTests {
         #expect(report.inconclusive == nil)
     }
 
-    @Test("a group that is left while a scenario is set up, by work that was sent there")
+    @Test("a group that work sent during set-up leaves")
     func leftDuringSetUp() {
         let report = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
@@ -263,7 +263,7 @@ struct GroupEntryPointTests {
     }
 
     @Test(
-        "a group that is left more often than it was entered ends the process, as it does outside")
+        "a group that is left more often than it was entered ends the process, as without the lab")
     func leftTooOften() {
         var options = Exploration.Options()
         options.isolation = .childProcess()
@@ -279,7 +279,7 @@ struct GroupEntryPointTests {
         #expect(report.findings.first?.kind == .crash, "\(report.text())")
     }
 
-    @Test("a group that was entered before the scenario: no verdict")
+    @Test("a group that was entered before the scenario is inconclusive")
     func enteredBefore() {
         let group = DispatchGroup()
         group.enter()
@@ -294,7 +294,7 @@ struct GroupEntryPointTests {
         #expect(place.contains("EntryPointTestsGroups.swift"))
     }
 
-    @Test("reduction leaves out nothing of groups", arguments: [false, true])
+    @Test("reduction loses no outcome of groups", arguments: [false, true])
     func reduced(reduction: Bool) {
         var options = Exploration.Options()
         options.reduction = reduction
@@ -312,7 +312,7 @@ struct GroupEntryPointTests {
             }
             scenario.outcome { log.entries.joined() }
         }
-        // "a" comes before "c"; and a wait that has succeeded after "a".
+        // "a" comes before "c", and a successful wait comes after "a".
         let orders = Set(report.outcomes.keys)
         let all =
             Self.orders(of: ["a", "b", "c", "true"]) + Self.orders(of: ["a", "b", "c", "false"])
@@ -334,7 +334,7 @@ struct GroupEntryPointTests {
 
 @Suite("The lab controls work items", .needsTheLab)
 struct WorkItemEntryPointTests {
-    @Test("a thread that waits for an item sees what it did", arguments: [true, false])
+    @Test("a thread that waits for an item sees what the item did", arguments: [true, false])
     func wait(waits: Bool) {
         let report = explore { scenario in
             let shared = Shared()
@@ -349,7 +349,7 @@ struct WorkItemEntryPointTests {
         #expect(report.survives == waits && report.inconclusive == nil, "\(report.text())")
     }
 
-    @Test("what follows an item is done after it, and once")
+    @Test("a notification of an item runs after it, and once")
     func notify() {
         let report = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
@@ -361,7 +361,7 @@ struct WorkItemEntryPointTests {
         #expect(report.survives && report.explored > 1, "\(report.text())")
     }
 
-    @Test("an item that is canceled in time does nothing, and has finished all the same")
+    @Test("an item that is canceled in time does nothing, but finishes")
     func cancel() {
         let report = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<String>())
@@ -378,7 +378,7 @@ struct WorkItemEntryPointTests {
         #expect(Set(report.outcomes.keys) == [#"["0"]"#, #"["1"]"#])
     }
 
-    @Test("whether an item is canceled is asked again and again")
+    @Test("an item can check repeatedly whether it is canceled")
     func isCancelled() {
         let report = explore { scenario in
             let shared = Shared()
@@ -389,7 +389,7 @@ struct WorkItemEntryPointTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("an item that is performed on the spot")
+    @Test("an item that is performed directly")
     func perform() {
         let report = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
@@ -404,7 +404,7 @@ struct WorkItemEntryPointTests {
         #expect(report.survives && report.outcomes.keys.sorted() == ["[1]"], "\(report.text())")
     }
 
-    @Test("an item that is performed on the spot, and perhaps canceled before: no verdict")
+    @Test("an item that is performed directly, after a possible cancellation, is inconclusive")
     func performOrCancel() {
         let report = explore { scenario in
             let shared = Shared()
@@ -418,7 +418,7 @@ struct WorkItemEntryPointTests {
         }
     }
 
-    @Test("an item that nobody does: a deadlock")
+    @Test("an item that is never performed: a deadlock")
     func neverDone() {
         let report = explore { scenario in
             let item = DispatchWorkItem {}
@@ -427,7 +427,7 @@ struct WorkItemEntryPointTests {
         #expect(report.reasons(.deadlock).first?.hasSuffix("for work to finish") == true)
     }
 
-    @Test("an item carries its barrier with it", arguments: [true, false])
+    @Test("an item keeps its barrier flag", arguments: [true, false])
     func barrier(isBarrier: Bool) {
         let report = explore { scenario in
             let shared = Shared()
@@ -453,7 +453,7 @@ struct WorkItemEntryPointTests {
 
 @Suite("The lab controls concurrentPerform", .needsTheLab)
 struct ConcurrentPerformTests {
-    @Test("two rounds are done at the same time", arguments: [true, false])
+    @Test("two rounds run concurrently", arguments: [true, false])
     func twoAtOnce(isLocked: Bool) {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
@@ -471,7 +471,7 @@ struct ConcurrentPerformTests {
         #expect(report.inconclusive == nil && report.explored > 1)
     }
 
-    @Test("each round has its number, and sees what was done before")
+    @Test("each round has its number, and sees what happened before the call")
     func numbers() {
         let report = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
@@ -487,7 +487,7 @@ struct ConcurrentPerformTests {
         #expect(Set(report.outcomes.keys) == Set(orders))
     }
 
-    @Test("one round, and none, are done by the thread itself", arguments: 0...1)
+    @Test("a single round, or none, runs on the calling thread", arguments: 0...1)
     func few(count: Int) {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSRecursiveLock())
@@ -503,7 +503,7 @@ struct ConcurrentPerformTests {
         #expect(report.survives && report.threads == ["only"], "\(report.text())")
     }
 
-    @Test("rounds that wait for one another crosswise: a deadlock")
+    @Test("rounds that wait for each other in opposite order: a deadlock")
     func deadlock() {
         let report = explore { scenario in
             let locks = [NSLock(), NSLock()]
@@ -518,7 +518,7 @@ struct ConcurrentPerformTests {
         #expect(report.passingSchedule != nil)
     }
 
-    @Test("more rounds than there is room for: no verdict, and the process goes on")
+    @Test("too many rounds: inconclusive, and the process continues")
     func tooMany() {
         let report = explore { scenario in
             let shared = Shared()
@@ -529,7 +529,7 @@ struct ConcurrentPerformTests {
         #expect(report.inconclusive == .tooManyThreads(thread: "only"), "\(report.text())")
     }
 
-    @Test("rounds within rounds, and two threads that each do some")
+    @Test("nested rounds, and two threads that both start rounds")
     func nested() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
@@ -547,7 +547,7 @@ struct ConcurrentPerformTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("during set-up and in a check the rounds are done one after the other")
+    @Test("during set-up and in a check, rounds run one after the other")
     func betweenRuns() {
         let report = explore { scenario in
             let (shared, before) = (Shared(), Shared())

@@ -5,10 +5,10 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-@Suite("What is sent with a delay may be done at any later time", .needsTheLab)
+@Suite("Delayed work may run at any later time", .needsTheLab)
 struct DelayedWorkTests {
     @Test(
-        "before and after everything that nothing orders", arguments: ["main", "global", "serial"])
+        "it runs at any point that is not ordered with it", arguments: ["main", "global", "serial"])
     func anyTime(queue name: String) {
         let report = explore { scenario in
             let log = Scenario.Log<String>()
@@ -32,7 +32,7 @@ struct DelayedWorkTests {
         }
     }
 
-    @Test("it sees what was done before it was sent, and races with what comes after")
+    @Test("it sees what was done before it was sent, and races with later accesses")
     func order() {
         let report = explore { scenario in
             let shared = Shared()
@@ -55,7 +55,7 @@ struct DelayedWorkTests {
     }
 
     @Test(
-        "a thread that waits for it is not stuck", arguments: ["semaphore", "group", "condition"])
+        "a thread can wait for it", arguments: ["semaphore", "group", "condition"])
     func waits(for kind: String) {
         let report = explore { scenario in
             let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
@@ -80,7 +80,7 @@ struct DelayedWorkTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("a work item that is sent with a delay can be canceled until it begins")
+    @Test("a delayed work item can be canceled until it begins")
     func canceled() {
         let report = explore { scenario in
             let shared = Shared()
@@ -95,7 +95,7 @@ struct DelayedWorkTests {
         #expect(Set(report.outcomes.keys) == ["0", "1"])
     }
 
-    @Test("sent while the scenario is set up, it runs beside the threads")
+    @Test("delayed work that is sent during set-up runs concurrently with the threads")
     func duringSetUp() {
         let report = explore { scenario in
             let (log, shared) = (Scenario.Log<String>(), Shared())
@@ -111,7 +111,7 @@ struct DelayedWorkTests {
         #expect(Set(report.outcomes.keys) == ["later a b", "a later b", "a b later"])
     }
 
-    @Test("what is sent for a time that never comes is never done")
+    @Test("work that is sent for a time in the distant future never runs")
     func never() {
         let report = explore { scenario in
             let shared = Shared()
@@ -138,8 +138,8 @@ struct DelayedWorkTests {
     }
 }
 
-/// What goes on where the lab does not see it leaves no verdict, and is named with its place.
-@Suite("What the lab does not control leaves no verdict", .needsTheLab)
+/// Operations that the lab does not control are inconclusive, and reported with their place.
+@Suite("Operations that the lab does not control are inconclusive", .needsTheLab)
 struct UncontrolledTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -151,7 +151,7 @@ struct UncontrolledTests {
     private static let operations = OperationQueue()
     private static func signaled(_ shared: Shared) async { shared.value += 1 }
 
-    /// In a run, they are explored: see TaskTests.
+    /// While the lab explores, it controls these: see TaskTests.
     static let tasks: [Case] = [
         Case(testDescription: "a task", words: "task") { shared in
             Task { await signaled(shared) }
@@ -194,7 +194,7 @@ struct UncontrolledTests {
         },
     ]
 
-    /// In a child process, since what goes on there goes on.
+    /// In a child process, because the operation continues in its process.
     private static var isolated: Exploration.Options {
         var options = Exploration.Options()
         options.isolation = .childProcess()
@@ -225,7 +225,7 @@ struct UncontrolledTests {
         expectNamed(report, example.words)
     }
 
-    @Test("while a scenario is set up", arguments: tasks + cases)
+    @Test("during set-up", arguments: tasks + cases)
     func inSetUp(_ example: Case) {
         let report = explore(options: Self.isolated) { scenario in
             let shared = Shared()
@@ -249,7 +249,7 @@ struct UncontrolledTests {
         let continuation = Mutex<CheckedContinuation<Void, Never>?>(nil)
     }
 
-    @Test("resuming a task that waits outside")
+    @Test("resuming a task that waits outside the scenario")
     func resumed() async {
         let waiting = Waiting()
         Task {
@@ -266,7 +266,7 @@ struct UncontrolledTests {
         expectNamed(report, "task")
     }
 
-    @Test("a thread that is started while a scenario is set up", arguments: [true, false])
+    @Test("a thread that is started during set-up", arguments: [true, false])
     func threadOfSetUp(isJoined: Bool) {
         let report = explore { scenario in
             let shared = Shared()
@@ -287,7 +287,7 @@ struct UncontrolledTests {
     private static let semaphore = DispatchSemaphore(value: 0)
 
     @Test(
-        "a wait for what may be signalled outside", arguments: ["semaphore", "condition", "group"])
+        "a wait for a signal from outside", arguments: ["semaphore", "condition", "group"])
     func signalledOutside(kind: String) {
         let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
         let group = DispatchGroup()
@@ -308,7 +308,7 @@ struct UncontrolledTests {
         expectNamed(report, "outside of the scenario")
     }
 
-    @Test("a semaphore that is a global, also when the scenario is the first to use it")
+    @Test("a semaphore in a global, even if the scenario is the first to use it")
     func globalSemaphore() {
         let report = explore { scenario in
             scenario.thread("waiter") { Self.semaphore.wait() }
@@ -318,7 +318,7 @@ struct UncontrolledTests {
 
     nonisolated(unsafe) private static var isReady = false
 
-    @Test("a wait for a change of a global")
+    @Test("waiting for a change of a global")
     func globalFlag() {
         let report = explore { scenario in
             scenario.thread("waiter") { while !Self.isReady {} }
@@ -349,7 +349,7 @@ struct UncontrolledTests {
         var value = 0
     }
 
-    @Test("what would be isolated to an actor is never called")
+    @Test("an isolated function of an actor is never called")
     @MainActor func isolatedToAnActor() {
         let model = Model()
         let inherited = explore { scenario in

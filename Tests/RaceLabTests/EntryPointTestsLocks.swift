@@ -3,7 +3,7 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// What threads share in these tests.
+/// The variables that threads share in these tests.
 final class Shared: @unchecked Sendable {
     var value = 0
     var other = 0
@@ -11,7 +11,7 @@ final class Shared: @unchecked Sendable {
     var items: [Int] = []
 }
 
-/// The file and line of what follows in the source, as findings name it.
+/// The file and line of the code that follows, as findings name them.
 func place(_ offset: Int = 0, file: String = #fileID, line: Int = #line) -> String {
     "\(file.split(separator: "/").last!):\(line + offset)"
 }
@@ -23,9 +23,9 @@ extension Exploration {
     }
 }
 
-@Suite("The lab hears locks of Foundation", .needsTheLab)
+@Suite("The lab controls locks of Foundation", .needsTheLab)
 struct LockEntryPointTests {
-    @Test("an NSLock keeps two threads apart")
+    @Test("an NSLock prevents a data race")
     func lockKeepsApart() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
@@ -42,7 +42,7 @@ struct LockEntryPointTests {
         #expect(report.explored > 1)
     }
 
-    @Test("two NSLocks keep nobody apart")
+    @Test("two NSLocks do not prevent a data race")
     func differentLocks() {
         let report = explore { scenario in
             let shared = Shared()
@@ -80,7 +80,7 @@ struct LockEntryPointTests {
         #expect(report.reasons(.deadlock) == [expected], "\(report.summary)")
     }
 
-    @Test("withLock, which is compiled into the program without lines, is named by who calls it")
+    @Test("withLock, which is inlined without lines, is reported at its caller")
     func withLockInsideItself() {
         var places: [String] = []
         let report = explore { scenario in
@@ -97,7 +97,7 @@ struct LockEntryPointTests {
         #expect(report.reasons(.deadlock) == [expected], "\(report.summary)")
     }
 
-    @Test("a lock that lives on is free again after a deadlock")
+    @Test("a lock that outlives the scenario is free again after a deadlock")
     func survivingLock() {
         let (one, two) = (NSLock(), NSLock())
         for _ in 1...2 {
@@ -111,7 +111,7 @@ struct LockEntryPointTests {
         }
     }
 
-    @Test("a recursive lock can be taken again by its owner, and frees when released as often")
+    @Test("a recursive lock can be taken again by its owner, and needs as many releases")
     func recursiveLock() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSRecursiveLock())
@@ -125,7 +125,7 @@ struct LockEntryPointTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("a plain lock cannot")
+    @Test("a plain lock cannot be taken again by its owner")
     func plainLockTwice() {
         var places: [String] = []
         let report = explore { scenario in
@@ -142,7 +142,7 @@ struct LockEntryPointTests {
             ], "\(report.summary)")
     }
 
-    @Test("trying succeeds or fails, depending on who comes first")
+    @Test("an attempt succeeds or fails, depending on which thread comes first")
     func tryLock() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
@@ -159,7 +159,7 @@ struct LockEntryPointTests {
         #expect(Set(report.outcomes.keys) == ["true", "false"])
     }
 
-    @Test("waiting until a given time ends if nobody releases the lock, and only then")
+    @Test("a wait times out if no thread releases the lock, and only then")
     func lockBefore() {
         let never = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
@@ -210,7 +210,7 @@ struct LockEntryPointTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    /// A lock for readers and writers, on the heap, where it stays in its place.
+    /// A readers-writer lock on the heap, where its address never changes.
     final class ReadersAndWriters: @unchecked Sendable {
         private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
 
@@ -234,7 +234,7 @@ struct LockEntryPointTests {
         }
     }
 
-    @Test("readers go side by side, a writer goes alone")
+    @Test("readers share the lock, a writer excludes all others")
     func readersAndWriter() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), ReadersAndWriters())
@@ -255,7 +255,7 @@ struct LockEntryPointTests {
         #expect(Set(report.outcomes.keys) == ["in out in out", "in in out out"])
     }
 
-    @Test("two who modify as readers race")
+    @Test("two threads that write under the read lock race")
     func modifyingReaders() {
         let report = explore { scenario in
             let (shared, lock) = (Shared(), ReadersAndWriters())
@@ -264,11 +264,11 @@ struct LockEntryPointTests {
             }
         }
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
-        // Also when one is long out of it before the other comes in.
+        // Even if one thread releases the lock long before the other takes it.
         #expect(report.passingSchedule == nil)
     }
 
-    @Test("a reader keeps a writer waiting, and is named when both wait for ever")
+    @Test("a reader blocks a writer, and is named when both wait forever")
     func readerBlocksWriter() {
         let report = explore { scenario in
             let (lock, gate) = (ReadersAndWriters(), NSLock())

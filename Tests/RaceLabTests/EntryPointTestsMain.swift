@@ -4,7 +4,7 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// In a child process, for what must not end this one.
+/// Tests that could end the process explore in a child process.
 @Suite("The main queue is the main thread", .needsTheLab)
 struct MainQueueTests {
     @MainActor private final class Model {
@@ -35,7 +35,7 @@ struct MainQueueTests {
         #expect(report.survives && report.explored > 1, "\(report.text())")
     }
 
-    @Test("what asks whether it runs on the main thread is told so", arguments: [true, false])
+    @Test("checks for the main thread succeed there", arguments: [true, false])
     func checks(isSync: Bool) {
         let key = DispatchSpecificKey<Int>()
         DispatchQueue.main.setSpecific(key: key, value: 7)
@@ -61,7 +61,7 @@ struct MainQueueTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("what is written for the main thread alone traps elsewhere, as it does outside")
+    @Test("code for the main thread traps on other threads, as it does without the lab")
     func elsewhere() {
         let report = explore(options: Self.isolated) { scenario in
             let shared = Shared()
@@ -83,7 +83,7 @@ struct MainQueueTests {
         #expect(not.findings.first?.kind == .crash, "\(not.text())")
     }
 
-    @Test("all of it runs on one thread, also what is waited for", arguments: [true, false])
+    @Test("all work runs on one thread, including synchronous work", arguments: [true, false])
     func oneThread(waits: Bool) {
         let report = explore { scenario in
             let log = Scenario.Log<pthread_t>()
@@ -148,7 +148,7 @@ struct MainQueueTests {
             !report.reasons(.deadlock).isEmpty && report.passingSchedule != nil, "\(report.text())")
     }
 
-    @Test("what is waited for is done between what was sent before and after it")
+    @Test("synchronous work runs between the work that was sent before and after it")
     func order() {
         let report = explore { scenario in
             let log = Scenario.Log<Int>()
@@ -163,10 +163,10 @@ struct MainQueueTests {
     }
 }
 
-@Suite("What a scenario sends to queues while it is set up", .needsTheLab)
+@Suite("Work that is sent to queues during set-up", .needsTheLab)
 struct SetUpWorkTests {
     @Test(
-        "is done before its threads begin, whichever queue it is sent to",
+        "runs before the threads begin, on every kind of queue",
         arguments: ["main", "global", "serial", "concurrent"])
     func done(queue name: String) {
         let report = explore { scenario in
@@ -183,7 +183,7 @@ struct SetUpWorkTests {
     }
 
     @Test(
-        "is done when set-up waits for it",
+        "runs when set-up waits for it",
         arguments: ["main", "global", "serial", "concurrent"])
     func waits(queue name: String) {
         let report = explore { scenario in
@@ -212,7 +212,7 @@ struct SetUpWorkTests {
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("is done in the order of each queue")
+    @Test("runs in the order of each queue")
     func ordered() {
         let report = explore { scenario in
             let (shared, queue) = (Shared(), DispatchQueue(label: "serial"))

@@ -5,7 +5,7 @@ import RaceLabTesting
 import Stage3ThreadSafe
 import Testing
 
-@Suite("The lab hears dispatch queues", .needsTheLab)
+@Suite("The lab controls dispatch queues", .needsTheLab)
 struct DispatchQueueEntryPointTests {
     private func increments(on queue: @escaping () -> DispatchQueue) -> Exploration {
         explore { scenario in
@@ -16,7 +16,7 @@ struct DispatchQueueEntryPointTests {
         }
     }
 
-    @Test("a serial queue is a lock, a concurrent one is none")
+    @Test("a serial queue is a lock; a concurrent queue is not")
     func serialAndConcurrent() {
         let serial = increments { DispatchQueue(label: "serial") }
         #expect(serial.survives, "\(serial.summary)")
@@ -34,7 +34,7 @@ struct DispatchQueueEntryPointTests {
         #expect(!global.reasons(.overlap).isEmpty, "\(global.summary)")
     }
 
-    @Test("attributes that are derived from those of a concurrent queue are concurrent")
+    @Test("attributes derived from those of a concurrent queue are concurrent")
     func derivedAttributes() {
         let report = increments {
             DispatchQueue(
@@ -57,7 +57,7 @@ struct DispatchQueueEntryPointTests {
         }
     }
 
-    @Test("a barrier is the lock of a writer; without it, the writer races")
+    @Test("a barrier works like a writer's lock; without it, the writer races")
     func barrier() {
         let withBarrier = readersAndWriter(barrier: true)
         #expect(withBarrier.survives, "\(withBarrier.summary)")
@@ -83,7 +83,7 @@ struct DispatchQueueEntryPointTests {
             ], "\(report.summary)")
     }
 
-    @Test("two queues that wait for one another; a queue that lives on is free again")
+    @Test("two queues that wait for each other; a queue that outlives the scenario is free again")
     func oppositeOrder() {
         let (one, two) = (DispatchQueue(label: "one"), DispatchQueue(label: "two"))
         for _ in 1...2 {
@@ -98,7 +98,7 @@ struct DispatchQueueEntryPointTests {
         }
     }
 
-    @Test("the work finds itself on its queue, and its result and error come back")
+    @Test("work runs on its queue, and its result or error is returned")
     func insideTheWork() {
         struct Failure: Error {}
         let key = DispatchSpecificKey<Int>()
@@ -124,7 +124,7 @@ struct DispatchQueueEntryPointTests {
 
 @Suite("The lab's own queue", .needsTheLab)
 struct LabQueueTests {
-    @Test("does what it is sent in order")
+    @Test("runs work in the order in which it was sent")
     func order() {
         let report = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
@@ -138,7 +138,7 @@ struct LabQueueTests {
         #expect(report.explored > 3)
     }
 
-    @Test("what was done before sending is done before the work")
+    @Test("what precedes the sending happens before the work")
     func sendingOrders() {
         let report = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
@@ -164,7 +164,7 @@ struct LabQueueTests {
         #expect(report.passingSchedule == nil)
     }
 
-    @Test("one piece of work does not order what its sender did later before another piece")
+    @Test("a second piece of work is not ordered after what the sender of the first does later")
     func edgesAreOfItems() {
         let report = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
@@ -178,7 +178,7 @@ struct LabQueueTests {
         #expect(report.passingSchedule == nil)
     }
 
-    @Test("two workers are not ordered, one is", arguments: [1, 2])
+    @Test("work on two workers is not ordered; on one worker it is", arguments: [1, 2])
     func workers(count: Int) {
         let report = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker", workers: count))
@@ -190,7 +190,7 @@ struct LabQueueTests {
         #expect(report.reasons(.overlap).isEmpty == (count == 1))
     }
 
-    @Test("work sent by work, and during set-up, is done before the end")
+    @Test("work that is sent by work, or during set-up, runs before the end")
     func nested() {
         let report = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
@@ -204,7 +204,7 @@ struct LabQueueTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("waiting in the queue's own work for later work: a deadlock")
+    @Test("work waits for later work on the same queue: a deadlock")
     func waitsForItself() {
         let report = explore { scenario in
             let queue = scenario.queue("worker")
@@ -220,7 +220,7 @@ struct LabQueueTests {
         #expect(report.passingSchedule == nil)
     }
 
-    @Test("an idle worker is no deadlock, but is named in one")
+    @Test("an idle worker is no deadlock, but a deadlock report names it")
     func idleWorker() {
         let report = explore { scenario in
             _ = scenario.queue("worker")
@@ -270,7 +270,7 @@ struct LabQueueTests {
         #expect(again.schedule == trace.schedule)
         let kinds = trace.steps.map(\.kind)
         #expect(kinds.contains(.send) && kinds.contains(.receive), "\(trace.table())")
-        // The worker's step is shown as the line that sent the work.
+        // The step of the worker shows the line that sent the work.
         let received = trace.steps.first { $0.kind == .receive }
         #expect(received?.text.contains("queue.async") == true)
     }

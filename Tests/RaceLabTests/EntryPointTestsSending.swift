@@ -4,7 +4,7 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-@Suite("The lab hears what is sent to dispatch queues", .needsTheLab)
+@Suite("The lab controls work that is sent to dispatch queues", .needsTheLab)
 struct SendingEntryPointTests {
     /// Two threads each send an increment to a queue.
     private func increments(sentTo queue: @escaping () -> DispatchQueue) -> Exploration {
@@ -17,7 +17,7 @@ struct SendingEntryPointTests {
         }
     }
 
-    @Test("work that is sent to a serial queue is done one piece after the other")
+    @Test("pieces of work on a serial queue run one after the other")
     func sentToSerial() {
         let serial = increments { DispatchQueue(label: "serial") }
         #expect(serial.survives, "\(serial.summary)")
@@ -26,7 +26,7 @@ struct SendingEntryPointTests {
         #expect(main.survives, "\(main.summary)")
     }
 
-    @Test("work that is sent to a concurrent queue is done at the same time")
+    @Test("pieces of work on a concurrent queue run concurrently")
     func sentToConcurrent() {
         let concurrent = increments { DispatchQueue(label: "concurrent", attributes: .concurrent) }
         #expect(!concurrent.reasons(.overlap).isEmpty, "\(concurrent.summary)")
@@ -34,7 +34,7 @@ struct SendingEntryPointTests {
         #expect(!global.reasons(.overlap).isEmpty, "\(global.summary)")
     }
 
-    @Test("what is sent is done in the order in which it was sent, and after what was done before")
+    @Test("work runs in the order of sending, and after what its sender did before")
     func orderOfSending() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "serial")
@@ -72,7 +72,7 @@ struct SendingEntryPointTests {
         }
     }
 
-    @Test("who waits for a queue stands behind what it sent there before")
+    @Test("synchronous work runs after what the same thread has sent before")
     func syncAfterAsync() {
         let serial = written { DispatchQueue(label: "serial") }
         #expect(serial.survives, "\(serial.summary)")
@@ -85,7 +85,7 @@ struct SendingEntryPointTests {
         #expect(!none.reasons(.failedCheck).isEmpty, "\(none.summary)")
     }
 
-    @Test("what nothing orders is tried both ways: who waits comes before what is sent, or after")
+    @Test("synchronous and asynchronous work of two threads run in either order")
     func syncBesidesAsync() {
         let report = explore { scenario in
             let (queue, log) = (DispatchQueue(label: "serial"), Scenario.Log<String>())
@@ -98,7 +98,7 @@ struct SendingEntryPointTests {
         #expect(report.survives && report.unreached.isEmpty, "\(report.text())")
     }
 
-    @Test("a barrier waits for what was sent before, and keeps back what was sent after it")
+    @Test("a barrier waits for earlier work, and later work waits for the barrier")
     func barrierBetween() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
@@ -135,8 +135,8 @@ struct SendingEntryPointTests {
             report.reasons(.deadlock).contains { $0.contains(behind) }, "\(report.text())")
     }
 
-    /// Nothing orders the second wait of the reader and the barrier. Where the reader comes first
-    /// it goes on; where it comes later, neither does.
+    /// The second wait of the reader and the barrier are not ordered. If the reader comes first it
+    /// continues; if the barrier comes first, neither can.
     @Test("a reader reads again behind a barrier: a deadlock", arguments: [false, true])
     func barrierBetweenReaders(reduction: Bool) throws {
         let describe = { (scenario: Scenario) in
@@ -158,7 +158,7 @@ struct SendingEntryPointTests {
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
-    @Test("work that was sent and touches what its sender goes on to touch: a data race")
+    @Test("work accesses what its sender accesses after sending: a data race")
     func noOrderAfterSending() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "serial")
@@ -203,7 +203,7 @@ struct SendingEntryPointTests {
         #expect(report.passingSchedule != nil)
     }
 
-    @Test("what is sent while a scenario is set up is done before it begins")
+    @Test("work that is sent during set-up runs before the threads begin")
     func sentDuringSetUp() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "serial")
@@ -216,7 +216,7 @@ struct SendingEntryPointTests {
         #expect(report.explored == 1)
     }
 
-    @Test("what the work has captured is freed when it has been done")
+    @Test("captured objects are freed after the work has run")
     func freed() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "serial")
@@ -231,7 +231,7 @@ struct SendingEntryPointTests {
         #expect(report.reasons(.failedCheck).isEmpty, "\(report.summary)")
     }
 
-    @Test("a queue knows that it is at work")
+    @Test("a queue asserts that code runs on it")
     func precondition() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "serial")
@@ -246,8 +246,8 @@ struct SendingEntryPointTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    /// Time that is up orders nothing, although by then the first piece of work has been done.
-    @Test("one thread after the other does not order two pieces of concurrent work")
+    /// A time-out orders nothing, even if the first piece of work has already run by then.
+    @Test("a time-out does not order two pieces of concurrent work")
     func concurrentWorkIsNotOrdered() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
@@ -261,7 +261,7 @@ struct SendingEntryPointTests {
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
 
-    @Test("of whom a sender knows that it is free is given more to do")
+    @Test("a worker that the sender knows to be idle is reused")
     func concurrentWorkForOneThread() {
         let report = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
@@ -281,7 +281,7 @@ struct SendingEntryPointTests {
         #expect(report.threads == ["sender", "started thread 2"])
     }
 
-    @Test("reduction leaves out nothing of concurrent work", arguments: [false, true])
+    @Test("reduction loses no outcome of concurrent work", arguments: [false, true])
     func reduced(reduction: Bool) {
         var options = Exploration.Options()
         options.reduction = reduction

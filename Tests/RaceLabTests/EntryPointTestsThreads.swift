@@ -4,9 +4,9 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-@Suite("The lab hears threads start and end", .needsTheLab)
+@Suite("The lab controls the start and end of threads", .needsTheLab)
 struct ThreadEntryPointTests {
-    /// Runs `body` on a new thread that can be waited for.
+    /// Runs `body` on a new thread that can be joined.
     static func start(_ body: @escaping () -> Void) -> pthread_t {
         final class Box {
             let body: () -> Void
@@ -24,7 +24,7 @@ struct ThreadEntryPointTests {
         return thread
     }
 
-    @Test("a thread that was started races with its starter")
+    @Test("a started thread races with its starter")
     func startedThreadRaces() throws {
         let describe = { (scenario: Scenario) in
             let shared = Shared()
@@ -46,7 +46,7 @@ struct ThreadEntryPointTests {
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
-    @Test("all that the starter did before is ordered before the thread")
+    @Test("everything before the start happens before the thread")
     func startOrders() {
         let report = explore { scenario in
             let shared = Shared()
@@ -78,7 +78,7 @@ struct ThreadEntryPointTests {
         case add(Int)
     }
 
-    /// Leaves on the stack what it has taken out of the array.
+    /// Leaves on the stack the object that it has taken from the array.
     private static func work(_ work: Work, on flags: [Box<Atomic<Int>>]) {
         switch work {
         case .spin(let value): while flags[0].value.load(ordering: .relaxed) != value {}
@@ -86,7 +86,7 @@ struct ThreadEntryPointTests {
         }
     }
 
-    @Test("a started thread that spins does so in every run, whatever was on its stack before")
+    @Test("a started thread spins in every run, whatever was on its stack before")
     func startedSpins() {
         let report = explore { scenario in
             let (shared, flags) = (Shared(), [Box(Atomic(0))])
@@ -101,7 +101,7 @@ struct ThreadEntryPointTests {
         #expect(report.passingSchedule == nil)
     }
 
-    @Test("two threads started by two threads run side by side")
+    @Test("two threads that two threads have started run concurrently")
     func startedByTwo() {
         let report = explore { scenario in
             let shared = Shared()
@@ -117,7 +117,7 @@ struct ThreadEntryPointTests {
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
 
-    @Test("a thread that waits for one which waits for it: a deadlock")
+    @Test("two threads that join each other: a deadlock")
     func joinDeadlock() {
         let report = explore { scenario in
             let lock = NSLock()
@@ -135,7 +135,7 @@ struct ThreadEntryPointTests {
         #expect(report.passingSchedule == nil)
     }
 
-    @Test("a thread can end early, and keeps what is its own to itself")
+    @Test("a thread can exit early, and its thread-specific values are its own")
     func threadExit() {
         let report = explore { scenario in
             let shared = Shared()
@@ -164,13 +164,13 @@ struct ThreadEntryPointTests {
         deinit { shared.value += 1 }
     }
 
-    @Test("what runs when a thread's own variables are destroyed is part of the thread")
+    @Test("destructors of thread-specific values are part of the thread")
     func threadLocalVariables() {
         let report = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 Thread.detachNewThread {
-                    // Meanwhile the starter can let go of the thread.
+                    // Meanwhile the starter can release the thread.
                     shared.other = 1
                     Thread.current.threadDictionary["last"] = AtEnd(shared)
                 }
@@ -180,7 +180,7 @@ struct ThreadEntryPointTests {
         #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
     }
 
-    @Test("there is room for 32 threads; one more is inconclusive")
+    @Test("32 threads fit; one more is inconclusive")
     func tooMany() {
         let report = explore { scenario in
             let shared = Shared()

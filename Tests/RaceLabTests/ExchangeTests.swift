@@ -3,14 +3,14 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// Atomics that read and write at once, and threads that wait by doing so again and again.
-@Suite("The lab hears exchanges", .needsTheLab)
+/// Atomic read-modify-write operations, and threads that wait by repeating them.
+@Suite("The lab controls read-modify-write operations", .needsTheLab)
 struct ExchangeTests {
     private final class ForkSafeLock {
         var value = 0
     }
 
-    /// A lock that is taken by whoever finds the flag down.
+    /// A lock that a thread takes by setting a flag that was clear.
     private final class Flag {
         private let isUp = Atomic(false)
         private let takes: (borrowing Atomic<Bool>) -> Bool
@@ -36,7 +36,7 @@ struct ExchangeTests {
         }
     }
 
-    @Test("a lock made of an exchange: whoever spins waits, and all interleavings come to an end")
+    @Test("a lock made of an exchange: threads spin until it is free, and all interleavings end")
     func exchange() {
         let report = increments { !$0.exchange(true, ordering: .acquiring) }
         #expect(report.survives, "\(report.summary)")
@@ -50,7 +50,7 @@ struct ExchangeTests {
         #expect(report.coverage == .all && report.explored > 1)
     }
 
-    @Test("a flag that is looked at and put up in two steps is no lock")
+    @Test("a flag that is tested and set in two steps is no lock")
     func twoSteps() {
         let report = increments { flag in
             if flag.load(ordering: .acquiring) { return false }
@@ -60,7 +60,7 @@ struct ExchangeTests {
         #expect(report.findings.contains { $0.kind == .overlap }, "\(report.summary)")
     }
 
-    @Test("a flag that nobody puts down: a deadlock, and no endless run")
+    @Test("a flag that is never cleared: a deadlock rather than an endless run")
     func neverDown() {
         let report = explore { scenario in
             let isUp = Atomic(true)
@@ -77,7 +77,7 @@ struct ExchangeTests {
         init(_ flag: consuming Atomic<Bool>) { self.flag = flag }
     }
 
-    @Test("writing what was there already publishes all the same")
+    @Test("an exchange that does not change the value still publishes")
     func publishes() {
         let report = explore { scenario in
             let (box, guarded) = (Box(Atomic(true)), ForkSafeLock())
@@ -90,7 +90,7 @@ struct ExchangeTests {
                 _ = guarded.value
             }
         }
-        // Whoever exchanges second is ordered after whatever the first one did before.
+        // The thread that exchanges second is ordered after all that the first did before.
         #expect(report.findings.contains { $0.kind == .dataRace })
         #expect(report.passingSchedule != nil, "\(report.summary)")
     }

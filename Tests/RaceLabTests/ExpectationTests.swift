@@ -3,10 +3,10 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// What a test says in one line.
+/// A test that explores a scenario in one line.
 @Suite("A test expects that a scenario survives", .needsTheLab)
 struct ExpectationTests {
-    /// What an expectation records, and the line from which it was called.
+    /// The issues that an expectation records, each with the line of the call.
     private func issues(
         _ expectation: (_ line: UInt) -> Void
     ) -> [(words: String, isHere: Bool)] {
@@ -28,7 +28,7 @@ struct ExpectationTests {
         }
     }
 
-    @Test("one that fails is an issue at the caller's line, with the counterexample")
+    @Test("a failing scenario is an issue at the caller's line, with the counterexample")
     func fails() throws {
         let recorded = issues { line in
             expectSurvives(line: line, Classic.lostUpdate.describe)
@@ -56,19 +56,19 @@ struct ExpectationTests {
         #expect(constants.expectLinearizable().isLinearizable)
     }
 
-    @Test("one that survives is none")
+    @Test("a surviving scenario records no issue")
     func survives() {
         #expect(expectSurvives(Classic.lockedUpdate.describe).survives)
     }
 
-    @Test("one without a verdict is an issue with the reason")
+    @Test("a scenario without a verdict is an issue with the reason")
     func inconclusive() throws {
         let recorded = issues { line in expectSurvives(line: line) { _ in } }
         #expect(recorded.count == 1)
         #expect(recorded.first?.words.contains("the scenario has no threads") == true)
     }
 
-    @Test("one that was cut off is an issue, unless that is allowed")
+    @Test("an incomplete exploration is an issue, unless it is allowed")
     func partial() {
         var options = Exploration.Options()
         options.maximumInterleavings = 1
@@ -84,7 +84,7 @@ struct ExpectationTests {
         #expect(failing.count == 1)
     }
 
-    @Test("in a test of the main actor, too, where a closure is not isolated")
+    @Test("a closure that is not isolated also works in a test on the main actor")
     @MainActor func onMainActor() {
         expectSurvives { @Sendable scenario in
             let counter = AtomicCounter()
@@ -93,7 +93,7 @@ struct ExpectationTests {
         }
     }
 
-    @Test("in a test of the main actor a closure that is isolated is an issue, and never called")
+    @Test("an isolated closure in a test on the main actor is an issue, and is never called")
     @MainActor func isolated() {
         var calls = 0
         let recorded = issues { line in

@@ -2,7 +2,7 @@ import RaceLab
 import RaceLabTesting
 import XCTest
 
-/// The lab works inside of XCTest as it does inside of Swift Testing.
+/// The lab works in XCTest as it does in Swift Testing.
 final class InsideXCTest: XCTestCase {
     override func setUpWithError() throws {
         if let unavailable = Exploration.unavailable { throw XCTSkip(unavailable) }
@@ -30,7 +30,7 @@ final class InsideXCTest: XCTestCase {
     }
 
     #if os(Linux)
-        /// The failure of a test that expects too much.
+        /// The failure of a test whose expectation is wrong.
         private var failure: (words: String, file: String, line: Int)?
         private var isExpectingFailure = false
 

@@ -23,7 +23,7 @@ struct IsolationTests {
         nonisolated(unsafe) var items = [1, 2]
     }
 
-    /// The line of this file on which a comment stands.
+    /// The line of this file that ends with a comment.
     private static func line(_ comment: String) -> Int {
         let text = (try? String(contentsOfFile: #filePath, encoding: .utf8)) ?? ""
         let lines = text.components(separatedBy: "\n")
@@ -44,7 +44,7 @@ struct IsolationTests {
         scenario.state("slot") { slot.value.map { "\($0)" } ?? "nil" }
     }
 
-    @Test("nil where there must be a value, in one interleaving of four")
+    @Test("a nil value is unwrapped in one of four interleavings")
     func forceUnwrap() throws {
         let report = explore(options: Self.isolated, Self.forceUnwrap)
         #expect(report.inconclusive == nil)
@@ -60,7 +60,7 @@ struct IsolationTests {
     }
 
     @Test(
-        "what a trap says of itself is part of the finding, whichever kind it is of",
+        "the message of a trap is part of the finding, for every kind of trap",
         arguments: [("", "Precondition failed"), ("too many", "too many")])
     func preconditions(message: String, words: String) {
         let report = explore(options: Self.isolated) { scenario in
@@ -124,7 +124,7 @@ struct IsolationTests {
         #expect(report.explored == 2 && report.failing == 1, "\(report.text())")
     }
 
-    @Test("a process that is ended by the code under test")
+    @Test("the code under test ends the process")
     func exits() throws {
         let report = explore(options: Self.isolated) { scenario in
             let slot = Slot()
@@ -151,7 +151,7 @@ struct IsolationTests {
 
     // MARK: Where it crashes
 
-    @Test("a crash in set-up is no interleaving's fault, and is reported")
+    @Test("a crash in set-up is reported without an interleaving")
     func setUpCrashes() throws {
         let report = explore(options: Self.isolated) { scenario in
             scenario.thread("first") {}
@@ -165,7 +165,7 @@ struct IsolationTests {
         #expect(crash.schedule.choices.isEmpty)
     }
 
-    @Test("a crash before a thread has touched anything")
+    @Test("a crash before the first step of a thread")
     func crashesAtOnce() throws {
         let report = explore(options: Self.isolated) { scenario in
             let slot = Slot()
@@ -212,7 +212,7 @@ struct IsolationTests {
         #expect(report.failing >= crash.count && report.explored > report.findings[0].count)
     }
 
-    @Test("after 64 crashes the exploration ends, and says so")
+    @Test("after 64 crashes the exploration ends, and reports that")
     func givesUp() throws {
         let report = explore(options: Self.isolated) { scenario in
             let slot = Slot()
@@ -227,14 +227,14 @@ struct IsolationTests {
     }
 
     @Test(
-        "what the child finds is what is found without one",
+        "an exploration in child processes has the same findings",
         arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
     func sameReport(of classic: Classic) throws {
         let isolated = classic.report { $0.isolation = .childProcess() }
         #expect(isolated.json == classic.report().json)
     }
 
-    @Test("a replay in a child gives the same table, and refuses the same")
+    @Test("a replay in a child process gives the same table, and refuses the same schedules")
     func sameReplay() throws {
         var options = Exploration.Options()
         options.isolation = .childProcess()
@@ -257,7 +257,7 @@ struct IsolationTests {
 
     // MARK: Limits
 
-    @Test("a child that takes too long is ended")
+    @Test("a child process that takes too long is ended")
     func timeLimit() {
         var options = Self.isolated
         options.isolation = .childProcess(timeLimit: .milliseconds(100))
@@ -273,7 +273,7 @@ struct IsolationTests {
         #expect(!report.survives)
     }
 
-    @Test("a child that takes too much memory crashes")
+    @Test("a child process that takes too much memory crashes")
     func memoryLimit() throws {
         var options = Self.isolated
         options.isolation = .childProcess(memoryLimit: 64 << 20)
@@ -289,8 +289,8 @@ struct IsolationTests {
         #expect(report.explored >= 2)
     }
 
-    /// Two threads, of which one waits in every child where `blocks` says so, for what nobody
-    /// sends.
+    /// Two threads. In every child process for which `blocks` returns `true`, one of them waits for
+    /// a signal that is never sent.
     private static func waiting(
         where blocks: @escaping @Sendable () -> Bool
     ) -> @Sendable (Scenario) -> Void {
@@ -311,7 +311,7 @@ struct IsolationTests {
         _ = read(ends[0], &byte, 1)
     }
 
-    /// A file that is there from the first time on that somebody asks, in whatever process.
+    /// A file that exists from the first check on, whichever process checks.
     private struct Once {
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).once").path
 
@@ -324,10 +324,10 @@ struct IsolationTests {
         func remove() { unlink(path) }
     }
 
-    // A child may block because of what another thread held when it was copied. What the scenario
-    // itself waits for stands for that here: a file tells a child whether it is the first.
+    // A child process may block on a lock that another thread held when it was forked. Here the
+    // scenario itself waits instead, and a file tells a child process whether it is the first.
 
-    @Test("a child that blocks is tried again")
+    @Test("a child process that blocks is tried again")
     func blocksOnce() throws {
         let once = Once()
         defer { once.remove() }
@@ -339,7 +339,7 @@ struct IsolationTests {
         #expect(trace.scheduleText == "FS")
     }
 
-    @Test("a child that blocks while it sets up is tried again")
+    @Test("a child process that blocks during set-up is tried again")
     func blocksInSetUpOnce() throws {
         let once = Once()
         defer { once.remove() }
@@ -350,7 +350,7 @@ struct IsolationTests {
         #expect(trace.scheduleText == "FS")
     }
 
-    @Test("what blocks in every child is reported")
+    @Test("a scenario that blocks in every child process is reported")
     func blocksAlways() {
         let report = explore(options: Self.isolated, Self.waiting { true })
         guard case .blocked(thread: "first", _) = report.inconclusive else {
@@ -360,7 +360,7 @@ struct IsolationTests {
         #expect(!report.survives)
     }
 
-    @Test("what another thread of this process holds does not matter")
+    @Test("a lock that another thread of this process holds does no harm")
     func otherThreads() {
         let ended = Atomic(false)
         let busy = (0..<2).map { _ in
@@ -381,7 +381,7 @@ struct IsolationTests {
     }
 }
 
-/// Needs more stack than there is.
+/// Needs more stack than the thread has.
 @inline(never) private func overflow(_ depth: Int) {
     withUnsafeTemporaryAllocation(of: Int.self, capacity: 128) { room in
         room[0] = depth

@@ -3,14 +3,14 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Sources/RaceLab/RaceLab.docc/JSON.md and what is written say the same.
+/// The page Sources/RaceLab/RaceLab.docc/JSON.md matches the JSON that the lab writes.
 @Suite("JSON", .needsTheLab)
 struct JSONTests {
     /// The fields of a table of the page.
     private struct Schema {
         var fields: Set<String> = []
         var required: Set<String> = []
-        /// What may stand in a field, where the page lists it.
+        /// The possible values of a field, where the page lists them.
         var values: [String: Set<String>] = [:]
 
         /// - Parameter heading: the one above the table.
@@ -115,7 +115,7 @@ struct JSONTests {
         #expect(seen.trace == traceSchema.fields)
     }
 
-    @Test("the page lists every kind, of findings and of steps")
+    @Test("the page lists every kind of finding and of step")
     func kinds() throws {
         let kinds = Set(Exploration.Finding.Kind.allCases.map { "\($0)" })
         #expect(try Schema(of: "### A finding").values["kind"] == kinds)

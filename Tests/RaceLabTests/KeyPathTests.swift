@@ -2,8 +2,8 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// What a key path leads to is read off it before the standard library goes there.
-@Suite("The lab hears accesses through key paths", .needsTheLab)
+/// The lab finds out which variables a key path accesses before the standard library accesses them.
+@Suite("The lab observes accesses through key paths", .needsTheLab)
 struct KeyPathTests {
     struct Pair {
         var left = 0
@@ -39,7 +39,7 @@ struct KeyPathTests {
         var own = 0
     }
 
-    /// How two threads come in each other's way that do these things.
+    /// The kinds of finding when two threads perform these accesses.
     private static func findings<Root: AnyObject>(
         _ make: @escaping () -> Root, _ first: @escaping (Root) -> Void,
         _ second: @escaping (Root) -> Void
@@ -59,7 +59,7 @@ struct KeyPathTests {
         return Set(report.findings.map(\.kind)).sorted()
     }
 
-    /// For each key path: what is directly read, and directly changed, in the same place.
+    /// Compares each access through the key path with direct reads and writes of the same variable.
     private static func meets<Root: AnyObject, Value>(
         _ make: @escaping () -> Root, _ keyPath: ReferenceWritableKeyPath<Root, Value>,
         _ value: Value, read: @escaping (Root) -> Void, change: @escaping (Root) -> Void,
@@ -88,13 +88,13 @@ struct KeyPathTests {
             { Node() }, \.value, 1, read: { _ = $0.value }, change: { $0.value = 2 })
     }
 
-    @Test("what is in a structure that is a property: the whole of it")
+    @Test("a member of a structure that is a property: an access to the whole property")
     func inStructure() {
         Self.meets(
             { Node() }, \.pair.right, 1, read: { _ = $0.pair }, change: { $0.pair.left = 2 })
     }
 
-    @Test("behind another object")
+    @Test("a property of another object")
     func behindAnother() {
         let make = {
             let node = Node()
@@ -105,7 +105,7 @@ struct KeyPathTests {
             make, \.next!.value, 1, read: { _ = $0.next!.value }, change: { $0.next!.value = 2 })
     }
 
-    @Test("behind an object in an optional in a structure")
+    @Test("a property of an object in an optional in a structure")
     func behindAStructure() {
         let make = {
             let node = Node()
@@ -117,7 +117,7 @@ struct KeyPathTests {
             change: { $0.pair.node!.value = 2 })
     }
 
-    @Test("an optional that is unwrapped last: the property that it is")
+    @Test("an optional that is unwrapped last: an access to the optional property")
     func unwrappedLast() {
         let make = {
             let node = Node()
@@ -131,7 +131,7 @@ struct KeyPathTests {
         #expect(Self.findings({ Node() }, gets, { $0.next = nil }) == [.dataRace])
     }
 
-    @Test("put together from two, and of a generic class")
+    @Test("appended key paths, and a generic class")
     func appended() {
         Self.meets(
             { Node() }, (\Node.pair as ReferenceWritableKeyPath).appending(path: \.left), 1,
@@ -143,7 +143,7 @@ struct KeyPathTests {
         Self.meets({ Derived(0) }, \.own, 1, read: { _ = $0.own }, change: { $0.own = 2 })
     }
 
-    @Test("a computed property: what it accesses")
+    @Test("a computed property: the accesses that it makes")
     func computed() {
         Self.meets(
             { Node() }, \.computed, 1, read: { _ = $0.value }, change: { $0.value = 2 })
@@ -151,8 +151,8 @@ struct KeyPathTests {
             { Node() }, \.pair.computed, 1, read: { _ = $0.pair }, change: { $0.pair.left = 2 })
     }
 
-    // The compiler makes a direct access of a key path that is written where it is used. One that
-    // comes as an argument is a key path when it is used.
+    // The compiler turns a key path that is written where it is used into a direct access. One
+    // that is passed as an argument remains a key path.
     private static func gets<Value>(_ keyPath: KeyPath<Node, Value>) -> (Node) -> Void {
         { _ = $0[keyPath: keyPath] }
     }
@@ -169,7 +169,7 @@ struct KeyPathTests {
         final weak var weakly: Node?
     }
 
-    @Test("what lies behind code is not seen: whatever can be overridden leads through some")
+    @Test("properties that can be overridden are accessed by code, which is not observed")
     func behindCode() {
         let make = {
             let root = CanBeInherited()
@@ -191,7 +191,7 @@ struct KeyPathTests {
         #expect(Self.findings(make, gets(\.node.next?.value), { $0.node = Node() }) == [.dataRace])
     }
 
-    @Test("the way to a property is only read")
+    @Test("the properties on the way to the last one are only read")
     func wayIsRead() {
         let make = {
             let node = Node()
@@ -204,7 +204,7 @@ struct KeyPathTests {
         #expect(Self.findings(make, sets, { _ = $0.value }) == [])
     }
 
-    @Test("where an optional is empty, nothing behind it is touched")
+    @Test("after an empty optional, nothing is accessed")
     func emptyOptional() {
         let gets = Self.gets(\.next?.next?.value)
         let behindAStructure = Self.gets(\.pair.node?.value)
@@ -213,7 +213,7 @@ struct KeyPathTests {
         #expect(Self.findings({ Node() }, behindAStructure, { $0.pair.left = 1 }) == [.dataRace])
     }
 
-    @Test("constants are no shared accesses")
+    @Test("constants are not accesses to shared variables")
     func constants() {
         let explored = [\Node.constant, \.value, \.fixed!.value].map { keyPath in
             explore(options: .everyOrder) { scenario in
@@ -228,7 +228,7 @@ struct KeyPathTests {
         #expect(explored == [2, 3, 3])
     }
 
-    @Test("what the way leads to when the step is made")
+    @Test("a key path is followed when its step runs")
     func changingWay() {
         let report = explore { scenario in
             let (node, seen) = (Node(), Seen())
@@ -271,7 +271,7 @@ struct KeyPathTests {
         #expect(trace.steps.map(\.text) == [reads, reads, changes, changes])
     }
 
-    @Test("map by key path, and a member that is looked up dynamically")
+    @Test("map with a key path, and dynamic member lookup")
     func otherUses() {
         @dynamicMemberLookup
         struct Reference {

@@ -4,8 +4,8 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// What the lab explores on request: each has a classic with a bug that only shows then.
-@Suite("On request", .needsTheLab)
+/// Behavior that the lab explores on request. Each has a classic with a bug that only then shows.
+@Suite("Behavior that is explored on request", .needsTheLab)
 struct LibertyTests {
     struct Liberty: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -42,7 +42,7 @@ struct LibertyTests {
         return explore(options: options, describe)
     }
 
-    @Test("shows the bug, and only then", arguments: all, [false, true])
+    @Test("finds the bug, and only on request", arguments: all, [false, true])
     func showsBug(_ liberty: Liberty, reduction: Bool) throws {
         let without = Self.report(liberty.describe, { _ in }, reduction: reduction)
         #expect(without.survives, "\(without.text())")
@@ -53,7 +53,7 @@ struct LibertyTests {
         #expect(corrected.survives, "\(corrected.text())")
     }
 
-    @Test("what is found can be replayed from its text", arguments: all)
+    @Test("the schedule of each finding can be replayed", arguments: all)
     func replays(_ liberty: Liberty) throws {
         let report = Self.report(liberty.describe, liberty.take, reduction: true)
         let finding = try #require(report.findings.first)
@@ -67,8 +67,8 @@ struct LibertyTests {
 
     // MARK: Classics
 
-    /// A worker hands over a result to a client that waits for it with a time-out. A client that
-    /// gives up has to cancel the work, or the result comes all the same.
+    /// A worker hands over a result to a client that waits for it with a time-out. A client whose
+    /// wait times out must cancel the work, or the result arrives anyway.
     private static func handOver(cancels: Bool) -> @Sendable (Scenario) -> Void {
         { scenario in
             let (done, lock) = (DispatchSemaphore(value: 0), NSLock())
@@ -92,7 +92,7 @@ struct LibertyTests {
         }
     }
 
-    /// Two threads wait on one condition for different things, and one signal is for the first.
+    /// Two threads wait on one condition for different changes; one signal is meant for the first.
     private static func twoWaiters(wakesAll: Bool) -> @Sendable (Scenario) -> Void {
         { scenario in
             let (condition, isFirstHere) = (NSCondition(), DispatchSemaphore(value: 0))
@@ -120,7 +120,7 @@ struct LibertyTests {
         }
     }
 
-    /// A thread waits until there is something, and takes it.
+    /// A thread waits until an item is available, and takes it.
     private static func oneWaiter(checksAgain: Bool) -> @Sendable (Scenario) -> Void {
         { scenario in
             let (condition, stock, isEmpty) = (NSCondition(), Counter(), Counter())

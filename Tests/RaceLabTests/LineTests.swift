@@ -3,7 +3,7 @@ import Testing
 
 @testable import RaceLab
 
-/// The compiler gives many accesses no line. Which one it must be is found out from those around.
+/// The compiler gives many accesses no line. The lab infers it from the code around the access.
 @Suite("Every step has its own line", .needsTheLab)
 struct LineTests {
     final class Numbers {
@@ -13,7 +13,7 @@ struct LineTests {
         var isSet = false
     }
 
-    /// The lines of the accesses that `body` makes, in their order.
+    /// The lines of the accesses that `body` makes, in order.
     private static func lines(_ body: @escaping (Numbers) -> Void) throws -> [String] {
         let describe = { (scenario: Scenario) in
             let numbers = Numbers()
@@ -23,7 +23,7 @@ struct LineTests {
         return try Exploration.replay(schedule, describe).steps.map(\.text)
     }
 
-    @Test("what is read into a constant, and what is modified right behind")
+    @Test("reads into constants, and modifications right after them")
     func constants() throws {
         let lines = try Self.lines { numbers in
             let first = numbers.one
@@ -46,7 +46,7 @@ struct LineTests {
             ])
     }
 
-    @Test("what is read into a constant by key path")
+    @Test("reads into constants by key path")
     func keyPaths() throws {
         let keyPath = [\Numbers.one, \.other][0]
         let lines = try Self.lines { numbers in
@@ -63,7 +63,7 @@ struct LineTests {
             ])
     }
 
-    @Test("what a macro adds is in a file whose name says no more than that")
+    @Test("code from a macro expansion is reported by the name of the member and the macro")
     func expansion() {
         func file(_ path: String) -> String {
             Exploration.Site(path: path, line: 1, column: 1, function: "").file
@@ -75,7 +75,7 @@ struct LineTests {
         #expect(file("Sources/App/Model.swift") == "Model.swift")
     }
 
-    @Test("what is read first in a function with many variables")
+    @Test("the first read in a function with many variables")
     func manyVariables() throws {
         let lines = try Self.lines { numbers in
             let first = numbers.one

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RaceLab
 
-/// Small programs on right and wrong classes: a wrong one is found, in the smallest program that
-/// shows it, and a right one passes them all.
+/// Small programs on correct and incorrect classes. An incorrect class is found by the smallest
+/// program that exposes it, and a correct one passes all programs.
 @Suite("Linearizability", .needsTheLab)
 struct LinearizabilityTests {
     // MARK: A stack
@@ -48,7 +48,7 @@ struct LinearizabilityTests {
         #expect(result.interleavings > result.programs)
     }
 
-    @Test("An element is removed that no thread has got")
+    @Test("An element is removed although no thread received it")
     func wrongStack() throws {
         let result = stacks(inTwoSections: true).explore()
         let failure = try #require(result.failure)
@@ -115,7 +115,7 @@ struct LinearizabilityTests {
         #expect(result.isLinearizable, "\(result)")
     }
 
-    @Test("A queue that seems empty although an element was added before")
+    @Test("A queue that appears to be empty although an element was added before")
     func wrongQueue() throws {
         let failure = try #require(queues(reserves: true).explore().failure)
         #expect(failure.program == "A: enqueue(1) ∥ B: enqueue(1); dequeue()")
@@ -260,7 +260,7 @@ struct LinearizabilityTests {
         #expect(stacks(fails: { $0 < 2 }).explore().failure != nil)
     }
 
-    @Test("A program that was not explored to the end leaves no verdict")
+    @Test("A program that was not explored completely is inconclusive")
     func inconclusive() {
         var options = Exploration.Options()
         options.maximumInterleavings = 1
@@ -271,7 +271,7 @@ struct LinearizabilityTests {
         #expect(result.description.hasPrefix("inconclusive: A: push(1) ∥ B: push(1): "))
     }
 
-    @Test("Without operations there is no verdict")
+    @Test("A test without operations is inconclusive")
     func noOperations() {
         let nothing = Linearizability(of: { Counter() }, model: 0, operations: [])
         #expect(!nothing.explore().isLinearizable)
@@ -280,7 +280,7 @@ struct LinearizabilityTests {
     // MARK: Parts
 
     @Test(
-        "How many programs there are",
+        "The number of programs",
         arguments: [
             (1, 2, 2, 1), (2, 2, 2, 3), (1, 3, 2, 3), (1, 3, 3, 4), (2, 3, 3, 21), (3, 3, 3, 61),
             (3, 4, 3, 406), (3, 5, 3, 2224),
@@ -304,7 +304,7 @@ struct LinearizabilityTests {
     }
 
     @Test(
-        "Operations that do not overlap keep their order; others have none",
+        "Operations that do not overlap keep their order; others are unordered",
         arguments: [(true, 0, false), (true, 1, true), (false, 0, true), (false, 1, true)])
     func order(readBeginsAfterWrite: Bool, value: Int, isExplained: Bool) {
         let steps: [(inout Int) -> OperationResult] = [

@@ -4,11 +4,11 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// A scenario that makes no sense is inconclusive, with a sentence, and does not end the
-/// process.
+/// A scenario that cannot run is inconclusive, with a sentence that explains why, and does not end
+/// the process.
 @Suite("A malformed scenario is inconclusive", .needsTheLab)
 struct MalformedScenarioTests {
-    /// A mistake, which is made besides a thread of which it is known how often it has run.
+    /// A mistake, made next to a thread whose number of runs is known.
     struct Mistake: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let words: String
@@ -57,7 +57,7 @@ struct MalformedScenarioTests {
         expect(report.inconclusive, mistake.words)
         #expect(!report.survives && report.explored == 0)
         #expect(report.text().hasPrefix("no verdict: the "))
-        // Whether or not the text is a schedule.
+        // Whether the text is a valid schedule or not.
         for schedule in ["A", "?", ""] {
             expect(throws: mistake.words) {
                 try Exploration.replay(schedule, options: options, describe)
@@ -72,7 +72,7 @@ struct MalformedScenarioTests {
         #expect(!hasRun.withLock { $0 })
     }
 
-    @Test("when they have begun", arguments: [Exploration.Options.Isolation.none, .childProcess()])
+    @Test("when they run", arguments: [Exploration.Options.Isolation.none, .childProcess()])
     func inBody(isolation: Exploration.Options.Isolation) {
         var options = Exploration.Options()
         options.isolation = isolation

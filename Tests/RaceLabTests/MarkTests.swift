@@ -38,7 +38,7 @@ struct MarkTests {
         #expect(completed.trace.steps[step].mark == mark)
     }
 
-    @Test("an interleaving that does not fail has none, nor has one by request")
+    @Test("an interleaving that passes has no mark, and the option turns marks off")
     func none() throws {
         var options = Exploration.Options()
         options.failingKinds = [.failedCheck]
@@ -51,7 +51,7 @@ struct MarkTests {
         #expect(unmarked.steps.allSatisfy { $0.mark != mark })
     }
 
-    @Test("a crash in another interleaving does not take the place of the one that is replayed")
+    @Test("a crash in another interleaving does not replace the interleaving that is replayed")
     func crashes() throws {
         let describe = { (scenario: Scenario) in
             let counter = Counter()

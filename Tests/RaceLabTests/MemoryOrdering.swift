@@ -1,13 +1,13 @@
 import Synchronization
 
-/// The memory orderings as values. Swift wants them as constants.
+/// The memory orderings as values. The operations of Swift accept only constants.
 enum MemoryOrdering: CaseIterable, Sendable {
     case relaxed, acquiring, releasing, acquiringAndReleasing, sequentiallyConsistent
 
     var acquires: Bool { self != .relaxed && self != .releasing }
     var releases: Bool { self != .relaxed && self != .acquiring }
 
-    /// Does nothing if relaxed: there is no such fence.
+    /// Does nothing for `relaxed`, because there is no relaxed fence.
     @inline(__always)
     func fence() {
         switch self {

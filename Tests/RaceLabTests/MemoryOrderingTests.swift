@@ -4,8 +4,8 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// What the memory ordering of an atomic operation orders, as in C++20.
-@Suite("Memory orderings count", .needsTheLab)
+/// The happens-before edges that memory orderings create, as in C++20.
+@Suite("Memory orderings", .needsTheLab)
 struct MemoryOrderingTests {
     /// Two or three threads that pass a page on, and whether that is a data race.
     private func isRace(
@@ -39,9 +39,9 @@ struct MemoryOrderingTests {
         #expect(isRace == !(storing.releases && loading.acquires))
     }
 
-    @Test("of an addition, however many addresses the lab knows already")
+    @Test("of an addition, however many addresses the lab has recorded already")
     func manyAddresses() {
-        // At some of these additions the lab makes room for more addresses.
+        // Some of these additions make the lab enlarge its table of addresses.
         var options = Exploration.Options()
         options.isolation = .childProcess()
         let report = explore(options: options) { scenario in
@@ -53,7 +53,7 @@ struct MemoryOrderingTests {
         #expect(report.survives, "\(report.summary)")
     }
 
-    @Test("a fault that ignores them would be noticed")
+    @Test("a fault that ignores them is noticed")
     func notices() {
         let message = { (flag: OrderedAtomic, page: Counter) -> [() -> Void] in
             [
@@ -233,7 +233,7 @@ struct MemoryOrderingTests {
         "of a read-modify-write on both sides", arguments: [MemoryOrdering].all,
         [MemoryOrdering].all)
     func readModifyWrite(first: MemoryOrdering, second: MemoryOrdering) {
-        // The last to count down reads what the first wrote.
+        // The last thread that counts down reads what the first wrote.
         let adding = isRace { count, page in
             [
                 {
@@ -296,7 +296,7 @@ struct MemoryOrderingTests {
     }
 
     @Test(
-        "a spinlock needs acquire when it is taken and release when it is left",
+        "a spinlock needs acquire to lock and release to unlock",
         arguments: [MemoryOrdering].all, [MemoryOrdering].ofStores)
     func spinlock(taking: MemoryOrdering, leaving: MemoryOrdering) {
         let isRace = isRace { lock, page in
@@ -310,7 +310,7 @@ struct MemoryOrderingTests {
         #expect(isRace == !(taking.acquires && leaving.releases))
     }
 
-    @Test("those of a `Mutex`, of queues and of threads are as they were")
+    @Test("a `Mutex`, a queue and the start of a thread still create happens-before edges")
     func locksOrder() {
         #expect(
             !isRace { flag, page in
@@ -323,7 +323,7 @@ struct MemoryOrderingTests {
             })
     }
 
-    @Test("what a report says of them")
+    @Test("a report mentions weak orderings")
     func words() {
         let report = Classic.relaxedMessage.report()
         #expect(report.hasWeakOrderings)
@@ -340,7 +340,7 @@ struct MemoryOrderingTests {
         #expect(report.outcomes["0, 0"] == nil && report.outcomes.count == 3)
     }
 
-    @Test("a thread that only fences has been seen")
+    @Test("a thread that only executes a fence counts as observed")
     func onlyFences() {
         #expect(!isRace { _, _ in [{ atomicMemoryFence(ordering: .acquiring) }] })
     }

@@ -5,7 +5,7 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// What the documentation of locks, semaphores and continuations forbids.
+/// Uses of locks, semaphores and continuations that their documentation forbids.
 @Suite("Misuse is reported", .needsTheLab)
 struct MisuseTests {
     private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
@@ -16,7 +16,7 @@ struct MisuseTests {
         return report.findings.map(\.reason)
     }
 
-    @Test("a semaphore that is freed below its first count", arguments: [1, 2, 3], [0, 1, 2, 3])
+    @Test("a semaphore is freed below its initial value", arguments: [1, 2, 3], [0, 1, 2, 3])
     func freedSemaphore(count: Int, signals: Int) {
         let waits = 1
         let reasons = Self.reasons { scenario in
@@ -30,7 +30,7 @@ struct MisuseTests {
         #expect(reasons.allSatisfy { $0.contains("less than the \(count) that it was made with") })
     }
 
-    @Test("also one that a thread has made, with the place")
+    @Test("a semaphore that a thread has created, with the place")
     func freedInThread() {
         let reasons = Self.reasons { scenario in
             scenario.thread("user") { DispatchSemaphore(value: 1).wait() }
@@ -39,7 +39,7 @@ struct MisuseTests {
         #expect(reasons[0].contains("with the count 0"), "\(reasons)")
     }
 
-    @Test("only in interleavings in which it is")
+    @Test("only the interleavings that misuse it count")
     func freedInSome() {
         let report = explore { scenario in
             let (semaphore, flag) = (DispatchSemaphore(value: 1), Shared())
@@ -55,7 +55,7 @@ struct MisuseTests {
 
     private static let lasting = DispatchSemaphore(value: 5)
 
-    @Test("not one that lives on, and not one that was made with 0")
+    @Test("no misuse: a semaphore that is not freed, or was created with 0")
     func notFreed() {
         #expect(
             Self.reasons { scenario in
@@ -164,7 +164,7 @@ struct MisuseTests {
         "resumes a continuation at MisuseTests.swift:\(line) that has already been resumed"
     }
 
-    /// What `use` does with a continuation, in a task of its own, is reported at this line.
+    /// Expects a report, at this line, of what `use` does with a continuation in a separate task.
     private static func expectMisuse(
         at line: Int, _ use: @escaping @Sendable (Throwing) -> Void,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -208,7 +208,7 @@ struct MisuseTests {
         }
     }
 
-    @Test("or by the task itself", .enabled(if: unavailableTasks == nil))
+    @Test("a continuation that the task resumes twice", .enabled(if: unavailableTasks == nil))
     func resumedTwiceByItself() {
         let reasons = Self.reasons { scenario in
             scenario.task("waiter") {
@@ -221,7 +221,7 @@ struct MisuseTests {
         #expect(reasons.map { $0.hasPrefix("'waiter' resumes a continuation") } == [true])
     }
 
-    @Test("or by two tasks, in either order", .enabled(if: unavailableTasks == nil))
+    @Test("a continuation that two tasks resume", .enabled(if: unavailableTasks == nil))
     func resumedByTwo() {
         let line = #line + 5
         let reasons = Self.reasons { scenario in
@@ -237,8 +237,8 @@ struct MisuseTests {
         #expect(Set(reasons) == ["'task 2' \(reason)", "'task 3' \(reason)"])
     }
 
-    /// A continuation is no more than its task. The second call would resume the one after it.
-    @Test("even if its task has begun another one", .enabled(if: unavailableTasks == nil))
+    /// Only the task identifies a continuation. The second call would resume the next one.
+    @Test("a continuation whose task waits for another one", .enabled(if: unavailableTasks == nil))
     func resumedBeforeNext() throws {
         let line = #line + 10
         let report = explore { scenario in
@@ -263,7 +263,7 @@ struct MisuseTests {
     }
 
     @Test(
-        "not the next continuation of the same task, however it comes to where it is resumed",
+        "no misuse: the next continuation of the same task, however it is resumed",
         .enabled(if: unavailableTasks == nil))
     func successiveContinuations() {
         #expect(

@@ -1,6 +1,6 @@
-/// Every order in which the instructions of a program can be carried out, one at a time.
+/// Explores every order in which the instructions of a program can execute, one at a time.
 struct Model {
-    /// What there is at one moment.
+    /// The state between two instructions.
     private struct State: Hashable {
         var at: [Int]
         var seen: [[String]]
@@ -9,20 +9,20 @@ struct Model {
         var owners: [Int?] = [nil, nil, nil, nil]
         var readers: [Int] = []
         var count = 0
-        /// Who sleeps on the condition, who has slept longest first.
+        /// The threads that wait on the condition, in the order of their arrival.
         var asleep: [Int] = []
-        /// Who has been woken and needs the lock of the condition back.
+        /// The threads that have been woken and must reacquire the lock of the condition.
         var woken: Set<Int> = []
         /// The accesses to the plain variable so far.
         var reads: Accesses = 0
         var writes: Accesses = 0
-        /// Those that happen before what each thread does now.
+        /// The accesses that happen before the next instruction of each thread.
         var known: [Accesses]
-        /// Those that an acquire fence of each thread would make happen before, and those that its
-        /// last release fence has released.
+        /// For each thread, the accesses that an acquire fence would order before what follows, and
+        /// those that its last release fence has released.
         var acquirable: [Accesses]
         var fenced: [Accesses]
-        /// Those that happen before what a thread does that acquires what was released here.
+        /// The accesses that happen before an operation that acquires what was released here.
         var ofVariables: [Accesses] = [0, 0]
         var ofLocks: [Accesses] = [0, 0, 0, 0]
         var ofReaders: Accesses = 0
@@ -33,15 +33,15 @@ struct Model {
     /// Accesses to the plain variable: a bit for each instruction of the program.
     private typealias Accesses = UInt64
 
-    /// What can come of a program, "deadlock" included.
+    /// The possible outcomes of a program, including "deadlock".
     private(set) var outcomes: Set<String> = []
-    /// Whether there can ever be two accesses to the plain variable, one of them to write, neither
-    /// of which happens before the other: that is a data race.
+    /// Whether some execution has a data race: two accesses to the plain variable, at least one of
+    /// them a write, without happens-before between them.
     private(set) var hasRace = false
     private let program: RandomProgram
     private let wakesForNoReason: Bool
 
-    /// - Parameter wakesForNoReason: whether who sleeps on a condition may be woken by nobody.
+    /// - Parameter wakesForNoReason: whether a thread may wake up spuriously.
     init(_ program: RandomProgram, wakesForNoReason: Bool = false) {
         self.program = program
         self.wakesForNoReason = wakesForNoReason
@@ -69,7 +69,7 @@ struct Model {
             : Prediction.deadlock
     }
 
-    /// What comes of the next instruction of a thread; `nil` if it has come to its end or waits.
+    /// The state after the next instruction of a thread; `nil` if the thread has ended or waits.
     private func step(of thread: Int, in before: State) -> State? {
         let instructions = program.threads[thread]
         guard before.at[thread] < instructions.count else { return nil }
@@ -165,7 +165,7 @@ struct Model {
         1 << (program.threads.prefix(thread).reduce(0) { $0 + $1.count } + index)
     }
 
-    /// Reads an atomic variable, and what was released there.
+    /// Reads an atomic variable, and acquires what was released there.
     private func load(
         _ variable: Int, _ thread: Int, _ ordering: MemoryOrdering, _ state: inout State
     ) -> Int {
@@ -207,7 +207,7 @@ struct Model {
         return state
     }
 
-    /// To wait is two steps: to release the lock and fall asleep, and to take the lock back.
+    /// Waiting takes two steps: releasing the lock to sleep, and reacquiring it.
     private func waiting(_ thread: Int, in before: State) -> State? {
         var state = before
         guard state.woken.contains(thread) else {

@@ -4,17 +4,17 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// Random programs, run by the lab and by a model of some lines, in which everything is a step of
-/// its own, the release of a lock included. Both have to come to the same outcomes, deadlocks and
-/// data races.
+/// Runs random programs in the lab and in a small model, in which everything is a separate step,
+/// including the release of a lock. Both must find the same outcomes, the same deadlocks, and the
+/// same data races.
 @Suite("The lab agrees with a model", .needsTheLab)
 struct ModelTests {
-    /// What the programs of a family have that others have not.
+    /// The kinds of instructions in the programs of a family.
     enum Family: CaseIterable {
         /// Locks that are attempted, conditions, semaphores and atomics: ``RandomProgram``.
         case locks
-        /// Queues of Dispatch, threads that start others, a recursive lock, and waiting that comes
-        /// to an end: ``RandomQueueProgram``.
+        /// Queues of Dispatch, threads that start others, a recursive lock, and waiting with a
+        /// time-out: ``RandomQueueProgram``.
         case queues
     }
 
@@ -25,7 +25,7 @@ struct ModelTests {
     }
 
     @Test(
-        "and would not if the lab had a fault", arguments: Family.allCases,
+        "and would not agree if the lab had a fault", arguments: Family.allCases,
         [
             RL_FAULT_NO_EARLY_ATTEMPTS, RL_FAULT_SKIP_LAST_ALTERNATIVE,
             RL_FAULT_NO_EDGE_FROM_UNLOCK,
@@ -37,13 +37,13 @@ struct ModelTests {
         #expect(isNoticed)
     }
 
-    @Test("and would not if every atomic operation ordered what its memory ordering does not")
+    @Test("and would not agree if atomic operations ignored their memory orderings")
     func noticesOrderings() {
         let fault = UInt32(RL_FAULT_EVERY_ATOMIC_ORDERS)
         #expect((0..<20).contains { !Self.disagreements(.locks, $0, faults: fault).isEmpty })
     }
 
-    /// On which programs of a block the lab and the model do not agree.
+    /// The programs of a block on which the lab and the model disagree.
     private static func disagreements(
         _ family: Family, _ block: Int, faults: UInt32 = 0
     ) -> [String] {
@@ -72,7 +72,7 @@ extension Prediction {
 
     init(_ program: RandomQueueProgram) {
         let model = QueueModel(program)
-        // Time that is up orders nothing, nor does an attempt that fails.
+        // A time-out creates no happens-before edge, nor does an attempt that fails.
         let races = [model.hasRace, QueueModel(program, isLoose: true).hasRace]
         self.init(outcomes: model.outcomes, races: Set(races))
     }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import RaceLab
 
-/// Where several instances of a class take part, a table says which of them each row belongs to.
-@Suite("A table tells instances apart", .needsTheLab)
+/// If several instances of a class take part, a table names the instance that each row accesses.
+@Suite("A table names instances", .needsTheLab)
 struct ObjectTests {
     private final class Link {
         var value = 0
@@ -25,7 +25,7 @@ struct ObjectTests {
         scenario.state("both") { "\(promise.value + next.value)" }
     }
 
-    @Test("by the names that they have in the source")
+    @Test("by their names in the source")
     func names() throws {
         let trace = try Exploration.replay("OOOO", Self.chain)
         #expect(trace.steps.map(\.owner) == ["promise", "promise", "promise", "next"])
@@ -40,7 +40,7 @@ struct ObjectTests {
         #expect(trace.markdown.contains("promise.value"))
     }
 
-    @Test("by letters where the source has no names, or the same twice")
+    @Test("by letters if the source has no names, or the same name twice")
     func letters() throws {
         let trace = try Exploration.replay("OOO") { scenario in
             let links = [Link(), Link()]
@@ -59,7 +59,7 @@ struct ObjectTests {
         #expect(trace.owners.map(\.names) == [["A", "B", "D"]])
     }
 
-    @Test("instances of different classes, or one alone, need no names")
+    @Test("instances of different classes, or a single one, need no names")
     func alone() throws {
         final class Other {
             var value = 0
@@ -105,7 +105,7 @@ struct ObjectTests {
         }
     }
 
-    @Test("the lock of one of them does not hide the state of another one")
+    @Test("the lock of one instance does not hide the state of another")
     func locks() throws {
         let trace = try Exploration.replay("OO") { scenario in
             let outer = Locked()
@@ -119,7 +119,7 @@ struct ObjectTests {
         #expect(trace.steps.map(\.states) == [["(locked)", "0"], ["1", "2"]])
     }
 
-    @Test("a lock of Foundation belongs to the instance that has it")
+    @Test("a lock of Foundation belongs to the instance that contains it")
     func locksOfFoundation() throws {
         let trace = try Exploration.replay("OOOO") { scenario in
             let outer = LockedByFoundation()
@@ -133,7 +133,7 @@ struct ObjectTests {
             trace.steps.map(\.states) == [["(locked)", "0"], ["(locked)", "0"], nil, ["1", "2"]])
     }
 
-    @Test("reading a state that comes to a held lock late does no harm to what comes next")
+    @Test("a state that reaches a held lock late does no harm to later reads")
     func late() throws {
         for _ in 0..<3 {
             let trace = try Exploration.replay("OOOO") { scenario in
@@ -144,7 +144,7 @@ struct ObjectTests {
                     second.set(1) { first.set(1) }
                     first.set(2)
                 }
-                // It holds two locks when it comes to the third.
+                // It already holds two locks when it reaches the third.
                 scenario.state("sum") {
                     first.set(first.value) {}
                     return queue.sync { "\(second.value)" }
@@ -155,7 +155,7 @@ struct ObjectTests {
     }
 }
 
-/// Of many threads, each column would be too narrow to read.
+/// With many threads, a column for each would be too narrow to read.
 @Suite("Many threads share a column", .needsTheLab)
 struct ManyThreadsTests {
     private static func scenario(_ count: Int) -> (Scenario) -> Void {
@@ -173,7 +173,7 @@ struct ManyThreadsTests {
         }
     }
 
-    @Test("eight threads at 100 columns can be read, and two have their columns")
+    @Test("a table of eight threads is readable in 100 columns; two threads have a column each")
     func eight() throws {
         let schedule = Exploration.Schedule((0..<8).flatMap { [$0, $0] })
         let text = try Exploration.replay(schedule, Self.scenario(8)).table(width: 100)

@@ -4,16 +4,16 @@
     import RaceLabTesting
     import Testing
 
-    @Suite("One processor while exploring", .needsTheLab)
+    @Suite("The lab uses one processor while exploring", .needsTheLab)
     struct ProcessorTests {
-        /// The numbers of the processors on which the thread that asks may run, such as "0-3".
+        /// The numbers of the processors on which the calling thread may run, such as "0-3".
         private static func allowed() -> String? {
             let status = try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
             let line = status?.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") }
             return line?.split(separator: "\t").last.map(String.init)
         }
 
-        @Test("all threads of a scenario share it, and the caller is free again afterwards")
+        @Test("all threads of a scenario share it, and the caller is unrestricted afterwards")
         func bound() throws {
             let before = try #require(Self.allowed())
             let seen = Scenario.Log<String?>()

@@ -3,7 +3,7 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// Bounds of what an exploration may take, and what it reports meanwhile.
+/// The bounds of an exploration, and its progress reports.
 @Suite("Bounds within the process", .needsTheLab)
 struct ProgressTests {
     /// Two threads of eight steps each on one counter: 12,870 interleavings without reduction.
@@ -27,7 +27,7 @@ struct ProgressTests {
         #expect(report.text().contains("maximumRuns was reached"))
     }
 
-    @Test("the number of runs counts those that repeat an interleaving")
+    @Test("runs that repeat an interleaving count as runs")
     func redundantRuns() {
         // Attempts to take a lock are explored with sleep sets alone.
         var options = Exploration.Options()

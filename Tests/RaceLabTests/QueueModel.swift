@@ -1,57 +1,57 @@
-/// Every order in which what the bodies of a program do can be carried out, one thing at a time.
-/// To release a lock, to begin and to end on a queue are things of their own.
+/// Explores every order in which the bodies of a program can execute, one step at a time. Releasing
+/// a lock, and entering and leaving a queue, are separate steps.
 ///
-/// Who waits for a queue stands behind the work of which it has heard that it was sent there, and
-/// maybe behind what else stands there. One hears of work by sending it, by being started or sent
-/// later by one who has heard of it, and through locks, atomics, semaphores, queues and the ends of
-/// threads.
+/// A body that waits for a queue runs after the work that it knows was sent there, and may run
+/// after other work in the queue. A body knows about work that it has sent, and about what the body
+/// that started or sent it knew. Locks, atomics, semaphores, queues and the ends of threads pass
+/// this knowledge on.
 struct QueueModel {
-    /// Pieces of work of which somebody has heard that they were sent: a bit for each body.
+    /// The work that is known to have been sent: a bit for each body.
     fileprivate typealias News = UInt8
 
     fileprivate struct Lock: Hashable {
         var owner: Int?
-        /// How often the owner has to release it.
+        /// The number of releases that the owner still has to make.
         var depth = 0
         var news: News = 0
     }
 
     fileprivate struct Queue: Hashable {
-        /// What was sent and is not done, in the order in which it was sent.
+        /// The work that was sent and has not ended, in the order of sending.
         var line: [Work] = []
-        /// Who keeps everybody else out.
+        /// The body that has exclusive access.
         var owner: Int?
-        /// Who does not keep out others of their kind; one that enters twice is there twice.
+        /// The bodies that share the queue; one that enters twice is listed twice.
         var guests: [Int] = []
         var news: News = 0
-        /// What an owner hears from guests, and other guests do not.
+        /// What guests pass on to the next owner, but not to other guests.
         var newsOfGuests: News = 0
     }
 
     fileprivate struct Work: Hashable {
         let body: Int
-        /// Whether nothing else may be done meanwhile.
+        /// Whether it needs exclusive access.
         let isAlone: Bool
     }
 
-    /// Work that is to be sent to a queue.
+    /// Work that will be sent to a queue.
     fileprivate struct Order: Hashable {
         let body: Int
         let queue: Int
-        /// What it hears besides what the one has heard that sends it.
+        /// What it knows in addition to what its sender knows.
         var news: News
     }
 
-    /// What there is at one moment.
+    /// The state between two steps.
     fileprivate struct State: Hashable {
-        /// Where each body is.
+        /// The index of the next instruction of each body.
         var at: [Int]
-        /// Which bodies are threads that have been started, or work that has begun.
+        /// The bodies that are started threads, or work that has begun.
         var begun: Set<Int>
         var seen: [[String]]
-        /// What each body has heard of.
+        /// What each body knows about.
         var heard: [News]
-        /// Behind which work each body stands, because it came later to the queue.
+        /// The work after which each body runs, because it came later to the queue.
         var behind: [News]
         var variables = [0, 0]
         var newsOfVariables: [News] = [0, 0]
@@ -59,32 +59,32 @@ struct QueueModel {
         var locks = [Lock(), Lock(), Lock()]
         var count = 0
         var newsOfSemaphore: News = 0
-        /// Who sleeps on the condition, who has slept longest first.
+        /// The bodies that wait on the condition, in the order of their arrival.
         var asleep: [Int] = []
-        /// Who needs the lock of the condition back: whether it was woken in time.
+        /// The bodies that must reacquire the condition's lock: whether each was woken in time.
         var awake: [Int: Bool] = [:]
         var queues = [Queue(), Queue(), Queue()]
-        /// How much the group waits for.
+        /// The number of entries that have not left the group.
         var unfinished = 0
         var newsOfGroup: News = 0
-        /// What is to be sent when the group has finished.
+        /// The work to send when the group has finished.
         var notifications: [Order] = []
-        /// What each body has to send before it goes on.
+        /// The work that each body must send before its next instruction.
         var orders: [Int: [Order]] = [:]
-        /// What comes to its queue at any later time.
+        /// The work that can come to its queue at any later time.
         var delayed: Set<Order> = []
     }
 
-    /// What can come of a program.
+    /// The possible outcomes of a program.
     private(set) var outcomes: Set<String> = []
-    /// Whether two bodies can ever be about to access the plain variable at the same time, one of
-    /// them to write: that is a data race.
+    /// Whether some execution has a data race: two bodies are about to access the plain variable,
+    /// at least one of them to write.
     private(set) var hasRace = false
     private let program: RandomQueueProgram
     private let isLoose: Bool
 
-    /// - Parameter isLoose: whether time may be up, an attempt fail and a sleeper wake for no
-    ///   reason at all.
+    /// - Parameter isLoose: whether time-outs, failing attempts and spurious wakeups are possible
+    ///   at any time.
     init(_ program: RandomQueueProgram, isLoose: Bool = false) {
         self.program = program
         self.isLoose = isLoose
@@ -109,7 +109,7 @@ struct QueueModel {
             bodies.compactMap { step(of: $0, in: state) }
             + bodies.compactMap { comingLater($0, in: state) }
             + state.delayed.map { arriving($0, in: state) }
-        // Time is up when nobody can go on, and only then.
+        // A time-out fires only if no step is possible.
         guard steps.isEmpty || isLoose else { return steps }
         return steps + bodies.compactMap { withoutWaiting($0, in: state) }
     }
@@ -139,7 +139,7 @@ struct QueueModel {
 
     // MARK: - One step
 
-    /// What comes of the next step of a body; `nil` if it has come to its end, or waits.
+    /// The state after the next step of a body; `nil` if the body has ended, or waits.
     private func step(of body: Int, in before: State) -> State? {
         guard before.begun.contains(body) else { return begin(body, in: before) }
         guard !isOver(body, in: before) else { return endOfWork(body, in: before) }
@@ -237,8 +237,8 @@ struct QueueModel {
         return state
     }
 
-    /// What comes of it if a body does not go on waiting, or an attempt fails for no reason; `nil`
-    /// if it does neither.
+    /// The state after a time-out, a spurious wakeup or a failed attempt of a body; `nil` if none
+    /// of them is possible.
     private func withoutWaiting(_ body: Int, in before: State) -> State? {
         guard before.begun.contains(body), !isOver(body, in: before), before.orders[body] == nil
         else { return nil }
@@ -267,7 +267,7 @@ struct QueueModel {
         return state
     }
 
-    /// To wait is two steps: to release the lock and fall asleep, and to take the lock back.
+    /// Waiting takes two steps: releasing the lock to sleep, and reacquiring it.
     private func waiting(
         _ body: Int, _ patience: QueueInstruction.Patience, in before: State
     ) -> State? {
@@ -286,7 +286,7 @@ struct QueueModel {
 
     // MARK: - Work
 
-    /// What comes of the first of the orders that a body has to carry out.
+    /// The state after the first of the orders of a body.
     private func carryingOut(_ orders: [Order], _ body: Int, in before: State) -> State {
         var state = before
         state.orders[body] = orders.count == 1 ? nil : Array(orders.dropFirst())
@@ -294,7 +294,7 @@ struct QueueModel {
         return state
     }
 
-    /// What comes of it if work that was sent with a delay comes to its queue.
+    /// The state after delayed work has come to its queue.
     private func arriving(_ order: Order, in before: State) -> State {
         var state = before
         state.delayed.remove(order)
@@ -302,8 +302,8 @@ struct QueueModel {
         return state
     }
 
-    /// What comes of it if a body that is about to wait for a queue comes after all that stands in
-    /// line; `nil` if it is not, or has done so.
+    /// The state in which a body that is about to wait for a queue comes after all work in line;
+    /// `nil` if it is not about to wait, or has come later already.
     private func comingLater(_ body: Int, in before: State) -> State? {
         guard before.begun.contains(body), !isOver(body, in: before), before.orders[body] == nil,
             case .enter(let queue, _, _) = program.bodies[body][before.at[body]]
@@ -340,7 +340,7 @@ struct QueueModel {
 }
 
 extension QueueModel.State {
-    /// `body` is the one that sends it, if one does.
+    /// - Parameter body: the sender, if the work has one.
     fileprivate mutating func send(_ order: QueueModel.Order, barrier: Bool, by body: Int?) {
         let isAlone = barrier || QueueInstruction.isSerial(order.queue)
         queues[order.queue].line.append(QueueModel.Work(body: order.body, isAlone: isAlone))
@@ -348,7 +348,7 @@ extension QueueModel.State {
         heard[order.body] = order.news | 1 << order.body | (body.map { heard[$0] } ?? 0)
     }
 
-    /// Returns whether a body has got a lock.
+    /// Returns whether a body has acquired a lock.
     fileprivate mutating func take(_ lock: Int, for body: Int) -> Bool {
         let isAgain = lock == QueueInstruction.recursiveLock && locks[lock].owner == body
         guard locks[lock].owner == nil || isAgain else { return false }
@@ -365,7 +365,7 @@ extension QueueModel.State {
         locks[lock].news = heard[body]
     }
 
-    /// Returns whether a body has got a queue.
+    /// Returns whether a body has entered a queue.
     fileprivate mutating func enter(
         _ number: Int, _ body: Int, isAlone: Bool, behind: [QueueModel.Work]
     ) -> Bool {

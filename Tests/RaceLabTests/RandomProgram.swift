@@ -2,23 +2,23 @@ import Foundation
 import RaceLab
 import Synchronization
 
-/// What a thread of a random program does next. Numbers say with which of the variables or locks.
+/// The next operation of a thread in a random program. Numbers select the variables and locks.
 enum Instruction {
     case store(Int, value: Int, MemoryOrdering)
     case load(Int, MemoryOrdering)
-    /// Reads and writes in one.
+    /// An atomic read-modify-write.
     case add(Int, value: Int, MemoryOrdering)
     case exchange(Int, value: Int, MemoryOrdering)
-    /// Goes on elsewhere if the variable is 0.
+    /// Jumps if the variable is 0.
     case guardSet(Int, MemoryOrdering, otherwise: Int)
-    /// Exchanges 0 for 1, or goes on elsewhere.
+    /// Exchanges 0 for 1, or jumps if the variable is not 0.
     case claim(Int, MemoryOrdering, failing: MemoryOrdering, otherwise: Int)
     case fence(MemoryOrdering)
-    /// Accesses to a variable that is not atomic.
+    /// Accesses to a plain variable.
     case write(value: Int)
     case read
     case lock(Int)
-    /// Goes on behind the matching `unlock` if the lock is taken.
+    /// Jumps behind the matching `unlock` if the lock is taken.
     case attempt(Int, otherwise: Int)
     case unlock(Int)
     case lockToRead
@@ -31,12 +31,12 @@ enum Instruction {
     case wait
     case wake(everybody: Bool)
 
-    /// The locks: two plain ones, one for readers and writers, and that of the condition.
+    /// The locks: two plain ones, a readers-writer lock, and the lock of the condition.
     static let (plain, readWrite, condition) = (0..<2, 2, 3)
 }
 
-/// Two or three threads with all that they share. The same seed gives the same program on every
-/// machine.
+/// Two or three threads with everything that they share. The same seed gives the same program on
+/// every machine.
 struct RandomProgram: CustomStringConvertible {
     private(set) var threads: [[Instruction]] = []
     let hasMutexes: Bool
@@ -71,7 +71,7 @@ struct RandomProgram: CustomStringConvertible {
                     : .exchange(below(2), value: below(3), ordering(.all)))
         case 10, 11, 12: addGuarded(to: &thread, within: locks)
         case 13, 14:
-            // What one thread does before it raises a flag is what another may do behind it.
+            // What this thread writes before it sets a flag, another may access after reading it.
             thread.append(.write(value: 1 + below(2)))
             if below(2) == 0 { thread.append(.fence(ordering(.ofFences))) }
             thread.append(.store(below(2), value: 1, ordering(.ofStores)))
@@ -86,7 +86,7 @@ struct RandomProgram: CustomStringConvertible {
         }
     }
 
-    /// What is done only if a flag is raised, or if this thread raises it.
+    /// Adds accesses that run only if a flag is set, or if this thread sets it.
     private mutating func addGuarded(to thread: inout [Instruction], within locks: [Int]) {
         let (variable, start) = (below(2), thread.count)
         let isClaim = below(3) == 0
@@ -105,7 +105,7 @@ struct RandomProgram: CustomStringConvertible {
 
     private mutating func addSection(to thread: inout [Instruction], within locks: [Int]) {
         let (lock, start) = (below(4), thread.count)
-        // Asking for its own lock again is an error of the program, for these.
+        // Taking one of these locks again while holding it is an error of the program.
         if lock >= Instruction.readWrite, locks.contains(lock) { return }
         let isAttempt = lock != Instruction.condition && below(2) == 0
         let isReader = lock == Instruction.readWrite && below(2) == 0
@@ -152,7 +152,7 @@ struct RandomProgram: CustomStringConvertible {
             locks = hasMutexes ? [MutexLock(), MutexLock()] : [NSLock(), NSLock()]
         }
 
-        /// Returns where to go on.
+        /// Returns the index of the next instruction.
         func carryOut(_ instruction: Instruction, at index: Int, _ seen: Seen) -> Int {
             switch instruction {
             case .store(let variable, let value, let ordering):

@@ -3,21 +3,21 @@ import Foundation
 import RaceLab
 import Synchronization
 
-/// What is done next by a thread, or by work on a queue. A body is what either of them does; those
-/// with which a program begins come first.
+/// An instruction of a thread, or of work on a queue. The instructions of either are a body; the
+/// bodies of the threads with which a program begins come first.
 enum QueueInstruction {
-    /// How long to wait for something: as long as it takes, not at all, or until a moment that is
-    /// far away.
+    /// How long to wait: without a limit, not at all, or until a moment in the distant
+    /// future.
     enum Patience: CaseIterable {
         case unlimited, none, limited
     }
 
     case store(Int, value: Int)
     case load(Int)
-    /// Accesses to a variable that is not atomic.
+    /// Accesses to a plain variable.
     case write(value: Int)
     case read
-    /// Goes on behind the matching `unlock` if it does not get the lock.
+    /// Jumps behind the matching `unlock` if it does not get the lock.
     case lock(Int, Patience, otherwise: Int)
     case unlock(Int)
     case signal
@@ -27,22 +27,22 @@ enum QueueInstruction {
     case wake(everybody: Bool)
     case start(body: Int)
     case join(body: Int)
-    /// Sends a body to a queue, as part of the group or not. The group is entered, and left when the
-    /// body has come to its end, by instructions of their own.
+    /// Sends a body to a queue, as part of the group or not. Separate instructions enter the group,
+    /// and leave it when the body has ended.
     case send(body: Int, queue: Int, barrier: Bool, inGroup: Bool)
     /// Sends a body to a queue at any later time.
     case sendLater(body: Int, queue: Int)
-    /// `forWork`: it goes with a body that is sent as part of the group.
+    /// `forWork`: it belongs to a body that is sent as part of the group.
     case enterGroup(forWork: Bool)
     case leaveGroup(forWork: Bool)
     case waitForGroup(Patience)
     /// Sends a body to a queue when the group has finished.
     case notify(body: Int, queue: Int)
-    /// Does two bodies at the same time …
+    /// Runs two bodies concurrently …
     case perform(Int, Int)
     /// … and waits for their ends.
     case performed(Int, Int)
-    /// Waits for a queue and does on it what follows up to the `leave` at `end`.
+    /// Waits for a queue, and runs on it the instructions up to the `leave` at `end`.
     case enter(queue: Int, barrier: Bool, end: Int)
     case leave(queue: Int)
 
@@ -56,17 +56,17 @@ enum QueueInstruction {
 /// main queue, at once, later, or when a group has finished.
 struct RandomQueueProgram: CustomStringConvertible {
     private(set) var bodies: [[QueueInstruction]] = []
-    /// How many of the bodies are threads from the beginning.
+    /// The number of bodies that are initial threads.
     let threadCount: Int
     private var numbers: RandomNumbers
-    /// How many bodies have been mentioned so far.
+    /// The number of bodies mentioned so far.
     private var bodyCount: Int
-    /// Those that are sent as part of the group.
+    /// The bodies that are sent as part of the group.
     private var bodiesInGroup: Set<Int> = []
-    /// Whether every other thing is about the group.
+    /// Whether about half of the instructions use the group.
     private let isAboutGroup: Bool
 
-    /// More of them would make more interleavings than can be explored.
+    /// With more bodies there would be too many interleavings to explore.
     private static let mostBodies = 4
 
     init(seed: UInt64) {
@@ -92,13 +92,13 @@ struct RandomQueueProgram: CustomStringConvertible {
 
     // MARK: - Making one up
 
-    /// A body that is not complete.
+    /// An incomplete body.
     private struct Draft {
         var instructions: [QueueInstruction] = []
-        /// What it holds, or would by now if it had got it.
+        /// The locks that it holds, or would hold if it had acquired them.
         var locks: [Int] = []
         var depth = 0
-        /// The threads that it has started and not joined.
+        /// The threads that it has started but not joined.
         var started: [Int] = []
     }
 
@@ -149,7 +149,7 @@ struct RandomQueueProgram: CustomStringConvertible {
             body.instructions.append(.join(body: body.started.removeFirst()))
         } else if let other = newBody() {
             body.instructions.append(.start(body: other))
-            // Within a section it may not be reached, and then there is nothing to join.
+            // In a section this instruction may be skipped, and then there is no thread to join.
             if body.depth == 0 { body.started.append(other) }
         }
     }
@@ -202,7 +202,7 @@ struct RandomQueueProgram: CustomStringConvertible {
 
     private mutating func addSection(to body: inout Draft) {
         let (lock, start) = (numbers.below(3), body.instructions.count)
-        // Asking for its own lock again is an error of the program, for this one.
+        // Taking this lock again while holding it is an error of the program.
         if lock == QueueInstruction.conditionLock, body.locks.contains(lock) { return }
         let patience = lock == QueueInstruction.conditionLock ? .unlimited : patience()
         body.instructions.append(.unlock(lock))
@@ -276,7 +276,7 @@ struct RandomQueueProgram: CustomStringConvertible {
             while at < range.upperBound { at = carryOutOne(body, at) }
         }
 
-        /// Returns where to go on.
+        /// Returns the index of the next instruction.
         private func carryOutOne(_ body: Int, _ index: Int) -> Int {
             let seen = seen[body]
             switch bodies[body][index] {
@@ -350,7 +350,7 @@ struct RandomQueueProgram: CustomStringConvertible {
         }
     }
 
-    /// The threads that bodies have started, where the lab does not see them.
+    /// The threads that bodies have started, stored where the lab does not see them.
     private final class Threads: @unchecked Sendable {
         private let threads: UnsafeMutableBufferPointer<pthread_t?>
 

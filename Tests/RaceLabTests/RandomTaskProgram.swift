@@ -1,7 +1,7 @@
 import RaceLab
 import Synchronization
 
-/// A program of tasks made at random, for which one way to explore it is compared with another.
+/// A random program of tasks, for comparing two ways to explore it.
 struct RandomTaskProgram: Sendable, CustomStringConvertible {
     enum Step: Sendable {
         case write(Int)
@@ -96,7 +96,7 @@ private final class World: @unchecked Sendable {
     }
 }
 
-/// An actor whose answer tells in which order it was called.
+/// An actor whose result shows the order of the calls.
 private actor List {
     private var sum = 0
 
@@ -112,7 +112,7 @@ private actor List {
     }
 }
 
-/// Opened once; until then those who want to pass wait.
+/// A gate that opens once; until then, tasks that want to pass wait.
 private final class Gate: Sendable {
     private struct State {
         var isOpen = false

@@ -2,11 +2,11 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// Threads and tasks that share several things: an order of steps at one of them decides which orders at
-/// another one can still follow.
+/// Threads and tasks that share several objects: the order of steps at one object restricts the
+/// possible orders at another.
 @Suite("Reduction loses no outcome", .needsTheLab)
 struct ReductionTests {
-    /// For each thread, the lists to which it appends, one after the other.
+    /// The lists to which each thread appends, in order.
     private typealias Program = [[Int]]
 
     private static func describe(_ program: Program, _ scenario: Scenario) {
@@ -40,8 +40,8 @@ struct ReductionTests {
         #expect(Set(reduced.outcomes.keys) == Set(full.outcomes.keys), "\(name)")
     }
 
-    /// The third thread comes to the second list between the steps of the first one, and before or after
-    /// the second one at the first list.
+    /// The third thread appends to the second list between the steps of the first, and before or
+    /// after the second thread at the first list.
     @Test(
         "of few threads",
         arguments: [
@@ -74,7 +74,7 @@ struct ReductionTests {
         Self.expectSameOutcomes("\(program)", program.describe)
     }
 
-    @Test("few runs of random tasks repeat another one", .enabled(if: unavailableTasks == nil))
+    @Test("few runs of random tasks are redundant", .enabled(if: unavailableTasks == nil))
     func cost() {
         var (reported, begun) = (0, 0)
         for seed in 0..<40 {

@@ -8,7 +8,7 @@ import Testing
 struct RenderingTests {
     // MARK: Tables
 
-    /// A scenario with everything in it that is wide: names, notes, states, source.
+    /// A scenario in which names, notes, states and source lines are wide.
     static let wide = Classic("wide", .fails(.failedCheck)) { scenario in
         let counter = Counter()
         let log = Scenario.Log<String>()
@@ -25,7 +25,7 @@ struct RenderingTests {
 
     static let failing = Classic.all.filter { $0.expected != .survives } + [wide]
 
-    @Test("no line is wider than asked for", arguments: failing)
+    @Test("no line of a table exceeds the width", arguments: failing)
     func width(of classic: Classic) throws {
         let report = classic.report { $0.maximumInterleavings = 20_000 }
         let trace = try #require(try report.counterexample())
@@ -39,14 +39,14 @@ struct RenderingTests {
         }
     }
 
-    @Test("nothing is cut where there is room")
+    @Test("a table is not cut if there is room")
     func uncut() throws {
         let trace = try Exploration.replay("FSSF", Classic.lostUpdate.describe)
         #expect(!trace.table().contains("…"))
         #expect(trace.table(width: 40).contains("…"))
     }
 
-    @Test("a lock that is held has a bar, from lock to unlock")
+    @Test("a held lock has a bar, from lock to unlock")
     func bars() throws {
         let trace = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         let rows = trace.rows
@@ -55,15 +55,15 @@ struct RenderingTests {
         #expect(trace.steps.map(\.locksHeld) == [1, 0, 1, 0])
     }
 
-    @Test("two locks have a double bar, and others' steps stand beside it")
+    @Test("two held locks have a double bar, and steps of other threads are beside it")
     func doubleBars() throws {
         let trace = try Exploration.replay("AAAABBBA", Classic.nested.describe)
         #expect(trace.rows.map { $0.bars[0] } == ["", "┌", "║", "│", "│", "│", "│", "│", "└"])
-        // To read the state takes none of them.
+        // Reading the state takes neither of them.
         #expect(!trace.table().contains("(locked)"))
     }
 
-    @Test("in a deadlock the last rows say who waits for whom")
+    @Test("in a deadlock the last rows show which thread waits for which")
     func waiting() throws {
         let trace = try Exploration.replay("PZ", Classic.twoPhilosophers.describe)
         #expect(
@@ -77,7 +77,7 @@ struct RenderingTests {
         #expect(trace.markdown.contains("| – | │ `second.mutex.withLock { _ in` "))
     }
 
-    @Test("an exchange that fails says so")
+    @Test("an exchange that fails is marked")
     func fails() throws {
         let report = Classic.stackABA.report()
         let outcome = try Exploration.replay("TTMMMTTTT", Classic.pushTwice.describe)
@@ -86,7 +86,7 @@ struct RenderingTests {
         #expect(outcome.table().contains(" fails"))
     }
 
-    @Test("the letter of a thread is a capital, where there is one for it")
+    @Test("the letter of a thread is uppercase, if the letter has an uppercase form")
     func letters() throws {
         #expect(Exploration.Schedule.letters(for: ["ßeta", "öl"]) == ["ß", "Ö"])
         #expect(try Exploration.Schedule("ßö", threads: ["ßeta", "öl"]).choices == [0, 1])
@@ -95,7 +95,7 @@ struct RenderingTests {
     // MARK: Cutting
 
     @Test(
-        "the opening of a thread is left out in the column of that thread only",
+        "the first line of a thread's closure is left out only in that thread's column",
         arguments: [
             (#"scenario.thread("first") { counter.value += 1 }"#, "first", "counter.value += 1"),
             (#"s.thread("first") { for _ in 0..<3 { f() } }"#, "first", "for _ in 0..<3 { f() }"),
@@ -136,7 +136,7 @@ struct RenderingTests {
         #expect(cut.columns <= width)
     }
 
-    @Test("wherever it is cut, an ellipsis says so, and the access is still there")
+    @Test("a cut is marked by an ellipsis, and the access remains visible")
     func cuttingAnywhere() {
         let line = "let a = bcd.efg(hij, klm: nop) + qrs.tuv { $0.wxy == 1234567890 }"
         for width in 12...line.count {
@@ -184,7 +184,7 @@ struct RenderingTests {
     }
 
     @Test(
-        "code comes out as it is",
+        "code is not changed",
         arguments: [
             ("a || b", "`a \\|\\| b`"), ("`x`", "`` `x` ``"), ("a `b` c", "``a `b` c``"),
             ("", ""), ("a\nb", "`a b`"),
@@ -194,7 +194,7 @@ struct RenderingTests {
     }
 
     @Test(
-        "text comes out as it is",
+        "text is not changed",
         arguments: [
             ("a < b & *c*", "a &lt; b &amp; \\*c\\*"), ("x|y_z", "x\\|y\\_z"), ("a\nb", "a b"),
         ])
@@ -204,7 +204,7 @@ struct RenderingTests {
 
     // MARK: JSON
 
-    @Test("JSON is JSON, says the same, and nothing of this machine", arguments: failing)
+    @Test("JSON is valid, agrees with the text, and names no path", arguments: failing)
     func json(of classic: Classic) throws {
         let report = classic.report { $0.maximumInterleavings = 20_000 }
         let trace = try #require(try report.counterexample())
@@ -227,7 +227,7 @@ struct RenderingTests {
         return try #require(value as? [String: Any])
     }
 
-    @Test("notes of one replay do not get into another")
+    @Test("notes of one replay do not appear in another")
     func notes() {
         let mixed = Scenario.Log<String>()
         DispatchQueue.concurrentPerform(iterations: 40) { index in
@@ -293,7 +293,7 @@ struct OutcomeTests {
         }
     }
 
-    @Test("are counted, and nothing is judged, where none is declared")
+    @Test("are counted, and not judged unless one is declared")
     func undeclared() {
         let report = incrementing { _ in }
         #expect(report.survives)
@@ -301,7 +301,7 @@ struct OutcomeTests {
         #expect(report.allOutcomes.map(\.outcome) == ["1", "2"])
     }
 
-    @Test("forbidden ones are failures, with their sentence")
+    @Test("forbidden ones are failures, with their explanation")
     func forbidden() {
         let report = incrementing {
             $0.expect("2", .acceptable, "right")
@@ -312,7 +312,7 @@ struct OutcomeTests {
         #expect(report.findings.first?.reason == "'1': lost")
     }
 
-    @Test("those that are not declared are failures as soon as one is")
+    @Test("undeclared ones are failures once any is declared")
     func notDeclared() {
         let report = incrementing { $0.expect("2", .acceptable, "right") }
         #expect(report.failing == 4)
@@ -332,7 +332,7 @@ struct OutcomeTests {
         #expect(report.allOutcomes.map(\.count) == [2, 4, 0])
     }
 
-    @Test("acceptable ones that are never reached are reported, if everything was explored")
+    @Test("acceptable ones that are never reached are reported, if the exploration is complete")
     func unreached() {
         let declare = { (scenario: Scenario) in
             scenario.expect("1", .acceptable, "lost")
@@ -351,7 +351,7 @@ struct OutcomeTests {
         #expect(incrementing(options, declare).unreached.isEmpty)
     }
 
-    @Test("forbidden ones are other findings where they do not count as failures")
+    @Test("forbidden ones are other findings if they do not count as failures")
     func notJudged() {
         var options = Exploration.Options()
         options.failingKinds = [.deadlock]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RaceLab
 
-/// Nothing about the process in which the lab runs changes what it says.
+/// The results of the lab do not depend on the process in which it runs.
 @Suite("The lab is robust", .needsTheLab)
 struct RobustnessTests {
     // MARK: Hashing
@@ -18,16 +18,16 @@ struct RobustnessTests {
         init(_ number: Int) { self.number = number }
     }
 
-    @Test("sets of the same elements have the same order, wherever they are in memory")
+    @Test("sets of equal elements have the same order, wherever the elements are in memory")
     func hashing() {
         let sets = (0..<20).map { _ in Set((0..<40).map { "element \($0)" }) }
         #expect(Set(sets.map(Array.init)).count == 1)
-        // The same in every process.
+        // Deterministic hashing gives the same value in every process.
         #expect(1.hashValue == 2206609067086327257)
         #expect("a".hashValue == 8186225505942432243)
     }
 
-    @Test("locks that are taken in the order of a set are taken in the same order in each run")
+    @Test("locks that are taken in the order of a set are taken in the same order in every run")
     func orderOfASet() {
         let summaries = (0..<5).map { _ in
             explore { scenario in
@@ -53,7 +53,7 @@ struct RobustnessTests {
 
     private static let runs = Atomic(0)
 
-    @Test("a scenario that differs from run to run is told the likely cause")
+    @Test("a scenario that is not deterministic is reported with the likely cause")
     func likelyCause() throws {
         final class Box {
             var value = 0
@@ -85,7 +85,7 @@ struct RobustnessTests {
         var value = 0
     }
 
-    @Test("of a lazy lock, the race in creating it is what is reported")
+    @Test("a race in creating a lazy lock is reported at the lazy variable")
     func lazyLock() {
         let report = explore { scenario in
             let model = LazilyLocked()
@@ -97,7 +97,7 @@ struct RobustnessTests {
             scenario.thread("first", body)
             scenario.thread("second", body)
         }
-        // Whether the two locks confuse the runs or not, the message leads to the lazy variable.
+        // Whether or not the two locks make runs differ, the message names the lazy variable.
         let said = report.summary + report.findings.map(\.reason).joined(separator: "\n")
         #expect(!report.survives)
         #expect(said.contains("RobustnessTests.swift:\(LazilyLocked.line)"))
@@ -105,7 +105,7 @@ struct RobustnessTests {
 
     // MARK: The watchdog
 
-    @Test("what takes the lab long itself is not taken for code that blocks")
+    @Test("work of the lab itself is not mistaken for code that blocks")
     func ownWork() {
         var hasWaited = false
         let report = explore { scenario in
@@ -113,7 +113,7 @@ struct RobustnessTests {
             scenario.thread("only") { account.balance += 1 }
             scenario.check {
                 rl_begin_own_work()
-                // After 100 looks a thread that sleeps counts as blocked, whatever else runs.
+                // After 100 looks, a thread that sleeps counts as blocked, whatever else runs.
                 if !hasWaited { rl_wait_for_looks(102) }
                 hasWaited = true
                 rl_end_own_work()
@@ -125,7 +125,7 @@ struct RobustnessTests {
     // MARK: Names
 
     #if os(Linux)
-        @Test("whatever the C half exports is its own by name, or answers for the toolchain")
+        @Test("each symbol that the C half exports has its prefix, or belongs to the toolchain")
         func names() throws {
             let products = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
             let folder = products.appending(path: "CRaceLab.build")
@@ -146,7 +146,7 @@ struct RobustnessTests {
             }
         }
 
-        /// The names of the symbols that an object file defines for others.
+        /// The names of the global symbols that an object file defines.
         private static func exported(by file: Data) throws -> [String] {
             func number<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Int {
                 Int(

@@ -4,10 +4,10 @@ import Testing
 
 @testable import RaceLab
 
-/// Two interleavings beside each other: nothing is too wide, and nothing is missing.
+/// Two interleavings side by side fit the width, and are complete.
 @Suite("Side by side", .needsTheLab)
 struct SideBySideTests {
-    @Test("no line is wider than asked for", arguments: RenderingTests.failing)
+    @Test("no line of the two halves exceeds the width", arguments: RenderingTests.failing)
     func width(of classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
         let pair = Exploration.SideBySide(
@@ -42,7 +42,7 @@ struct SideBySideTests {
         }
     }
 
-    @Test("nothing is cut where there is room", arguments: RenderingTests.failing.dropLast())
+    @Test("neither half is cut if there is room", arguments: RenderingTests.failing.dropLast())
     func uncut(_ classic: Classic) throws {
         let trace = try Self.counterexample(of: classic)
         let text = Exploration.SideBySide(Self.half(trace), Self.half(trace)).text(width: 300)
@@ -53,7 +53,7 @@ struct SideBySideTests {
         }
     }
 
-    @Test("the state is said where it changes, and nowhere else")
+    @Test("the state is shown where it changes, and nowhere else")
     func states() throws {
         let trace = try Exploration.replay("FSSF", Classic.lostUpdate.describe)
         let half = Self.halves(
@@ -64,7 +64,7 @@ struct SideBySideTests {
         #expect(half.filter { $0.hasSuffix("→ value 1") }.count == 1)
     }
 
-    @Test("a state that changes under a lock is said when it can be looked at again")
+    @Test("a state that changes under a lock is shown when it can be read again")
     func lockedStates() throws {
         let trace = try Exploration.replay("OOO") { scenario in
             let lock = NSLock()
@@ -83,7 +83,7 @@ struct SideBySideTests {
         #expect(trace.rows[0].changes == [0])
     }
 
-    @Test("the place of a thread that holds a lock has a bar while others go on")
+    @Test("a thread that holds a lock has a bar while others run")
     func bars() throws {
         let trace = try Exploration.replay("AAAABBBA", Classic.nested.describe)
         let half = Self.halves(
@@ -93,7 +93,7 @@ struct SideBySideTests {
         #expect(places == ["A ", "A ", "A ", "A ", "│B", "│B", "│B", "A "])
     }
 
-    @Test("tables and verdicts begin on the same line on both sides")
+    @Test("tables and verdicts begin on the same line in both halves")
     func level() throws {
         let short = try Exploration.replay("PPZZ", Classic.twoPhilosophersInTurn.describe)
         let long = try Self.counterexample(of: RenderingTests.wide)
@@ -107,10 +107,10 @@ struct SideBySideTests {
 
     // MARK: Reading it
 
-    /// A step, or a thread that waits in the end.
+    /// A step, or a thread that waits at the end.
     private struct Row {
         let number: String
-        /// The places of the threads.
+        /// The letters of the threads, each at its place.
         let places: String
 
         var letter: Character? { places.first(where: \.isLetter) }

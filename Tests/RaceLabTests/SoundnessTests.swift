@@ -5,7 +5,7 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// What the lab says has to be true of itself.
+/// The lab's claims hold for the lab itself.
 @Suite("The lab is sound", .needsTheLab)
 struct SoundnessTests {
     // MARK: Reduction
@@ -25,7 +25,7 @@ struct SoundnessTests {
         Set(report.findings.map(\.description))
     }
 
-    @Test("reduction leaves out what only permutes independent steps")
+    @Test("reduction leaves out only permutations of independent steps")
     func reductionReduces() {
         let independent = Classic("independent", .survives) { scenario in
             let (left, right) = (Counter(), Counter())
@@ -36,7 +36,7 @@ struct SoundnessTests {
         #expect(independent.report { $0.reduction = true }.explored == 1)
     }
 
-    /// Shapes on which a reduction could go wrong, and that are in no classic.
+    /// Patterns that could expose an unsound reduction, and that no classic contains.
     static let reducible: [Classic] = [
         Classic("a step before the overlap, on one side", .fails(.overlap)) { scenario in
             let (shared, own) = (Counter(), Counter())
@@ -96,7 +96,7 @@ struct SoundnessTests {
 
     // MARK: Faults of the lab
 
-    /// Each is a check that the healthy lab passes; on a lab with the fault it must not.
+    /// A check that passes on the correct lab, and must fail on a lab with the fault.
     struct Fault: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let fault: UInt32
@@ -126,7 +126,7 @@ struct SoundnessTests {
         },
     ]
 
-    /// An object that is changed under a lock only.
+    /// An object that is modified under a lock only.
     static let lockedObject = Classic("locked object", .survives) { scenario in
         let (lock, counter) = (Box(Mutex(())), Counter())
         for name in ["first", "second"] {
@@ -134,11 +134,11 @@ struct SoundnessTests {
         }
     }
 
-    @Test("a fault in the lab would be noticed", arguments: faults)
+    @Test("a fault in the lab is noticed", arguments: faults)
     func notices(_ fault: Fault) async {
         #expect(fault.holds(0))
         #expect(!fault.holds(fault.fault))
-        // And the next exploration is healthy again.
+        // The next exploration has no fault.
         #expect(fault.holds(0))
     }
 
@@ -159,7 +159,7 @@ struct SoundnessTests {
         #expect(texts.count == 1)
     }
 
-    @Test("what an exploration finds can be replayed", arguments: Classic.all)
+    @Test("every finding can be replayed", arguments: Classic.all)
     func replays(_ classic: Classic) throws {
         let report = classic.report()
         for finding in report.findings {
@@ -174,7 +174,7 @@ struct SoundnessTests {
     // MARK: What it refuses
 
     @Test(
-        "a malformed schedule is refused, and why",
+        "a malformed schedule is refused, with the reason",
         arguments: [
             ("F?S", "'?'"), ("F0S", "'F0'"), ("3F", "'3'"), ("F--", "'-'"),
             ("F99999999999999999999", "no number"),
@@ -212,7 +212,7 @@ struct SoundnessTests {
         #expect(error?.step == 2)
     }
 
-    @Test("a schedule that goes through a lock is refused with the step")
+    @Test("a schedule that violates a lock is refused with the step")
     func misfitAtLock() {
         let error = #expect(throws: Exploration.ReplayError.self) {
             try Exploration.replay("PPZ", Classic.twoOrderedPhilosophers.describe)
@@ -222,7 +222,7 @@ struct SoundnessTests {
 
     // MARK: Scenarios that are no good
 
-    @Test("a scenario that ends differently from run to run is recognised")
+    @Test("a scenario that ends differently from run to run is recognized")
     func differentOutcome() {
         let runs = Mutex(0)
         let report = explore { scenario in
@@ -239,7 +239,7 @@ struct SoundnessTests {
     }
 
     @Test(
-        "a scenario that depends on what an earlier run left behind is recognised",
+        "a scenario that depends on the state left by an earlier run is recognized",
         arguments: [1, 2, 3, 4, 100])
     func notDeterministic(period: Int) {
         let isDeterministic = period == 1
@@ -257,7 +257,7 @@ struct SoundnessTests {
         #expect(!report.survives)
     }
 
-    @Test("a loop without an end is reported")
+    @Test("an endless loop is reported")
     func endlessLoop() {
         let report = explore { scenario in
             let counter = Counter()
@@ -270,7 +270,7 @@ struct SoundnessTests {
         }
     }
 
-    @Test("a thread that spins for a change nobody makes is in a deadlock")
+    @Test("a thread that spins for a change that never comes is in a deadlock")
     func spinning() throws {
         let classic = Classic("spinning", .fails(.deadlock)) { scenario in
             let word = Box(Atomic(0))
@@ -285,7 +285,7 @@ struct SoundnessTests {
         #expect(trace.waiting.map(\.cause) == [.change])
     }
 
-    @Test("an uncaught error is a finding with its words")
+    @Test("an uncaught error is a finding with its description")
     func uncaughtError() {
         let report = explore { scenario in
             let counter = Counter()
@@ -300,7 +300,7 @@ struct SoundnessTests {
         #expect(report.findings.first?.count == report.explored)
     }
 
-    @Test("an error without words is a finding with some")
+    @Test("an error without a description is a finding that says so")
     func wordlessError() {
         let describe = { (scenario: Scenario) in
             let counter = Counter()
@@ -317,7 +317,7 @@ struct SoundnessTests {
             ])
     }
 
-    @Test("a thread that touches nothing makes the exploration worth nothing")
+    @Test("with a thread that takes no step, the exploration is inconclusive")
     func vacuous() {
         let report = explore { scenario in
             let counter = Counter()
@@ -328,7 +328,7 @@ struct SoundnessTests {
         #expect(!report.survives)
     }
 
-    @Test("a thread that waits at once and for ever has been seen")
+    @Test("a thread that waits forever in its first step counts as observed")
     func waitsAtOnce() {
         let report = explore { scenario in
             let (counter, semaphore) = (Counter(), DispatchSemaphore(value: 0))
@@ -339,7 +339,7 @@ struct SoundnessTests {
         #expect(report.findings.map(\.kind) == [.deadlock])
     }
 
-    @Test("who sees nothing is told, on three lines, what cannot be seen")
+    @Test("a thread without steps is reported, with what the lab cannot see, on three lines")
     func vacuousWords() {
         let report = explore { scenario in
             scenario.thread("first") {}
@@ -353,7 +353,7 @@ struct SoundnessTests {
         }
     }
 
-    @Test("an exploration within another says so, and does not wait for itself")
+    @Test("a nested exploration is refused, and does not wait for itself")
     func withinAnother() {
         let inner = Mutex<Set<Exploration.Inconclusive?>>([])
         let explores: @Sendable () -> Void = {
@@ -379,7 +379,7 @@ struct SoundnessTests {
                 == true)
     }
 
-    @Test("a scenario without threads says so")
+    @Test("a scenario without threads is refused")
     func noThreads() {
         #expect(explore { _ in }.inconclusive == .noThreads)
     }

@@ -5,14 +5,14 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// Loops that wait for a change, whatever they look at and whatever they allocate.
+/// Loops that wait for a change, whatever they read or allocate.
 @Suite("Spinning", .needsTheLab)
 struct SpinningTests {
     /// One thread waits in a loop, another one makes the change.
     struct Wait: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let takesLock: Bool
-        /// Returns what the two threads do.
+        /// Returns the functions of the two threads.
         let make: @Sendable () -> (wait: () -> Void, change: () -> Void)
 
         init(
@@ -24,7 +24,7 @@ struct SpinningTests {
             self.make = make
         }
 
-        /// The number of threads that wait can be more than one; the change can be left out.
+        /// `waiting` threads wait in the loop; `changes` is whether the change is made.
         func report(waiting: Int = 1, changes: Bool = true, reduction: Bool = true) -> Exploration {
             var options = Exploration.Options()
             options.failingKinds = [.deadlock, .livelock, .failedCheck]
@@ -96,7 +96,7 @@ struct SpinningTests {
     }
 
     @Test(
-        "a loop that looks at something unseen comes to an end", arguments: unseen, [false, true])
+        "a loop that reads something unseen ends", arguments: unseen, [false, true])
     func looksAtUnseen(_ wait: Wait, reduction: Bool) {
         let report = wait.report(reduction: reduction)
         #expect(report.survives, "\(report.text())")
@@ -153,13 +153,13 @@ struct SpinningTests {
         init(_ number: Int) { self.number = number }
     }
 
-    @Test("a loop that allocates waits for the change", arguments: allocating, [1, 2])
+    @Test("a loop that allocates ends when the change is made", arguments: allocating, [1, 2])
     func waitsForChange(_ wait: Wait, waiting: Int) {
         let report = wait.report(waiting: waiting)
         #expect(report.survives, "\(report.text())")
     }
 
-    @Test("and without the change it never ends", arguments: allocating, [1, 2])
+    @Test("a loop that allocates never ends without the change", arguments: allocating, [1, 2])
     func neverEnds(_ wait: Wait, waiting: Int) {
         let report = wait.report(waiting: waiting, changes: false)
         let kind: Exploration.Finding.Kind = wait.takesLock ? .livelock : .deadlock
@@ -169,7 +169,7 @@ struct SpinningTests {
 
     // MARK: Giving up
 
-    @Test("a loop that gives up after some rounds does so", arguments: [false, true])
+    @Test("a loop that gives up after some rounds ends", arguments: [false, true])
     func givesUp(reduction: Bool) {
         for rounds in [countsInVariable, countsInArray] {
             var options = Exploration.Options()

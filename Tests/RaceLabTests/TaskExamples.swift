@@ -5,9 +5,9 @@ import Synchronization
 /// A program of tasks with a known answer.
 struct TaskExample: Sendable, CustomStringConvertible {
     let description: String
-    /// Everything that is wrong with it in one interleaving or another.
+    /// All kinds of findings over all interleavings.
     let findings: Set<Exploration.Finding.Kind>
-    /// What can come of it.
+    /// All possible outcomes.
     let outcomes: Set<String>
     let describe: @Sendable (Scenario) -> Void
 
@@ -25,7 +25,7 @@ struct TaskExample: Sendable, CustomStringConvertible {
     static let all = shared + actors + continuations + structured + cancellation + streams + mixed
 }
 
-/// Shared without protection, which the compiler is told to overlook.
+/// Shared without protection. `@unchecked` turns off the compiler's check.
 final class Notebook: @unchecked Sendable {
     var value = 0
     var other = 0
@@ -52,7 +52,7 @@ private actor Store {
     func set() { isSet = true }
     var text: String { lines.map(String.init).joined(separator: " ") }
 
-    /// Says what it has come to when the tasks have ended.
+    /// Stores the lines in a notebook when the tasks have ended.
     func report(to notebook: Notebook) { notebook.lines = lines }
 }
 
@@ -86,7 +86,7 @@ private func number(_ number: Int) async -> Int { number }
 private func text(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: " ") }
 
 extension TaskExample {
-    // MARK: What is shared without protection
+    // MARK: Sharing without protection
 
     static let shared = [
         TaskExample("two tasks modify one thing", [.overlap]) { scenario in
@@ -537,7 +537,7 @@ extension TaskExample {
             }
             scenario.outcome { notebook.value == 1 ? "true" : "false" }
         },
-        // Who wakes up first need not be the first to do something.
+        // The task that wakes up first need not be the first to take a step.
         TaskExample("two tasks sleep", outcomes: ["1 2", "2 1"]) { scenario in
             let lines = Protected()
             scenario.task("parent") {
@@ -668,7 +668,7 @@ extension TaskExample {
     ]
 }
 
-/// Writes a number when so many seconds of the model's time are over.
+/// Appends a number after as many seconds of model time.
 private func write(_ seconds: Int, _ lines: Protected) async {
     try? await Task.sleep(for: .seconds(seconds))
     lines.add(seconds)
@@ -692,7 +692,7 @@ extension Notebook {
     fileprivate func change() async { value += 1 }
 }
 
-/// A semaphore that asynchronous code may wait for.
+/// A semaphore for asynchronous code.
 private final class Signal: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -700,7 +700,7 @@ private final class Signal: Sendable {
     func signal() { semaphore.signal() }
 }
 
-/// Room for one thing, protected.
+/// Room for one value, protected by a lock.
 final class Shelf<Value>: @unchecked Sendable {
     private let value = Mutex<Unprotected>(Unprotected())
 

@@ -1,7 +1,7 @@
 import Dispatch
 import RaceLab
 
-// Scenarios whose tables are compared as they stand: line numbers count.
+// Tests compare the tables of these scenarios exactly, so line numbers matter.
 
 private actor Account {
     private var balance = 0
@@ -10,7 +10,7 @@ private actor Account {
     func deposit() { balance += 1 }
 }
 
-/// A semaphore that asynchronous code may wait for.
+/// A semaphore for asynchronous code.
 private final class Payment: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -18,7 +18,7 @@ private final class Payment: Sendable {
     func arrives() { semaphore.signal() }
 }
 
-/// A task that waits on an actor for one that waits for the actor.
+/// A task waits on an actor for another task, which waits for that actor.
 @Sendable func waitForActor(_ scenario: Scenario) {
     let account = Account()
     let payment = Payment()

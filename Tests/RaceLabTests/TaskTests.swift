@@ -6,7 +6,7 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// Tasks and actors: every example has a known answer, whichever way it is explored.
+/// Tasks and actors: every example has a known result, however it is explored.
 @Suite("Tasks and actors", .needsTheLab, .enabled(if: unavailableTasks == nil))
 struct TaskTests {
     private static func explored(
@@ -30,7 +30,7 @@ struct TaskTests {
 
     // MARK: Answers
 
-    @Test("every example has its known answer", arguments: TaskExample.all)
+    @Test("every example has its known result", arguments: TaskExample.all)
     func answer(of example: TaskExample) {
         let report = Self.explored(example)
         #expect(report.inconclusive == nil && report.coverage == .all, "\(report.text())")
@@ -38,13 +38,13 @@ struct TaskTests {
         #expect(Set(report.outcomes.keys) == example.outcomes, "\(report.text())")
     }
 
-    @Test("without reduction it has the same", arguments: TaskExample.all)
+    @Test("every example has the same result without reduction", arguments: TaskExample.all)
     func unreducedAnswer(of example: TaskExample) {
         expect(Self.explored(example, reduction: false), agreesWith: example)
     }
 
-    /// Where a switch is left out, it must make no difference.
-    @Test("and with a point at everything that the runtime tells", arguments: TaskExample.all)
+    /// Additional scheduling points must make no difference.
+    @Test("the same with a point at every runtime event", arguments: TaskExample.all)
     func answerWithAllPoints(of example: TaskExample) {
         let all = Self.explored(
             example, upTo: 1_000, reduction: false, faults: RL_FAULT_POINT_AT_ALL_OF_RUNTIME)
@@ -62,7 +62,7 @@ struct TaskTests {
         }
     }
 
-    @Test("random programs, reduced and not", arguments: 0..<8)
+    @Test("random programs have the same outcomes with and without reduction", arguments: 0..<8)
     func randomPrograms(block: UInt64) {
         for seed in (block * 6)..<(block * 6 + 6) {
             let program = RandomTaskProgram(seed: seed)
@@ -87,7 +87,7 @@ struct TaskTests {
 
     // MARK: Planted faults
 
-    @Test("a continuation that orders nothing when it is resumed first is noticed")
+    @Test("a fault is noticed: a continuation that is resumed early orders nothing")
     func earlyResumption() throws {
         for description in ["also if it is resumed first", "an unsafe one, too"] {
             let example = try Self.example(description)
@@ -97,7 +97,7 @@ struct TaskTests {
         }
     }
 
-    @Test("locks of the runtime that order nothing are noticed")
+    @Test("a fault is noticed: locks of the runtime order nothing")
     func locksOfRuntime() throws {
         let example = try Self.example("a stream orders what was done before")
         let report = Self.explored(
@@ -105,7 +105,7 @@ struct TaskTests {
         #expect(Self.kinds(report).contains(.dataRace))
     }
 
-    @Test("that the thread on which tasks happen to run orders them is noticed")
+    @Test("a fault is noticed: tasks are ordered because they run on one thread")
     func lanes() throws {
         let example = try Self.example("two tasks modify one thing")
         func failures(_ faults: Int) -> Int {
@@ -114,7 +114,7 @@ struct TaskTests {
         #expect(failures(0) > failures(RL_FAULT_LANES_ORDER_TASKS))
     }
 
-    @Test("that the initialization of a global orders tasks is noticed")
+    @Test("a fault is noticed: the initialization of a global orders tasks")
     func initialization() {
         typealias Tell = @convention(c) (UnsafeRawPointer) -> Void
         func address(_ name: String) -> UnsafeMutableRawPointer {
@@ -148,7 +148,7 @@ struct TaskTests {
 
     // MARK: Always the same
 
-    @Test("two hundred explorations are alike")
+    @Test("two hundred explorations give the same report")
     func alike() throws {
         let example = try Self.example("check, await, act")
         let first = Self.explored(example)
@@ -161,9 +161,9 @@ struct TaskTests {
         #expect(try Self.explored(example).counterexample()?.table() == table)
     }
 
-    // MARK: What is said
+    // MARK: Words in tables and findings
 
-    @Test("a task that is started has a number, a waiting one a place")
+    @Test("a started task has a number, and a waiting task a place")
     func words() throws {
         let kept = Shelf<CheckedContinuation<Void, Never>>()
         let describe: @Sendable (Scenario) -> Void = { scenario in
@@ -183,7 +183,7 @@ struct TaskTests {
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
-    @Test("a task that waits for an actor says which, and which task holds it")
+    @Test("a task that waits for an actor is shown with the actor and the task that holds it")
     func waitingForActor() throws {
         let report = explore(waitForActor)
         #expect(
@@ -202,7 +202,7 @@ struct TaskTests {
         #expect(try report.counterexample()?.waiting.last?.cause == .actor(holder: 0))
     }
 
-    @Test("a stream's consumer says that it waits for an element, and that it receives one")
+    @Test("a stream's consumer is shown waiting for an element, and receiving one")
     func receiving() throws {
         #expect(
             try Exploration.replay("ABBBBAA", receiveFromStream).table() == """
@@ -228,7 +228,7 @@ struct TaskTests {
                 """)
     }
 
-    @Test("a stream's consumer that was cancelled before receives only the end")
+    @Test("a stream's consumer that was cancelled before it waits receives only the end")
     func receivingTheEnd() throws {
         let describe: @Sendable (Scenario) -> Void = { scenario in
             let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -245,7 +245,7 @@ struct TaskTests {
         #expect(trace.steps.count { $0.element == nil } > 1, "\(trace.table())")
     }
 
-    @Test("who resumes whom")
+    @Test("a table shows which task resumes which")
     func resumption() throws {
         let example = try Self.example("a continuation orders")
         let report = Self.explored(example)
@@ -276,7 +276,7 @@ struct TaskTests {
         }
     }
 
-    @Test("a continuation that is resumed twice ends a child process only")
+    @Test("a continuation that is resumed twice ends only a child process")
     func resumedTwice() {
         var options = Exploration.Options()
         options.isolation = .childProcess()
@@ -295,7 +295,7 @@ struct TaskTests {
 
     // MARK: Limits
 
-    @Test("more tasks than there is room for leave no verdict")
+    @Test("more tasks than the lab has room for are inconclusive")
     func tooMany() {
         let report = explore { scenario in
             let notebook = Notebook()
@@ -312,7 +312,7 @@ struct TaskTests {
         }
     }
 
-    @Test("a task with a priority that is sent to another actor leaves no verdict")
+    @Test("a task with a priority that is sent to another actor is inconclusive")
     func priorityFromElsewhere() {
         let report = explore { scenario in
             let notebook = Notebook()
@@ -325,7 +325,7 @@ struct TaskTests {
         #expect(what.contains("priority"))
     }
 
-    @Test("an executor of the program's own leaves no verdict")
+    @Test("a custom executor is inconclusive")
     func executor() {
         let report = explore { scenario in
             let counter = OnQueue()

@@ -3,7 +3,7 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// What a verdict means, and what is said beside it.
+/// The meaning of a verdict, and the remarks that accompany it.
 @Suite("Verdicts", .needsTheLab)
 struct VerdictTests {
     // MARK: Write against write
@@ -14,7 +14,7 @@ struct VerdictTests {
         scenario.thread("second") { counter.value = 2 }
     }
 
-    @Test("two writes that nothing orders are a data race, also where overlaps do not count")
+    @Test("two unordered writes are a data race, even if overlaps do not count")
     func writeAgainstWrite() throws {
         var options = Exploration.Options()
         options.failingKinds = [.dataRace]
@@ -28,7 +28,7 @@ struct VerdictTests {
         #expect(trace.steps[1].mark != nil, "\(trace.table())")
     }
 
-    @Test("they are a data race in a child process, too, and when they are judged afterwards")
+    @Test("they are a data race in a child process, and when they are judged afterwards")
     func writeAgainstWriteElsewhere() {
         var options = Exploration.Options()
         options.failingKinds = [.dataRace]
@@ -46,7 +46,7 @@ struct VerdictTests {
 
     // MARK: Survives means all
 
-    @Test("what was cut off does not survive", arguments: [1, 5, 19])
+    @Test("an incomplete exploration does not survive", arguments: [1, 5, 19])
     func cutOff(count: Int) {
         var options = Exploration.Options()
         options.reduction = false
@@ -65,7 +65,7 @@ struct VerdictTests {
         #expect(report.json.contains("\"verdict\" : \"noFailure\""))
     }
 
-    @Test("nor does what has a bound on switches that was reached")
+    @Test("an exploration that reached its bound on switches does not survive")
     func boundOnSwitches() {
         var options = Exploration.Options()
         options.preemptionBound = 0
@@ -82,9 +82,9 @@ struct VerdictTests {
         #expect(explore(options: options, describe).survives)
     }
 
-    // MARK: What is said beside it
+    // MARK: Remarks beside a verdict
 
-    @Test("which kinds of finding count as a failure is said")
+    @Test("the report lists the kinds of finding that count as failures")
     func judged() {
         let describe = Classic.lostUpdate.describe
         let all = explore(describe)
@@ -103,7 +103,7 @@ struct VerdictTests {
 
     // MARK: Small things
 
-    @Test("a thread that only writes into a log has been seen")
+    @Test("a thread that only appends to a log counts as observed")
     func onlyNotes() {
         let report = explore { scenario in
             let log = Scenario.Log<Int>()
@@ -136,7 +136,7 @@ struct VerdictTests {
         #expect(report.text().contains("deadlock   1  \"\""), "\(report.text())")
     }
 
-    @Test("the empty schedule does not fit where a thread can go on")
+    @Test("the empty schedule does not fit if a thread is enabled")
     func emptySchedule() {
         let error = #expect(throws: Exploration.ReplayError.self) {
             try Exploration.replay("", Classic.lostUpdate.describe)

@@ -6,13 +6,13 @@ public enum Catalogue {
         H14(), H15(), H16(), H17(), H18(), H19(),
     ]
 
-    /// The hazards that need several threads, and run under every interleaving.
+    /// The hazards that need several threads, explored by the lab.
     public static let races: [any Race] = [
         R01(), R02(), R03(), R04(), R05(), R06(), R07(), R08(), R09(), R10(), R11(), R12(), R14(),
         R15(), R16(), R17(), R18(), R19(), R20(), R21(), R22(),
     ]
 
-    /// Those that need no run: the compiler is asked.
+    /// The hazards that only the compiler checks.
     public static let compiler: [any Hazard] = [C01()]
 
     /// The parts of the matrix.

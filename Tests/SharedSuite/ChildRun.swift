@@ -2,10 +2,10 @@ import Foundation
 import RaceLab
 import Synchronization
 
-/// Runs a hazard that can crash in a process of its own.
+/// Runs, in a child process, a hazard that can crash.
 public enum ChildRun {
-    /// The process to start, with arguments that lead to ``runInThisProcess(_:on:)``. Set it before
-    /// such a hazard runs.
+    /// The command that starts the child process and calls ``runInThisProcess(_:on:)``. Set it
+    /// before such a hazard runs.
     public static var command:
         (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
     {
@@ -19,7 +19,7 @@ public enum ChildRun {
 
     private static let marker = "verdict of this part: "
 
-    /// Starts a process for each part, all at the same time.
+    /// Starts a process for each part, all of them concurrently.
     static func run(_ parts: [LongChain], on subject: Subject) -> Verdict {
         guard let command else {
             return .unknown("it needs another process, and `ChildRun.command` is not set")
@@ -48,7 +48,7 @@ public enum ChildRun {
         return verdict(of: said)
     }
 
-    /// What the parts together have shown, from what each process wrote to standard error.
+    /// The combined verdict of the parts, from the standard error of each process.
     public static func verdict(of parts: [(part: LongChain, said: String)]) -> Verdict {
         var lost: [String] = []
         var reasons: [Reason] = []
@@ -70,7 +70,7 @@ public enum ChildRun {
         return .survives(explored: nil, detail: "\(names), with all its links")
     }
 
-    /// What a process that called ``runInThisProcess(_:on:)`` has found out.
+    /// The verdict of a process that called ``runInThisProcess(_:on:)``.
     static func verdict(from standardError: String) -> Verdict {
         guard let range = standardError.range(of: marker) else {
             return .unknown("the process came to an end without a verdict: \(standardError)")
@@ -106,8 +106,8 @@ public enum ChildRun {
         while true { pause() }
     }
 
-    /// ThreadSanitizer keeps a stack of calls of its own, and spoils its memory when that is full.
-    /// On a smaller stack ours is full before.
+    /// ThreadSanitizer has its own call stack, and corrupts memory when it overflows. A smaller
+    /// thread stack overflows before that.
     private static var runsUnderThreadSanitizer: Bool {
         Exploration.unavailable?.contains("ThreadSanitizer") == true
     }

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// Runs the commands that documents show, in a process of their own.
+/// Runs the commands in documents, each in a child process.
 package enum Commands {
     package struct Result: Sendable {
         package let status: Int32
         package let output: String
         package let errors: String
 
-        /// What it printed, line by line, without what differs from run to run. (Swift Testing
+        /// The lines of its output, without parts that differ from run to run. (Swift Testing
         /// reports on standard error.)
         package var lines: [String] {
             var lines = (output.isEmpty ? errors : output).components(separatedBy: "\n").map {
@@ -23,7 +23,7 @@ package enum Commands {
     package static let package = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The folder with what has been built: that in which this test stands.
+    /// The folder of the build products: the one that contains this test.
     private static let products: URL = {
         let executable = URL(filePath: CommandLine.arguments[0])
         let isBundle = executable.pathComponents.contains("MacOS")
@@ -66,7 +66,7 @@ package enum Commands {
         return nil
     }
 
-    /// The tests are this very program: it is started once more, for one stage.
+    /// The tests are this program itself, which is started again for one stage.
     private static func tests(filter: String) throws -> Result {
         try run(
             URL(filePath: CommandLine.arguments[0]),
@@ -120,8 +120,8 @@ package enum Commands {
         return try JSONDecoder().decode(Manifest.self, from: Data(result.output.utf8)).targets
     }
 
-    /// What a command prints about long chains is the same for a tenth of their links. With a million
-    /// they are explored where the rows are tested.
+    /// The output about long chains is the same for a tenth of their links. The tests of the rows
+    /// use a million.
     private static let shorterChains = [LongChain.variableForLinks: "100000"]
 
     package static func run(

@@ -21,7 +21,7 @@ public enum Reason: String, Sendable, Hashable {
     case deadlock = "deadlock"
     case refused = "refused"
 
-    /// The same as a sentence about the promise.
+    /// A sentence about the promise.
     public var sentence: String {
         switch self {
         case .replaced: "the handler registered first is replaced by the second"
@@ -46,10 +46,10 @@ public enum Reason: String, Sendable, Hashable {
     }
 }
 
-/// What the catalogue says about a hazard on a subject.
+/// The documented verdict of a hazard on a subject.
 public enum Expectation: Sendable, Equatable {
     case survives
-    /// Fails, and for exactly these reasons; the matrix shows the first.
+    /// Fails for exactly these reasons; the matrix shows the first.
     case fails(Reason, and: Set<Reason> = [])
     /// The subject cannot express it.
     case cannotExpress(String)
@@ -59,8 +59,8 @@ public enum Expectation: Sendable, Equatable {
     }
 }
 
-/// A sentence that is composed on demand, because looking up source lines takes longer than finding
-/// the failure.
+/// A sentence that is composed on demand, because looking up source lines takes longer than
+/// finding the failure.
 public struct Detail: Sendable, Equatable, CustomStringConvertible, ExpressibleByStringInterpolation
 {
     private let sentence: @Sendable () -> String
@@ -80,16 +80,16 @@ public struct Detail: Sendable, Equatable, CustomStringConvertible, ExpressibleB
     }
 }
 
-/// What running a hazard on a subject has shown.
+/// The result of running a hazard on a subject.
 public enum Verdict: Sendable, Equatable {
-    /// `explored`: how many interleavings, for a race.
+    /// `explored`: the number of interleavings of a race.
     case survives(explored: Int?, detail: Detail)
     case fails([Reason], failing: Int?, explored: Int?, detail: Detail)
     case cannotExpress(String)
     /// The verdict is not known.
     case unknown(String)
 
-    /// How the verdict differs from the documented one; `nil` if it does not.
+    /// The difference between the verdict and the documented one; `nil` if there is none.
     public func difference(from expectation: Expectation) -> String? {
         switch (self, expectation) {
         case (.survives, .survives), (.cannotExpress, .cannotExpress):
@@ -120,13 +120,13 @@ public protocol Hazard: Sendable {
     var id: String { get }
     /// A few words, for a row of the matrix.
     var name: String { get }
-    /// What is done and what must hold, in a sentence or two.
+    /// The scenario and the requirement, in a sentence or two.
     var story: String { get }
 
     /// Why it cannot run on this platform, or in this build; `nil` if it can.
     var unavailable: String? { get }
 
-    /// What a subject lacks to express the hazard; `nil` if it lacks nothing.
+    /// The feature that a subject lacks to express the hazard; `nil` if it lacks none.
     func whatIsMissing(from subject: Subject) -> String?
 
     /// Runs the hazard on a subject that can express it; see ``run(on:)``.
@@ -138,7 +138,7 @@ extension Hazard {
 
     public func whatIsMissing(from subject: Subject) -> String? { nil }
 
-    /// Why the hazard cannot be expressed on a subject, whatever it does; `nil` if it can.
+    /// Why a subject cannot express the hazard at all; `nil` if it can.
     public func obstacle(on subject: Subject) -> String? {
         subject.hasAsyncFunctions && !(self is any AsyncHazard)
             ? "its functions are async, and the row calls it from threads"
@@ -150,7 +150,7 @@ extension Hazard {
         unavailable ?? (subject.hasAsyncFunctions && self is any Race ? unavailableTasks : nil)
     }
 
-    /// What the catalogue says of the hazard on a subject.
+    /// The documented verdict of the hazard on a subject.
     public func expectation(on subject: Subject) -> Expectation {
         if let obstacle = obstacle(on: subject) { return .cannotExpress(obstacle) }
         return subject.documented[id] ?? .survives
@@ -164,7 +164,7 @@ extension Hazard {
     }
 }
 
-/// A hazard that promises with `async` functions can express, too.
+/// A hazard that promises with `async` functions can also express.
 protocol AsyncHazard: Hazard {}
 
 /// Thrown by a scenario when the promise has failed.

@@ -3,8 +3,8 @@ import RaceLab
 // The catalogue for other promises: a student's, or your own.
 
 extension Hazard {
-    /// Runs a hazard of one thread on any type of promise, on the calling thread. `nil` if it is
-    /// none, or needs more than the type has.
+    /// Runs a hazard of one thread on any type of promise, on the calling thread. `nil` if the
+    /// hazard needs several threads, or more than the type has.
     public func runOnThisThread<P: PromiseUnderTest>(onType promise: P.Type) -> Verdict? {
         oneThread(promise).map(verdict)
     }
@@ -22,7 +22,7 @@ extension Hazard {
         }
     }
 
-    /// What a hazard of one thread does with a type of promise.
+    /// The function that runs a hazard of one thread on a type of promise.
     private func oneThread<P: PromiseUnderTest>(_ promise: P.Type) -> (() throws -> String)? {
         switch self {
         case let hazard as any OneThreadHazard: { try hazard.run(promise) }

@@ -2,13 +2,13 @@ import Stage1Naive
 import Stage2Handlers
 import Stage3ThreadSafe
 
-/// What the suite asks of a promise, so that each hazard is written once for all stages. The
-/// value is an `Int`: which one is all that a hazard has to tell apart.
+/// The interface through which the suite uses a promise, so that each hazard is written once for
+/// all stages. The value is an `Int`: hazards only need to tell values apart.
 public protocol PromiseUnderTest: AnyObject {
     typealias Resolve = (Int) -> Void
     typealias Reject = (any Error) -> Void
 
-    /// A promise whose work is `work`, done at once.
+    /// A promise whose work is `work`, which runs at once.
     static func working(_ work: (@escaping Resolve, @escaping Reject) -> Void) -> Self
 
     /// `then` with a function that returns a value. Handlers run as early as the stage can.
@@ -20,11 +20,11 @@ public protocol PromiseUnderTest: AnyObject {
 
     var outcome: Result<Int, any Error>? { get }
 
-    /// What a table shows of the promise: titles and present values.
+    /// The columns of the promise in a table: titles and current values.
     var fields: [(title: String, value: String)] { get }
 }
 
-/// A promise whose `then` takes a function that returns a promise, too.
+/// A promise whose `then` also accepts a function that returns a promise.
 public protocol FlatteningPromise: PromiseUnderTest {
     @discardableResult
     func flatMapping(_ function: @escaping (Int) throws -> Self) -> Self
@@ -142,8 +142,8 @@ extension Stage3ThreadSafe.AWPromise: FlatteningPromise where Value == Int {
 
 // MARK: - Looking inside
 
-/// The stored properties of an object, private ones too. Reflection reads them without the
-/// object's help, so the stages need no opening for it.
+/// The stored properties of an object, including private ones. Reflection reads them, so the stages
+/// need no interface for that.
 struct Stored {
     private let mirror: Mirror
 

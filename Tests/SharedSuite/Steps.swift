@@ -4,14 +4,14 @@ import StepCThirdPhase
 import StepDCallbackQueue
 import StepEDispatchers
 
-// The steps from Stage 2 to Stage 3 as subjects. A step is documented by what it still fails: a row
-// that it turns green is missing from its list, and one that it turns red is new there.
+// The steps from Stage 2 to Stage 3 as subjects. Each list contains the rows that a step still
+// fails: a row that the step fixes is missing, and one that it breaks is new.
 
 extension Subject {
     public static let oneLock = Subject(
         .step, "A", module: "StepAOneLock", title: "A", StepAOneLock.AWPromise<Int>.self,
         documented: [
-            // Handlers run under the lock: what they wait for may be waiting for the lock.
+            // Handlers run under the lock, and may wait for a thread that waits for the lock.
             "H08": .fails(.deadlock),
             "H10": .fails(.tooEarly),
             "H12": .fails(.stackOverflow),
@@ -24,7 +24,7 @@ extension Subject {
     public static let callOutside = Subject(
         .step, "B", module: "StepBCallOutside", title: "B", StepBCallOutside.AWPromise<Int>.self,
         documented: [
-            // A handler that is registered while others are called overtakes them.
+            // A handler that is registered while others are being called overtakes them.
             "H08": .fails(.outOfOrder),
             "H10": .fails(.tooEarly),
             "H12": .fails(.stackOverflow),
@@ -68,7 +68,7 @@ extension Subject {
 
 // MARK: - Their promises
 
-/// The interface that steps A to D share: their handlers run as early as they can.
+/// The interface that steps A to D share. Handlers run as early as possible.
 public protocol StepPromise: FlatteningPromise, SendableMetatype {
     init(
         block: (

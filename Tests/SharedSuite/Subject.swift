@@ -21,17 +21,17 @@ public struct Subject: Sendable {
     public let word: String
     /// The module that defines the class.
     public let module: String
-    /// Heads a column of a matrix.
+    /// The title of its column in a matrix.
     public let title: String
-    /// The promise with handlers that run as early as it allows, which is when races show; or one
-    /// with `async` functions.
+    /// The promise, whose handlers run as early as it allows, which exposes races; or one with
+    /// `async` functions.
     let promise: Promise
-    /// The promise on which the clauses of Promises/A+ are tried; `nil` if none are.
+    /// The promise that runs the clauses of Promises/A+; `nil` if there is none.
     let typeForAPlus: (any (PromiseUnderTest & SendableMetatype).Type)?
-    /// Registers a handler with a fulfilled promise, to run on a queue; `nil` if no handler can be
-    /// sent to a queue.
+    /// Registers a handler with a fulfilled promise, to run on a queue; `nil` if handlers cannot
+    /// run on a queue.
     let registerOnQueue: (@Sendable (DispatchQueue, @escaping @Sendable () -> Void) -> Void)?
-    /// Sends its handlers to ``DesignQueue``, which is one more thread of a race.
+    /// Whether its handlers run on ``DesignQueue``, which is another thread of a race.
     let usesDesignQueue: Bool
     /// The rows that it fails, and those that its type could run but that make no sense on it. It
     /// survives all others that it can express.
@@ -84,13 +84,13 @@ public struct Subject: Sendable {
 extension Subject {
     public static func all(_ kind: Kind) -> [Subject] { all.filter { $0.kind == kind } }
 
-    /// By the option of a command: `--step B`.
+    /// Finds a subject by the option of a command: `--step B`.
     public init?(_ kind: Kind, _ word: String) {
         guard let subject = Subject.all(kind).first(where: { $0.word == word }) else { return nil }
         self = subject
     }
 
-    /// By its name: `Stage3ThreadSafe`, `BoltsStyle`.
+    /// Finds a subject by its name: `Stage3ThreadSafe`, `BoltsStyle`.
     public init?(named name: String) {
         guard let subject = Subject.all.first(where: { $0.name == name }) else { return nil }
         self = subject
@@ -102,7 +102,7 @@ extension Subject {
     /// The option and word for a command line.
     public var option: String { "\(kind.option) \(word)" }
 
-    /// Whether the clauses of Promises/A+ are tried on it.
+    /// Whether the clauses of Promises/A+ run on it.
     public var isTriedOnAPlus: Bool { typeForAPlus != nil }
 }
 

@@ -22,17 +22,17 @@ extension Subject {
             "H15": .fails(.silence),
             "H19": .fails(.stackOverflow),
             "R01": .fails(.lost),
-            // Without settle-once it happens even if the two threads never meet.
+            // Without settle-once, it fails even if the threads run one after the other.
             "R02": .fails(.twice, and: [.overlap]),
             "R03": .fails(.bothKinds, and: [.overlap]),
-            // The slot is taken twice, whether the threads meet or not.
+            // A second handler takes the slot, even if the threads run one after the other.
             "R04": .fails(.lost, and: [.overlap]),
             "R05": .fails(.lost, and: [.overlap]),
             "R06": .cannotExpress("has room for one handler"),
-            // `error` takes the slot of the link, whether the threads meet or not.
+            // `error` takes the slot of the link, even if the threads run one after the other.
             "R07": .fails(.lost),
-            // Looked at line by line the answers are right; but nothing orders looking and writing,
-            // and a value of several words can be seen half written.
+            // Line by line the results are right, but reading and writing are not ordered, and a
+            // thread can read a value of several words that is half written.
             "R08": .fails(.dataRace),
             "R18": .fails(.dataRace, and: [.overlap]),
             "C01": .fails(.refused),
@@ -46,15 +46,15 @@ extension Subject {
             "H12": .fails(.stackOverflow),
             "H15": .fails(.silence),
             "H19": .fails(.stackOverflow),
-            // Where the handler is not lost, one thread may append to the list while the other one
+            // If the handler is not lost, one thread may append to the list while the other thread
             // empties it.
             "R01": .fails(.lost, and: [.overlap]),
             // Or the handler receives one value, and the promise keeps the other.
             "R02": .fails(.twice, and: [.disagrees, .overlap]),
             // Or the chain receives one outcome, and the promise keeps the other.
             "R03": .fails(.bothKinds, and: [.disagrees, .overlap]),
-            // Each step on its own keeps both handlers. But appending to an array is no single step
-            // of the machine, and nothing keeps the two threads from being in the middle of it.
+            // Line by line both handlers are kept. But appending to an array takes several machine
+            // instructions, and the two threads can execute them concurrently.
             "R04": .fails(.overlap),
             "R05": .fails(.lost, and: [.overlap]),
             "R06": .fails(.outOfOrder, and: [.lost, .overlap]),

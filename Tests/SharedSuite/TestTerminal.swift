@@ -4,7 +4,7 @@ import Foundation
 package final class TestTerminal {
     struct Failure: Error {}
 
-    /// What a command writes to.
+    /// The file to which a command writes.
     let handle: FileHandle
     private let reader: FileHandle
 
@@ -14,12 +14,12 @@ package final class TestTerminal {
         guard openpty(&reading, &writing, nil, nil, &size) == 0 else { throw Failure() }
         reader = FileHandle(fileDescriptor: reading, closeOnDealloc: true)
         handle = FileHandle(fileDescriptor: writing, closeOnDealloc: true)
-        // No other process that is started meanwhile may keep it open.
+        // A process that starts meanwhile must not keep it open.
         _ = fcntl(reading, F_SETFD, FD_CLOEXEC)
         _ = fcntl(writing, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Everything that is written until no process has it open any more.
+    /// Reads until no process has the terminal open any more.
     func read() -> Data {
         try? handle.close()
         var data = Data()
@@ -29,7 +29,7 @@ package final class TestTerminal {
                 Foundation.read(reader.fileDescriptor, $0.baseAddress, $0.count)
             }
             if count < 0, errno == EINTR { continue }
-            // On Linux the end is an error.
+            // On Linux, reading reports the end as an error.
             if count <= 0 { return data }
             data += buffer[..<count]
         }

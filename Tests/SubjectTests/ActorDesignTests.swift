@@ -2,13 +2,13 @@ import Foundation
 import SharedSuite
 import Testing
 
-/// The actors of the field guide. Their target is compiled in the Swift 5 mode, because of the other
+/// The actors of the field guide. Their target uses the Swift 5 language mode because of the other
 /// designs.
 @Suite("The actors of the field guide")
 struct ActorDesignTests {
     private static let path = "Sources/FieldGuide/ActorStyle.swift"
 
-    @Test("the Swift 6 language mode accepts their source, and would not accept classes")
+    @Test("the Swift 6 language mode accepts the actors, and rejects the same code as classes")
     func compiler() throws {
         let file = Commands.package.appending(path: Self.path)
         #expect(try Commands.complaintsOfTheCompiler([file], mode: "6") == "")

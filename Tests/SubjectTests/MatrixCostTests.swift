@@ -3,7 +3,7 @@ import RaceLabTesting
 import SharedSuite
 import Testing
 
-/// How many runs the lab makes to explore the races of the matrix.
+/// The number of runs that the lab needs to explore the races of the matrix.
 @Suite("The cost of the matrix", .needsTheLab)
 struct MatrixCostTests {
     @Test("at most 1.2 runs for each interleaving of threads that is reported")
@@ -14,7 +14,7 @@ struct MatrixCostTests {
         #expect(Double(explored + redundant) <= 1.2 * Double(explored))
     }
 
-    @Test("and of tasks")
+    @Test("at most 1.2 runs for each interleaving of tasks that is reported")
     func tasks() {
         let (explored, redundant) = Self.cost(of: Catalogue.races.filter { $0 is any BridgeRace })
         #expect((explored > 100) == (unavailableTasks == nil))

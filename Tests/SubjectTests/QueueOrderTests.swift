@@ -3,13 +3,13 @@ import RaceLab
 import RaceLabTesting
 import Testing
 
-/// R06 with a serial queue between the promise and its handlers. What the queue gets first it does
-/// first; so all depends on whether the promise sends under its lock or after it.
+/// R06 with a serial queue between the promise and its handlers. The queue keeps the order in which
+/// it receives them, so the result depends on whether the promise enqueues under its lock.
 @Suite("Order on a serial queue, across a settle", .serialized, .needsTheLab)
 struct QueueOrderTests {
     private let reversed = "the later handler was called first"
 
-    /// Steps that do not touch the same thing are not tried in every order.
+    /// Uses reduction.
     private var options: Exploration.Options {
         var options = Exploration.Options()
         options.reduction = true
@@ -21,7 +21,7 @@ struct QueueOrderTests {
         try Scenario.require(log.entries == ["first", "second"], reversed)
     }
 
-    @Test("PromiseKit, which enqueues after sealing, loses it")
+    @Test("PromiseKit, which enqueues after sealing, loses the order")
     func promiseKit() {
         let report = explore(options: options) { scenario in
             let queue = scenario.queue("queue")
@@ -41,14 +41,14 @@ struct QueueOrderTests {
         #expect(report.findings.map(\.reason) == [reversed])
     }
 
-    @Test("Google Promises, which enqueue under the lock, keep it")
+    @Test("Google Promises, which enqueue under the lock, keep the order")
     func google() {
         let report = explore(options: options) { google($0, workers: 1) }
         #expect(report.inconclusive == nil && report.coverage == .all)
         #expect(report.failing == 0 && report.explored > 1)
     }
 
-    @Test("Google Promises on a queue with two workers do not: the queue has to be serial")
+    @Test("Google Promises lose the order on a queue with two workers: the queue must be serial")
     func googleConcurrent() {
         let report = explore(options: options) { google($0, workers: 2) }
         #expect(report.inconclusive == nil && report.coverage == .all)
@@ -68,7 +68,7 @@ struct QueueOrderTests {
     }
 
     @Test(
-        "a queue that works at once would do so under the lock of Google Promises"
+        "a queue that runs work at once would run it under the lock of Google Promises"
     )
     func googleImmediate() {
         let report = explore(options: options) { scenario in

@@ -19,7 +19,7 @@ struct Row: Sendable, CustomTestStringConvertible {
         return checks.map { Row(check: $0, subject: subject) }
     }
 
-    /// By the name of a row in the matrix or of a clause: `R01 · then ∥ resolve`.
+    /// The name of a row in the matrix, or of a clause: `R01 · then ∥ resolve`.
     var testDescription: String {
         switch check {
         case .hazard(let hazard): "\(hazard.id) · \(hazard.name)"
@@ -82,8 +82,8 @@ extension Row {
         return (reasons.map(\.rawValue), [])
     }
 
-    /// Each part of a long chain runs in a process that may be lost. A hundred thousand links exhaust
-    /// the stack as well; only Stage 3 is worth the time that a million takes.
+    /// Each part of a long chain runs in a process that may crash. A hundred thousand links also
+    /// exhaust the stack; a million take long, and are worth it only for Stage 3.
     private func verdict(
         of hazard: any LongChainHazard, _ sourceLocation: SourceLocation
     ) async -> Verdict {

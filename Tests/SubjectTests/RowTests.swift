@@ -4,8 +4,8 @@ import SharedSuite
 import Stage1Naive
 import Testing
 
-/// That the rows are complete, and that the right ones are skipped.
-@Suite("The rows themselves")
+/// The rows are complete, and the right ones are skipped.
+@Suite("The list of rows")
 struct RowTests {
     @Test("every subject has a function, and every hazard a row", arguments: Subject.all)
     func complete(_ subject: Subject) throws {
@@ -18,7 +18,7 @@ struct RowTests {
     private static let listOfSubjects =
         #filePath.replacing("RowTests.swift", with: "SubjectTests.swift")
 
-    @Test("the verdict 'cannot be expressed' belongs to the rows that are skipped, and to no other")
+    @Test("exactly the skipped rows have the verdict 'cannot be expressed'")
     func skipped() {
         for subject in Subject.all {
             for row in Row.all(on: subject) {
@@ -36,7 +36,7 @@ struct RowTests {
         }
     }
 
-    @Test("a row is not skipped only because its subject would fail it", .needsTheLab)
+    @Test("a row is not skipped just because its subject would fail it", .needsTheLab)
     func needed() {
         for subject in Subject.all {
             for hazard in Catalogue.all {
@@ -46,7 +46,7 @@ struct RowTests {
                 switch hazard.obstacle(on: subject) {
                 case let missing?: #expect(why == missing)
                 case nil:
-                    // The type could run it, but with one slot it fails for another reason.
+                    // The type could run it, but fails for another reason because it has one slot.
                     #expect(subject == .naive && why == "has room for one handler")
                     let verdict = hazard.run(onType: Stage1Naive.AWPromise<Int>.self)
                     guard case .fails = verdict else {

@@ -1,9 +1,9 @@
 import Stage1Naive
 
-// The same piece of code for every stage and step: from one to the next only the first line of this
-// file changes. SameCodeTests.swift compiles it with each of them.
+// The same code for every stage and step: only the first line of this file changes from one to the
+// next. SameCodeTests.swift compiles it with each of them.
 
-/// A chain that ends well, and one that does not.
+/// A chain that is fulfilled, and one that is rejected.
 func order(_ quantity: Int, _ report: @escaping @Sendable (String) -> Void) {
     struct OutOfStock: Error {}
     let order = AWPromise<Int> { resolve, reject in

@@ -5,7 +5,7 @@ import Testing
 @Suite("The same code on every stage")
 struct SameCodeTests {
     @Test(
-        "a stage that is copied out, compiled together with it, runs it",
+        "a stage that is copied out compiles and runs with this code",
         arguments: Subject.all.filter { $0.kind != .design })
     func copiedOut(_ subject: Subject) throws {
         let folder = FileManager.default.temporaryDirectory

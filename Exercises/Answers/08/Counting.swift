@@ -11,7 +11,7 @@ private final class Remaining {
         self.count = Atomic(count)
     }
 
-    /// Counts, and returns whether this was the last.
+    /// Counts down, and returns whether this was the last.
     func reachesZero() -> Bool {
         count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
     }

@@ -304,7 +304,7 @@ private enum RetryRequirements {
         try giveUp(answer) { .rejected(Sent($0)) }
     }
 
-    /// First the third error is not worth another attempt, then the first.
+    /// Ends at an error that is not worth another attempt: first the third error, then the first.
     private static func giveUp(
         _ answer: Answer, _ fail: @escaping @Sendable (String) throws -> AWPromise<Int>
     ) throws {

@@ -65,7 +65,8 @@ extension Requirement {
 }
 
 extension Requirement {
-    /// For every exercise with a promise class: no variable has to hold the promise.
+    /// For every exercise with a promise class: handlers are called even if no variable holds the
+    /// promise.
     static func isHeardThoughDropped(_ id: String) -> Requirement {
         .oneThread(
             id, "no reference to the promise remains",
@@ -114,7 +115,7 @@ extension Requirement {
         }
     }
 
-    /// The same with two threads.
+    /// Like `anyValue`, with two threads.
     static func anyValueMeets(_ id: String) -> Requirement {
         .scenario(
             id, "then ∥ resolve, with a string",

@@ -166,7 +166,7 @@ private enum OfficeRequirements {
         },
     ]
 
-    /// One task, and a function that throws a ``Fault``.
+    /// Runs, in a single task, a function that throws a ``Fault``.
     private static func alone(
         _ id: String, _ name: String, _ story: String, asking question: String,
         _ run: @escaping @Sendable (Answer) async throws -> Void
@@ -408,7 +408,7 @@ private struct Gate: Sendable {
     }
 }
 
-/// A buyer of one seat, and what has happened to it. Recording that is no step of the scenario.
+/// A buyer of one seat, and what has happened to it. Recording adds no step to the scenario.
 private final class Buyer: Sendable {
     private struct Record {
         var (payments, paid) = (0, 0)
@@ -443,8 +443,8 @@ private final class Buyer: Sendable {
         }
     }
 
-    /// Checks that each of them has paid once for a seat, or not at all, and that there are enough
-    /// seats for those who have paid.
+    /// Checks that each of them has paid once for a seat, or not at all, and that no more seats are
+    /// sold than there are.
     static func expectFair(_ buyers: Buyer..., seats: Int) throws {
         for buyer in buyers {
             let (name, record) = (buyer.name, buyer.record.withLock { $0 })
@@ -467,7 +467,7 @@ private final class Buyer: Sendable {
         }
     }
 
-    /// Checks that all seats are sold that could be.
+    /// Checks that this many seats are sold.
     static func expectSold(_ seats: Int, to buyers: [Buyer]) throws {
         let sold = buyers.count(where: \.hasSeat)
         if sold < seats {

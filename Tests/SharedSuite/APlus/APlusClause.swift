@@ -1,5 +1,5 @@
-/// The clauses of Promises/A+ 1.1 (promisesaplus.com) that have a meaning in typed Swift, by their
-/// numbers there. The cases are written from its text.
+/// The clauses of Promises/A+ 1.1 (promisesaplus.com) that apply to typed Swift, with their numbers
+/// there. The cases follow its text.
 public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible {
     case fulfilledIsFinal = "2.1.2"
     case rejectedIsFinal = "2.1.3"
@@ -12,7 +12,7 @@ public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible
     case adoptsPromise = "2.3.2"
     case plainValue = "2.3.4"
 
-    /// What it asks for, in a few words.
+    /// The requirement, in a few words.
     public var title: String {
         switch self {
         case .fulfilledIsFinal: "fulfilled for good, one value"
@@ -30,7 +30,7 @@ public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible
 
     public var description: String { "\(rawValue) \(title)" }
 
-    /// Runs all cases of the clause that a subject can express; empty if it is not tried on them.
+    /// Runs all cases of the clause that a subject can express. Empty if the subject is not tested.
     public func results(on subject: Subject) -> [APlusResult] {
         guard let type = subject.typeForAPlus else { return [] }
         return results(type, on: subject)
@@ -97,7 +97,7 @@ public enum APlusClause: String, CaseIterable, Sendable, CustomStringConvertible
         }
     }
 
-    /// Clauses that cannot be expressed, wholly or in part, and why.
+    /// Clauses that cannot be expressed, or only in part, and the reasons.
     public static let notExpressible: [(clause: String, reason: String)] = [
         (
             "2.2.1",
@@ -140,7 +140,7 @@ extension Subject {
     }
 }
 
-/// One thing to try, and the subjects on which it is documented to fail.
+/// One case, and the subjects that are documented to fail it.
 struct APlusCase<P: PromiseUnderTest> {
     let name: String
     let failing: [Subject: Reason]
@@ -166,7 +166,7 @@ struct APlusCase<P: PromiseUnderTest> {
 /// The result of one case.
 public struct APlusResult: Sendable {
     public let name: String
-    /// The reason for which it is documented to fail; `nil` if it is to pass.
+    /// The reason for which it is documented to fail; `nil` if it must pass.
     public let documented: Reason?
     public let verdict: Verdict
 
@@ -174,7 +174,7 @@ public struct APlusResult: Sendable {
         if case .survives = verdict { true } else { false }
     }
 
-    /// How the case differs from what is documented; `nil` if it does not.
+    /// The difference between the result and the documentation; `nil` if there is none.
     public var difference: String? {
         verdict.difference(from: documented.map { .fails($0) } ?? .survives).map {
             "\(name): \($0)"

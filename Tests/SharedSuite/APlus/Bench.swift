@@ -1,12 +1,12 @@
-/// When a promise is settled: the specification wants the same in each of these cases.
+/// When a promise is settled: the specification requires the same result in each case.
 enum When: String, CaseIterable {
     case already = "settled before"
     case atOnce = "settled at once"
-    /// When the code that has registered the handlers is long over.
+    /// After the code that registers the handlers has returned.
     case later = "settled later"
 }
 
-/// Which way it is settled.
+/// The outcome.
 enum Ending: String, CaseIterable {
     case fulfilled
     case rejected
@@ -32,14 +32,14 @@ struct Pending<P: PromiseUnderTest> {
 
 /// Runs one case, turn by turn, and records the calls.
 ///
-/// A turn is a piece of work on a serial queue. What it registers on Stage 3 is called in a turn of
-/// its own, later on the same queue: nothing here depends on time, or on the number of processors.
+/// A turn is a piece of work on a serial queue. On Stage 3, its handlers are called in later turns
+/// on the same queue, so nothing here depends on time, or on the number of processors.
 final class Bench<P: PromiseUnderTest> {
     private(set) var heard: [String] = []
 
-    /// How many functions of the user are on the stack.
+    /// The number of user functions on the stack.
     private var depth = 0
-    /// The handlers that were called while a function of the user was on the stack.
+    /// The handlers that were called while a user function was on the stack.
     private(set) var calledTooEarly: [String] = []
 
     // MARK: Turns
@@ -48,13 +48,13 @@ final class Bench<P: PromiseUnderTest> {
         try QueuedPromise.queue.sync { try userCode(body) }
     }
 
-    /// Each link of a chain takes two turns or fewer, and no chain of the cases has more than ten.
+    /// Each link of a chain takes at most two turns, and no chain here has more than ten links.
     func letOthersHaveTheirTurns() {
         for _ in 1...30 { QueuedPromise.queue.sync {} }
     }
 
-    /// Makes a promise, registers with it in `use`, and settles it: before, in the same turn, or
-    /// in a later one.
+    /// Makes a promise, registers with it in `use`, and settles it: before, in the same turn, or in
+    /// a later one.
     func run(
         _ when: When, settle: (Pending<P>) -> Void, _ use: (Pending<P>) -> Void
     ) {
@@ -85,7 +85,7 @@ final class Bench<P: PromiseUnderTest> {
         run(when, settle: { $0.settle(ending, value) }, use)
     }
 
-    // MARK: What is written down
+    // MARK: Recording
 
     func hear(_ text: String) {
         heard.append(text)
@@ -99,7 +99,7 @@ final class Bench<P: PromiseUnderTest> {
         return try body()
     }
 
-    /// Registers for the value and for the error, the latter at the end of the chain.
+    /// Registers handlers for the value and for the error, the latter at the end of the chain.
     func listen(_ promise: P, _ who: String = "") {
         promise.mapping { value in
             self.hear(who + "value \(value)")
@@ -108,7 +108,7 @@ final class Bench<P: PromiseUnderTest> {
         .ending { self.hear(who + "error \($0)") }
     }
 
-    /// Registers for one of the two, on the promise itself.
+    /// Registers a handler for one of the two, on the promise itself.
     func register(_ promise: P, _ ending: Ending, _ handler: @escaping () throws -> Void) {
         switch ending {
         case .fulfilled:

@@ -1,4 +1,4 @@
-// 2.2.7: `then` returns a promise, and what becomes of that.
+// 2.2.7: `then` returns a promise, and how that promise settles.
 
 extension APlusCases {
     var nextPromise: [Case] {
@@ -60,7 +60,7 @@ extension APlusCases {
         }
     }
 
-    /// Through so many links, none of which has a function for how the promise ends.
+    /// Passes the outcome through this many links, none of which has a handler for it.
     private func passThrough(
         _ length: Int, _ when: When, _ ending: Ending = .rejected,
         _ link: @escaping (P, _ hear: @escaping () -> Void) -> P

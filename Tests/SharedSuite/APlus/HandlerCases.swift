@@ -96,8 +96,8 @@ extension APlusCases {
 
     // MARK: 2.2.4
 
-    /// Nothing of the user's may be on the stack when a handler is called: not the code that has
-    /// registered it, not the code that settles the promise, and no other handler.
+    /// No user function may be on the stack when a handler is called: neither the code that has
+    /// registered it, nor the code that settles the promise, nor another handler.
     var cleanStack: [Case] {
         var cases: [Case] = []
         for when in When.allCases {
@@ -131,7 +131,7 @@ extension APlusCases {
         _ what: String, _ when: When, _ ending: Ending,
         _ use: @escaping (Bench<P>, Pending<P>) -> Void
     ) -> Case {
-        // Stages 1 and 2 know of no queue: handlers run inside whatever call has the outcome.
+        // Stages 1 and 2 have no queue: handlers run inside the call that provides the outcome.
         Case(
             "\(what), \(ending), \(when.rawValue)",
             failing: Subject.failing(.tooEarly, [.naive] + Subject.callingEarly)

@@ -1,17 +1,17 @@
 import Dispatch
 import PromiseOperators
 
-/// A promise that can put a value, or the outcome of another promise, in the place of an error:
-/// what the specification calls a handler for rejections that is passed to `then`.
+/// A promise that can replace an error by a value, or by the outcome of another promise. The
+/// specification calls this an `onRejected` handler of `then`.
 protocol RecoveringPromise: FlatteningPromise {
     func recovering(_ function: @escaping (any Error) throws -> Int) -> Self
     func flatRecovering(_ function: @escaping (any Error) throws -> Self) -> Self
 }
 
-/// Stage 3 as it is meant to be used: its handlers run on a queue. (Elsewhere the suite has them
-/// run as early as they can, which is when races show.)
+/// Stage 3 in normal use: its handlers run on a queue. (Elsewhere the suite runs them as early as
+/// possible, which exposes races.)
 final class QueuedPromise: RecoveringPromise {
-    /// Where everything happens that the cases of Promises/A+ do, one thing at a time.
+    /// The queue for all work of the cases, one piece at a time.
     static let queue = DispatchQueue(label: "Promises/A+")
 
     private let promise: AWPromise<Int>

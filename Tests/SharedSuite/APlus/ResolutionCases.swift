@@ -1,4 +1,4 @@
-// 2.3: what a promise is resolved with.
+// 2.3: resolving a promise with a value or a promise.
 
 extension APlusCases {
     private static var values: [Int] { [1, 0, -1, .max, .min] }
@@ -34,8 +34,8 @@ extension APlusCases where P: FlatteningPromise {
 
     var returnsItself: [Case] {
         When.allCases.flatMap { when in
-            // Where the handler runs before `then` has returned, there is nothing yet that it
-            // could return.
+            // If the handler runs before `then` has returned, the promise that it should return
+            // does not exist yet.
             let failing = Subject.failing(
                 .tooEarly, when == .already ? Subject.callingEarly : [])
             return [
@@ -65,7 +65,7 @@ extension APlusCases where P: FlatteningPromise {
                 }
                 bench.listen(successor!)
             }
-            // The promise would hold on to itself.
+            // Breaks a reference cycle.
             defer { successor = nil }
             try require(
                 !isTooEarly, or: .tooEarly, "the handler is called before `then` has returned")
@@ -84,7 +84,7 @@ extension APlusCases where P: FlatteningPromise {
             }
     }
 
-    /// In each combination of when the promise is settled and when the one that is returned is.
+    /// Combines the moments at which the promise, and the returned promise, are settled.
     private func adopts(
         _ how: String, _ outerEnding: Ending, _ next: @escaping (P, P) -> P
     ) -> [Case] {
@@ -147,7 +147,7 @@ extension APlusCases where P: FlatteningPromise {
         }
     }
 
-    /// What is returned has adopted another promise itself.
+    /// The returned promise has itself adopted another promise.
     private func nested(_ when: When, _ ending: Ending) -> Case {
         Case("\(ending), two promises deep, \(when.rawValue)") { bench in
             let (middle, inner) = bench.turn { (Pending<P>(), Pending<P>()) }

@@ -37,7 +37,7 @@ extension APlusCases {
         }
     }
 
-    /// Two are registered in one turn, and two more in the next, before or after it is settled.
+    /// Two are registered in one turn, and two in the next, before or after the settlement.
     private func inTwoTurns(_ when: When, _ ending: Ending) -> Case {
         Case(
             "handlers of two turns in order, \(ending), \(when.rawValue)", failing: failing(when)
@@ -58,8 +58,8 @@ extension APlusCases {
         }
     }
 
-    /// The first one registers another. The order is that in which `then` was called, which differs
-    /// where a handler is called before `then` returns.
+    /// The first handler registers another. The expected order is that of the calls of `then`,
+    /// which differs if a handler is called before `then` returns.
     private func insideOneAnother(_ when: When, _ ending: Ending) -> Case {
         Case(
             "a handler registered in one, \(ending), \(when.rawValue)", failing: failing(when)
@@ -79,7 +79,7 @@ extension APlusCases {
         }
     }
 
-    /// Each `then` begins a chain of its own.
+    /// Each `then` begins a separate chain.
     private func branches(_ when: When, _ ending: Ending) -> Case {
         Case("independent chains, \(ending), \(when.rawValue)", failing: failing(when)) { bench in
             bench.run(when, ending) { pending in
@@ -94,7 +94,7 @@ extension APlusCases {
         }
     }
 
-    /// The others are called all the same.
+    /// The other handlers are called even if one throws.
     private func oneThrows(_ when: When) -> Case {
         Case("the first of three throws, \(when.rawValue)", failing: failing(when)) { bench in
             bench.run(when) { pending in

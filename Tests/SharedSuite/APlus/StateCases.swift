@@ -1,8 +1,8 @@
-// 2.1: a promise that is settled stays as it is.
+// 2.1: a settled promise keeps its outcome.
 
 extension APlusCases {
-    /// 2.1.2 and 2.1.3: it is settled once more, in one way or the other, in the same turn or in a
-    /// later one. The handlers receive the first outcome only, and the promise keeps it.
+    /// 2.1.2 and 2.1.3: a second settlement, with either outcome, in the same turn or in a later
+    /// one. The handlers receive the first outcome only, and the promise keeps it.
     func settlingAgain(after ending: Ending) -> [Case] {
         var cases: [Case] = []
         for when in When.allCases {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A hazard that runs nothing but the compiler.
+/// A hazard that the compiler alone decides.
 struct C01: AsyncHazard {
     let id = "C01"
     let name = "sharing in Swift 6 mode"
@@ -71,7 +71,7 @@ struct C01: AsyncHazard {
             : .unknown("the compiler reports another error: \(error)")
     }
 
-    /// Where the modules of the stages are.
+    /// The folder of the modules of the stages.
     private static let modules: URL? = {
         guard let program = Bundle.main.executableURL else { return nil }
         let folder = program.deletingLastPathComponent().appending(path: "Modules")

@@ -3,9 +3,9 @@ import Synchronization
 
 /// The queue to which the promises of a design send their work.
 ///
-/// Either it is a queue of the scenario, with a thread of its own. Or, on one thread, the caller
-/// runs the work in order, as soon as the operation that sent it has returned: as early as
-/// possible, and never under a lock of the promise.
+/// In a scenario, it is a queue of the scenario with its own thread. On one thread, the caller runs
+/// the work in order as soon as the operation that sent it has returned: as early as possible, and
+/// never under a lock of the promise.
 enum DesignQueue {
     private struct Work: @unchecked Sendable {
         let run: () -> Void
@@ -17,7 +17,7 @@ enum DesignQueue {
         var isAtWork = false
     }
 
-    /// The lab does not watch this code: reading it is no step.
+    /// The lab does not control this code, so an access is no step.
     private static let state = Mutex(State())
 
     static func use(_ queue: Scenario.Queue) {
@@ -37,7 +37,7 @@ enum DesignQueue {
         queue?.async(run)
     }
 
-    /// Runs an operation of a promise; then, if the caller is the queue, what that has sent.
+    /// Runs an operation of a promise and then, if there is no other thread, the work that it sent.
     static func afterwards<Answer>(_ operation: () throws -> Answer) rethrows -> Answer {
         defer { workThrough() }
         return try operation()

@@ -1,9 +1,9 @@
 import Dispatch
 import FieldGuide
 
-// The designs, and the rows that each fails; the reasons are in `Sources/FieldGuide/README.md`. A
-// handler of H10 runs where its library sends it if nothing is said; where that is the main queue, on
-// a serial queue instead.
+// The designs, and the rows that each fails; `Sources/FieldGuide/README.md` has the reasons. In H10
+// a handler runs on the default queue of its library; if that is the main queue, it runs on a
+// serial queue instead.
 
 extension Subject {
     public static let bolts = Subject(
@@ -13,8 +13,8 @@ extension Subject {
             "H08": .fails(.outOfOrder),
             "H10": .fails(.tooEarly),
             "H11": .fails(.waitsForEver),
-            // Each callback holds the task that holds it, until the task is completed. That is
-            // also why a pending chain survives H19: it is never freed.
+            // Each callback and its task reference each other until the task is completed. For the
+            // same reason a pending chain survives H19: it is never freed.
             "H14": .fails(.keptAlive),
             "H15": .fails(.silence),
             "R09": .fails(.deadlock),

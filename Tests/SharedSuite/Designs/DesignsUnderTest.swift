@@ -7,7 +7,7 @@ typealias Google = GooglePromisesStyle<Int>
 // MARK: - Bolts
 
 extension BoltsStyle: PromiseUnderTest where Value == Int {
-    /// The default executor. What it hands over goes to the queue of the suite.
+    /// The default executor. It sends its work to the queue of the suite.
     private static var executor: BoltsExecutor { .watchingTheStack { DesignQueue.send($0) } }
 
     public static func working(

@@ -3,14 +3,14 @@
 import Foundation
 import RaceLab
 
-/// What can happen to a chain of a million links. A stack overflow ends the process, so each part
-/// runs in a process of its own.
+/// The hazards of a chain of a million links. A stack overflow ends the process, so each part runs
+/// in a separate process.
 public enum LongChain: String, CaseIterable, Sendable {
     case fulfilled
     case rejected
     case released
 
-    /// Names a variable of the environment that makes the chains shorter, to save time.
+    /// An environment variable that makes the chains shorter, to save time.
     public static let variableForLinks = "LONG_CHAIN_LINKS"
 
     public static let links =
@@ -23,7 +23,7 @@ public protocol LongChainHazard: Hazard {
 }
 
 extension LongChainHazard {
-    /// A chain may overflow its stack, after which a program under ThreadSanitizer does not end.
+    /// A chain may overflow its stack, and after that a program under ThreadSanitizer does not end.
     public var unavailable: String? {
         Exploration.unavailable.flatMap { $0.contains("ThreadSanitizer") ? $0 : nil }
     }
@@ -51,7 +51,7 @@ struct H19: LongChainHazard {
 }
 
 extension LongChain {
-    /// Call this in a process that may be lost.
+    /// Call this in a process that may crash.
     func run(on subject: Subject, links: Int) throws -> String { try run(subject.type, links) }
 
     private func run<P: PromiseUnderTest>(_ promise: P.Type, _ links: Int) throws -> String {

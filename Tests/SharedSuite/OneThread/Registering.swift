@@ -104,7 +104,7 @@ struct H10: Hazard {
         return try judge(seen)
     }
 
-    /// Registers from work on the same serial queue, so that only the promise decides the order.
+    /// Registers from work on the same serial queue, so that only the promise determines the order.
     /// The next work on the queue runs after both.
     private func runOnQueue(
         _ register: (DispatchQueue, @escaping @Sendable () -> Void) -> Void
@@ -125,7 +125,7 @@ struct H10: Hazard {
         return "the next line ran first, then the handler"
     }
 
-    /// Touched from one queue only.
+    /// Accessed on one queue only.
     private final class Seen: @unchecked Sendable {
         private(set) var entries: [String] = []
         func append(_ entry: String) { entries.append(entry) }

@@ -10,7 +10,7 @@ struct R14: OperatorRace {
         "`all` waits for two promises, which two threads fulfill. It must be fulfilled once, "
         + "with both values in order; also as a tuple, and with a limit on the work in flight."
 
-    // A limit that is reached makes thousands of interleavings, too many for a look at the matrix:
+    // A limit that is reached makes thousands of interleavings, too many for the matrix:
     // Tests/PromiseOperatorsTests/LimitRaceTests.swift explores them.
     var scenarios: [@Sendable (Scenario) -> Void] { [array, tuple, limited] }
 
@@ -34,8 +34,8 @@ struct R14: OperatorRace {
         scenario.check { try ends.requireOnly("fulfilled (1, \"two\")") }
     }
 
-    /// The limit admits all work, so none is started later: each thread has to find out whether it was
-    /// the last.
+    /// The limit admits all work at once, so no work starts later: each thread must find out
+    /// whether it was the last.
     private func limited(_ scenario: Scenario) {
         let pairs = (0..<2).map { _ in AWPromise<Int>.pending() }
         let work = pairs.map(\.promise)

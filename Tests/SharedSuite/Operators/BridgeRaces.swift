@@ -35,7 +35,7 @@ struct R20: OperatorRace, BridgeRace {
         scenario.check { try ends.requireOnly("rejected 'no'") }
     }
 
-    /// There and back again: the work of a promise is a task, which another task awaits.
+    /// In both directions: the work of a promise is a task, and another task awaits the promise.
     private func ofTask(_ scenario: Scenario) {
         let ends = Ends(receiver: "waiter")
         scenario.task("waiter") { await ends.await(AWPromise.task { 1 }) }
@@ -64,7 +64,7 @@ struct R21: OperatorRace, BridgeRace {
         scenario.state("result") { SharedSuite.describe(promise.result) }
     }
 
-    /// The task is behind a promise, and a token cancels it. Not waiting for another promise keeps the
+    /// A token cancels the task behind a promise. The task awaits no other promise, which keeps the
     /// interleavings few.
     private func cancelToken(_ scenario: Scenario) {
         let source = CancellationSource()

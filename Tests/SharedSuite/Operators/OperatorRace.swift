@@ -18,9 +18,9 @@ extension OperatorRace {
 
     func runExpressible(on subject: Subject) -> Verdict {
         let reports = scenarios.map { Explored.report(options, $0) }
-        // A failure explains itself, and may be the reason why an outcome is missing.
+        // A failure explains itself, and may be the reason for a missing outcome.
         guard reports.allSatisfy(\.survives) else { return verdict(reports) }
-        // One lock too many would make the race disappear, and with it the purpose of the row.
+        // An additional lock would remove the race, and the row would no longer test anything.
         if let missing = reports.flatMap(\.unreached).first {
             return .unknown("no interleaving has the expected outcome: \(missing.outcome)")
         }
@@ -31,7 +31,7 @@ extension OperatorRace {
     }
 }
 
-/// Why a hazard of the operators cannot run on a subject; `nil` on Stage 3, which alone has them.
+/// Why an operator hazard cannot run on a subject; `nil` on Stage 3, the only one with operators.
 func withoutOperators(_ subject: Subject) -> String? {
     switch subject.kind {
     case .design: "it is about operators, which the miniature leaves out"

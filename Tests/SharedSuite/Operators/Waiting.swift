@@ -23,7 +23,7 @@ struct H18: Hazard {
         let operations = OperationQueue()
         operations.maxConcurrentOperationCount = 1
         for place in [queue, marked, operations] as [any Dispatcher] {
-            // With a limit first, so that a promise that does wait does not block the process.
+            // With a time limit first, so that a promise that waits does not block the process.
             try requireRefusal(on: place) { _ = try $0.wait(atMost: .milliseconds(10)) }
             try requireRefusal(on: place) { _ = try $0.wait() }
         }
@@ -43,7 +43,7 @@ struct H18: Hazard {
         }
         try require(
             said == "wouldWaitForItself", or: .waitsForEver, "it waits on its own queue: \(said)")
-        // A settled promise is not refused, and the queue is not blocked.
+        // A settled promise does not refuse, and the queue is not blocked.
         let settled = on(place) { (try? AWPromise.fulfilled(2).wait()) == 2 ? "2" : "refused" }
         try require(settled == "2", or: .wrongValue, "a settled promise is refused, too")
     }

@@ -36,7 +36,7 @@ struct R16: OperatorRace {
         scenario.check { try ends.requireOnly("fulfilled 2") }
     }
 
-    /// The last thread finds the errors of both.
+    /// The last thread rejects the promise with both errors.
     private func anyWithoutValue(_ scenario: Scenario) {
         let (first, firstResolver) = AWPromise<Int>.pending()
         let (second, secondResolver) = AWPromise<Int>.pending()

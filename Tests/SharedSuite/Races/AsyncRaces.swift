@@ -1,8 +1,8 @@
 import FieldGuide
 import RaceLab
 
-// Races for promises with `async` functions. What is a thread in the other form is a task here, and
-// handlers that are registered beforehand are registered when the promise is made.
+// Races for promises with `async` functions. Tasks replace the threads of the other form, and early
+// handlers are registered when the promise is created.
 
 protocol AsyncRace: Race, AsyncHazard {
     func setUp<P: AsyncPromise<Int>>(_ scenario: Scenario, awaiting promise: P.Type)
@@ -156,7 +156,7 @@ extension Scenario {
 /// The outcome that an actor has stored. Reflection reads it without waiting for the actor.
 private func stored(in actor: some AsyncPromise<Int>) -> Result<Int, any Error>? {
     for child in Mirror(reflecting: actor).children {
-        // It is the property, or belongs to a case of an enumeration.
+        // The child is the property, or the payload of an enumeration case.
         for value in [child.value] + Mirror(reflecting: child.value).children.map(\.value) {
             if let outcome = value as? Result<Int, any Error> { return outcome }
         }

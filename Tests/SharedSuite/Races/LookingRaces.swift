@@ -37,8 +37,8 @@ struct R11: Race {
         "One thread releases the last reference to a promise while another one, which can "
         + "still settle it, does so. The handler must be called, and all objects must be freed."
 
-    /// The order of releases decides which thread frees the promise, and the lab sees releases on
-    /// Linux for x86-64 only. So every order is explored.
+    /// The order of releases determines which thread frees the promise, and the lab sees releases
+    /// on Linux for x86-64 only. So every order is explored.
     var reduces: Bool { false }
 
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {

@@ -6,7 +6,7 @@ public protocol Race: Hazard {
     /// The kinds of finding that count as a failure.
     var failingKinds: Set<Exploration.Finding.Kind> { get }
 
-    /// Whether only one interleaving of each kind is explored.
+    /// Whether reduction leaves out permutations of independent steps.
     var reduces: Bool { get }
 
     /// Sets up the scenario for one type of promise.
@@ -14,7 +14,7 @@ public protocol Race: Hazard {
 }
 
 extension Race {
-    /// A data race alone is what R08 and R18 are about.
+    /// Only R08 and R18 are about data races alone.
     public var failingKinds: Set<Exploration.Finding.Kind> {
         Set(Exploration.Finding.Kind.allCases).subtracting([.dataRace])
     }
@@ -38,7 +38,7 @@ extension Race {
                 return
             }
             if subject.usesDesignQueue {
-                // The queue is one more thread of the interleaving. It has ended when the checks
+                // The queue is another thread of the interleaving. It has ended before the checks
                 // begin.
                 DesignQueue.use(scenario.queue("queue"))
                 scenario.check { DesignQueue.useCaller() }
@@ -81,12 +81,12 @@ extension Race {
     }
 }
 
-/// The explorations of this process. R18 uses those of R01 to R05 with other failing kinds, so they
-/// are not repeated.
+/// The explorations of this process. R18 judges those of R01 to R05 with other failing kinds, so
+/// they are kept.
 public enum Explored {
     private static let known = Mutex<(reports: [String: Exploration], count: Int)>(([:], 0))
 
-    /// How many interleavings.
+    /// The number of interleavings.
     public static var count: Int { known.withLock { $0.count } }
 
     static func report(of race: any Race, on subject: Subject) -> Exploration {

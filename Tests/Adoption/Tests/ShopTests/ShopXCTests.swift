@@ -3,7 +3,7 @@ import RaceLabTesting
 import Shop
 import XCTest
 
-/// Some of the same in XCTest.
+/// Some of the same tests in XCTest.
 final class ShopXCTests: XCTestCase {
     override func setUpWithError() throws {
         if let unavailable = Exploration.unavailable { throw XCTSkip(unavailable) }

@@ -1,5 +1,5 @@
 // Rejected: R02 does not fail
-// Both get past the guard, but the handler is out of the list before the second looks for it.
+// Both threads pass the guard, but the first removes the handler before the second reads the list.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

@@ -1,5 +1,5 @@
 // Rejected: R01 does not fail
-// One thread runs after the other: no switch, no race.
+// One thread runs after the other: without a context switch there is no race.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

@@ -1,5 +1,5 @@
 // Rejected: R02 does not fail
-// The second thread comes to the guard after the first has settled.
+// The second thread reaches the guard after the first has settled.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

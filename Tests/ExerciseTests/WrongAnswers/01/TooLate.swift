@@ -1,5 +1,5 @@
 // Rejected: R01 does not fail
-// The subscriber appends before the resolver looks at the list.
+// The subscriber appends before the resolver reads the list.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

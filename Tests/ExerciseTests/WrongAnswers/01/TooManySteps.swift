@@ -1,5 +1,5 @@
 // Rejected: R01 no schedule
-// The subscriber has two steps, and not four.
+// The subscriber has only two steps, not four.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

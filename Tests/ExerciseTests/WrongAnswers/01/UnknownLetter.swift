@@ -1,5 +1,5 @@
 // Rejected: R01 no schedule
-// There is no thread that begins with T.
+// No thread has a name that begins with T.
 
 public enum Scheduler {
     /// Hazard R01: S is the subscriber, R the resolver.

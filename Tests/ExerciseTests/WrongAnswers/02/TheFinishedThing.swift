@@ -1,5 +1,5 @@
 // Rejected: refused
-// Stage 3, and a wrapping around it.
+// A wrapper around the promise of Stage 3.
 
 import Stage3ThreadSafe
 

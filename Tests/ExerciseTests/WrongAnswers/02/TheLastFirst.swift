@@ -1,5 +1,5 @@
 // Rejected: H09 out of order
-// Each new handler calls those who were there before, but when it has been called itself.
+// Each new handler calls the earlier ones, but only after it has been called itself.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

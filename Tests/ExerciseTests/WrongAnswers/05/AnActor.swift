@@ -1,5 +1,5 @@
 // Rejected: refused
-// An actor can be used with await only, so no handler runs inside the call that settles.
+// An actor can only be used with `await`, so no handler runs inside the call that settles.
 
 public actor AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

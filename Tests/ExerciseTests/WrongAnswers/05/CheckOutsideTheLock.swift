@@ -1,5 +1,5 @@
 // Rejected: R01 lost
-// Whether it is settled is asked before the lock is taken, and believed after.
+// The outcome is checked before the lock is taken, and may be out of date afterwards.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: H01 lost
-// What never settles has no races.
+// A promise that never settles has no races.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,5 +1,5 @@
 // Rejected: R01 lost
-// One lock for the outcome and one for the list: each is guarded, and the decision is not.
+// One lock for the outcome and one for the list: each access is guarded, but check-then-act is not.
 
 import Foundation
 

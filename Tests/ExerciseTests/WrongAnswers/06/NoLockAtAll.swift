@@ -1,5 +1,5 @@
 // Rejected: R01 lost
-// What is not locked cannot be held while handlers are called.
+// There is no lock that could be held while handlers are called.
 
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>

@@ -1,5 +1,5 @@
 // Rejected: E06.5 over-synchronized
-// Handlers run outside of the lock, but there is one lock for all the promises there are.
+// Handlers run outside the lock, but all promises share one lock.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: E06.4 deadlock
-// The list that is called leaves the lock. The other one, of no use any more, is emptied under it.
+// The list that is called leaves the lock. The other list is emptied under it.
 
 import Foundation
 
@@ -9,7 +9,7 @@ public final class AWPromise<Value> {
     private let lock = NSLock()
     /// The value or the error; `nil` while the promise is pending.
     private var outcome: Outcome?
-    /// Who waits for the value, and who waits for the error.
+    /// The handlers for the value, and the handlers for the error.
     private var handlers: [(Value) -> Void] = []
     private var errorHandlers: [(any Error) -> Void] = []
 

@@ -1,5 +1,5 @@
 // Rejected: R09 deadlock
-// The lock of the state is let go, but another one is held while handlers are called.
+// The lock of the state is released, but a second lock is held while handlers are called.
 
 import Foundation
 

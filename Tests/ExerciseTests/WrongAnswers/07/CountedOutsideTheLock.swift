@@ -1,7 +1,7 @@
 // Rejected: R09 deadlock
-// An atomic counter says how many have asked for handlers to be called; who raises it from 0 calls
-// all of them. That can be a newcomer, who then waits inside of `then` for a handler that was there
-// before.
+// An atomic counter has the number of requests to call handlers; the thread that raises it from 0
+// calls all of them. That may be a thread that registers a late handler, which then waits inside
+// `then` for an earlier handler.
 
 import Foundation
 import Synchronization

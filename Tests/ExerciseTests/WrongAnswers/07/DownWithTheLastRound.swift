@@ -1,5 +1,5 @@
 // Rejected: E07.2 out of order
-// The flag is taken down with the last of the list, before the last has been called.
+// The flag is cleared when the list becomes empty, before the last handler has been called.
 
 import Foundation
 

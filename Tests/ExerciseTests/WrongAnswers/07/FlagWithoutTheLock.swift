@@ -1,5 +1,5 @@
 // Rejected: R06 lost
-// The flag of Stage 2, beside the lock and not under it.
+// The flag of Stage 2 is accessed without the lock.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: H13 kept alive
-// The order is that of an index into the list, and the list only grows.
+// An index into the list keeps the order, but the list only grows.
 
 import Foundation
 
@@ -14,7 +14,7 @@ public final class AWPromise<Value> {
     private var handlers: [Handler] = []
     /// Whether a thread is calling handlers. It also calls those that are added meanwhile.
     private var isCallingHandlers = false
-    /// How many have been called.
+    /// The number of handlers that have been called.
     private var called = 0
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -1,5 +1,5 @@
 // Rejected: E07.9 over-synchronized
-// In order, and handlers run outside of the lock. But there is one for all the promises there are.
+// In order, and handlers run outside the lock, but all promises share one lock.
 
 import Foundation
 

@@ -1,6 +1,6 @@
 // Rejected: R09 deadlock
-// A handler that registers another is put onto the list. Other threads wait until all have
-// returned.
+// A handler that another handler registers joins the list. Other threads wait until all handlers
+// have returned.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: E07.1 result differs
-// Pending until all handlers have returned, so all of them join the list. But a handler sees no
+// Pending until all handlers have returned, so all of them join the list. But a handler reads no
 // result.
 
 import Foundation
@@ -13,7 +13,7 @@ public final class AWPromise<Value> {
     private var outcome: Outcome?
     /// The waiting handlers, in order of registration.
     private var handlers: [Handler] = []
-    /// Whether it has been decided how the promise ends.
+    /// Whether the outcome has been decided.
     private var isSettling = false
 
     public var result: Outcome? { lock.withLock { outcome } }

@@ -1,5 +1,5 @@
 // Rejected: refused
-// A serial queue keeps the order, some time later.
+// A serial queue keeps the order, but handlers run some time later.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: H09 out of order
-// There is one caller, and he takes from the end of the list.
+// There is one caller, but it removes handlers from the end of the list.
 
 import Foundation
 

@@ -1,6 +1,6 @@
 // Rejected: R06 out of order
-// Each registration adds to the list and then calls its handlers, even if another thread does so,
-// too.
+// Each registration adds to the list and then calls its handlers, even while another thread does
+// the same.
 
 import Foundation
 

@@ -50,7 +50,7 @@ public final class AWPromise<Value> {
             return outcome
         }
         guard let settled else { return }
-        // Who holds it already is a handler that registers another.
+        // The thread already holds it if a handler registers another.
         calling.withLock {
             if !isCallingHandlers { callHandlers(settled) }
         }

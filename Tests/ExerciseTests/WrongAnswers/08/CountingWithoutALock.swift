@@ -1,6 +1,6 @@
 // Rejected: E08.7 overlap
-// A number that all handlers count down, and an array that all of them fill. On one thread it is
-// fine.
+// All handlers decrement a number and write to an array, without a lock. That is correct on one
+// thread.
 
 import Stage3ThreadSafe
 

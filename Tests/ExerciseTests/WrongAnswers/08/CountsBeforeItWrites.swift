@@ -1,5 +1,5 @@
 // Rejected: E08.7 wrong value
-// The atomic is counted down before the value is in its place: who is last may find a place empty.
+// The atomic is decremented before the value is written: the last thread may find a value missing.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,6 +1,6 @@
 // Rejected: E08.11 abandoned
-// First the pending promises are counted, then they are observed. One that settles between the two
-// looks was counted, and nobody observes it.
+// The pending promises are counted before they are observed. A promise that settles in between was
+// counted, but is not observed.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,6 +1,6 @@
 // Rejected: E08.2 wrong value
-// Each promise is counted when it is observed. If it is settled already, it is counted off again
-// before the next one is counted: the first is the last.
+// Each promise is counted when it is observed. If it is already settled, the count returns to zero
+// before the next promise is counted: the first appears to be the last.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,6 +1,6 @@
 // Rejected: E08.5 not settled
-// An error is passed on when all promises are settled, like `whenAll` of Bolts. The task asks for
-// less.
+// An error is passed on after all promises are settled, like `whenAll` of Bolts. The task requires
+// that the first error is passed on at once.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,5 +1,5 @@
 // Rejected: E08.9 data race
-// The values are guarded. The flag that says that all is lost is not.
+// The values are guarded, but the flag for a rejection is not.
 
 import Stage3ThreadSafe
 import Synchronization

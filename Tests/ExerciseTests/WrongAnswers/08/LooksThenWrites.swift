@@ -1,6 +1,6 @@
 // Rejected: E08.7 abandoned
-// Each step is locked. But of two that look before either has written, neither finds itself the
-// last.
+// Each step is locked. But if two threads check before either has written, neither finds that it is
+// the last.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
 // Rejected: E08.5 not settled
-// A chain through the list. An error waits until it is the turn of the promise that has it.
+// A chain through the list. An error waits until the chain reaches its promise.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E08.1 out of order
-// The values stand in the order in which they came, as in freshOS/then.
+// The values are in the order of their arrival, as in freshOS/then.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,5 +1,5 @@
 // Rejected: E08.12 deadlock
-// The whole is settled while the lock is held. It lets its own thread in again, and no other.
+// The promise is settled while a recursive lock is held. Other threads cannot take the lock.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,6 +1,6 @@
 // Rejected: E08.8 abandoned
-// A thread that was not the fastest counts without protection: correct for two threads, and not for
-// three.
+// A thread whose first attempt fails counts without protection: correct for two threads, but not
+// for three.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,5 +1,5 @@
 // Rejected: E08.6 deadlock
-// The whole is settled while the lock is held, and with it the observers are called.
+// The promise is settled while the lock is held, so its observers are called under the lock.
 
 import Foundation
 import Stage3ThreadSafe

@@ -1,5 +1,5 @@
 // Rejected: E08.5 not settled
-// Only `then` is used. A rejected promise never comes by there, and the whole waits forever.
+// Only `then` is used, which ignores a rejected promise: the result stays pending forever.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,5 +1,5 @@
 // Rejected: refused
-// Stage 3's own, spelt so that it is not seen at once. (Cheats.)
+// Uses the operator of Stage 3, spelled in an unusual way. (Cheats.)
 
 import Stage3ThreadSafe
 

@@ -1,6 +1,6 @@
 // Rejected: E09.12 kept alive
-// The handler cancels the alarm through a variable, which gets its value after the handler is
-// there.
+// The handler cancels the alarm through a variable that gets its value after the handler is
+// registered.
 
 import Stage3ThreadSafe
 

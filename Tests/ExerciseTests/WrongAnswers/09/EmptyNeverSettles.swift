@@ -17,7 +17,7 @@ public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
     for contestant in promises {
         resolver.watch(contestant, of: outcome)
     }
-    // So that it is not abandoned.
+    // Keeps it from being abandoned.
     outcome.observe(on: ImmediateDispatcher()) { _ in _ = resolver }
     return outcome
 }

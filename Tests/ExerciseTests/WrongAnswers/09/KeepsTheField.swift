@@ -1,5 +1,5 @@
 // Rejected: E09.7 kept alive
-// The handler on a promise that has lost keeps all the others that took part.
+// The handler on a promise that has lost keeps all other promises of the race alive.
 
 import Stage3ThreadSafe
 import Synchronization

@@ -1,6 +1,6 @@
 // Rejected: E09.12 kept alive
-// Whether there is still something to wait for is asked before the alarm is set, and believed
-// after.
+// Whether the promise is pending is checked before the alarm is set, and may be out of date
+// afterwards.
 
 import Stage3ThreadSafe
 import Synchronization

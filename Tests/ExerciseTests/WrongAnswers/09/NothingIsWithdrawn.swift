@@ -1,6 +1,6 @@
 // Rejected: E09.7 kept alive
-// Every handler stays on its promise, and holds on to the resolver. Nothing goes wrong; it is only
-// kept.
+// Every handler stays on its promise, and references the resolver. The outcome is correct, but the
+// handlers are kept alive.
 
 import Stage3ThreadSafe
 

@@ -1,6 +1,6 @@
 // Rejected: E09.10 data race
-// The observations are collected in an array. The winner withdraws them, while others are still
-// added.
+// The observations are collected in an array without a lock. The winner withdraws them while others
+// are still being added.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E09.6 kept alive
-// A second limit for the same promise takes the place of the first one in the list of alarms.
+// A second limit for the same promise replaces the first one in the list of alarms.
 
 import Stage3ThreadSafe
 import Synchronization

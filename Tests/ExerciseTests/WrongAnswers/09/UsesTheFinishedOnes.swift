@@ -1,5 +1,5 @@
 // Rejected: refused
-// Stage 3's own operators, through an extension in which their names need no type. (Cheats.)
+// Uses the operators of Stage 3 through an extension that hides their type. (Cheats.)
 
 import Stage3ThreadSafe
 

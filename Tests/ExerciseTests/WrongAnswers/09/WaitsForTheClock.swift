@@ -1,5 +1,5 @@
 // Rejected: E09.4 not settled
-// The value is kept until the time is up, and only then is it seen whether it came.
+// The value is kept until the time is over, and only then passed on.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E10.5 crash
-// Work that throws was not thought of.
+// It crashes if the work throws.
 
 import Stage3ThreadSafe
 

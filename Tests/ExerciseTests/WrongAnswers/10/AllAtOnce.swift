@@ -1,5 +1,5 @@
 // Rejected: E10.1 too many
-// All attempts are put on the clock to begin with, and the first that succeeds wins.
+// All attempts are scheduled at the beginning, and the first that succeeds wins.
 
 import Stage3ThreadSafe
 

@@ -1,6 +1,6 @@
 // Rejected: E10.2 deadlock
-// An attempt is begun under a lock, so that no other begins. Work that fails at once comes back to
-// it.
+// An attempt begins under a lock, so that no other attempt begins. Work that fails at once tries to
+// take the lock again.
 
 import Foundation
 import Stage3ThreadSafe

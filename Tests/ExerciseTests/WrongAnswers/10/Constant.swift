@@ -1,5 +1,5 @@
 // Rejected: E10.1 too few
-// Nothing is attempted, and it has failed. (Cheats.)
+// It makes no attempt, and fails. (Cheats.)
 
 import Stage3ThreadSafe
 

@@ -1,6 +1,6 @@
 // Rejected: E10.8 twice
-// The clock is asked to begin the next attempt, and then the attempts are counted. Another thread
-// may turn the clock in between.
+// The next attempt is scheduled before the attempts are counted. Another thread may advance the
+// clock in between.
 
 import Stage3ThreadSafe
 

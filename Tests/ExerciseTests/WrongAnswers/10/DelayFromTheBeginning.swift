@@ -1,5 +1,5 @@
 // Rejected: E10.3 too early
-// The delay is counted from the beginning of the attempt, not from its failure.
+// The delay starts at the beginning of the attempt instead of its failure.
 
 import Stage3ThreadSafe
 

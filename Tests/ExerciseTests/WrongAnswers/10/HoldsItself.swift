@@ -1,5 +1,5 @@
 // Rejected: E10.7 kept alive
-// A closure that begins the next attempt captures the variable in which it stands.
+// A closure that begins the next attempt captures the variable that holds it: a reference cycle.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E10.2 wrong value
-// The error of the first attempt is kept, and told in the end.
+// It is rejected with the error of the first attempt.
 
 import Stage3ThreadSafe
 

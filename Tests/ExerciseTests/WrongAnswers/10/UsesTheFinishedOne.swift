@@ -1,5 +1,5 @@
 // Rejected: refused
-// Stage 3's own, with the arguments in another order. (Cheats.)
+// Uses the operator of Stage 3 with its arguments in another order. (Cheats.)
 
 import Stage3ThreadSafe
 

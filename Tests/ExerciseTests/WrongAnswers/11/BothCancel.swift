@@ -1,6 +1,6 @@
 // Rejected: E11.10 twice
-// Whether it has been cancelled is asked in one locked piece, and said in the next: two threads
-// both may.
+// The flag is checked in one critical section, and set in the next: two threads can both pass the
+// check.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: E11.1 too early
-// Every observer is called when it registers, and so never too late. (Cheats.)
+// Every observer is called when it registers. (Cheats.)
 
 public final class CancelSource {
     public let token = CancelToken()

@@ -1,6 +1,6 @@
 // Rejected: E11.9 lost
 // The observers are taken in one critical section, and the flag is set in the next. An observer
-// that is registered between them is on a list that is not read again.
+// that is registered in between stays on a list that is not read again.
 
 import Foundation
 

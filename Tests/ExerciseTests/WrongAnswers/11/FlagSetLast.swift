@@ -1,5 +1,5 @@
 // Rejected: E11.5 wrong value
-// The observers are called first, and then the flag is set.
+// The observers are called before the flag is set.
 
 import Foundation
 

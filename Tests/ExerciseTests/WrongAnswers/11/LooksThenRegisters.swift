@@ -1,5 +1,5 @@
 // Rejected: E11.9 lost
-// Whether it has been cancelled is asked in one locked piece, and the observer is added in the
+// The flag is checked in one critical section, and the observer is added in the
 // next.
 
 import Foundation

@@ -1,5 +1,5 @@
 // Rejected: E11.9 lost
-// On one thread there is nothing wrong with it.
+// It has no lock, which is correct on one thread only.
 
 public final class CancelSource {
     public let token = CancelToken()

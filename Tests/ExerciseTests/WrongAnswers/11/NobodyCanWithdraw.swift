@@ -52,6 +52,6 @@ public struct Registration {
     fileprivate let number: Int
 
     public func withdraw() {
-        // The observer will find out by itself that it is not needed.
+        // Assumes that the observer itself finds out that it is not needed.
     }
 }

@@ -1,6 +1,6 @@
 // Rejected: E11.12 lost
-// The list is guarded. The numbers by which observers are found on it are given out before, to two
-// threads the same.
+// The list is guarded, but the numbers that identify observers are not: two threads may receive
+// the same number.
 
 import Foundation
 

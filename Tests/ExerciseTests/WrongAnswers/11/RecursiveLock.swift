@@ -1,6 +1,6 @@
 // Rejected: E11.16 deadlock
-// The observers are called under a lock that lets its own thread in again, and keeps all others
-// out.
+// The observers are called under a recursive lock. Other threads cannot take
+// it.
 
 import Foundation
 

@@ -1,5 +1,5 @@
 // Rejected: E11.7 wrong value
-// The token asks its source, and that may be gone.
+// The token asks its source, which may already be freed.
 
 import Synchronization
 

@@ -1,5 +1,5 @@
 // Rejected: refused
-// Stage 3's own pair, in other clothes. (Cheats.)
+// Wraps the source and token of Stage 3. (Cheats.)
 
 import Stage3ThreadSafe
 

@@ -1,6 +1,6 @@
 // Rejected: E11.4 lost
-// A registration knows the place of its observer in an array. When another one goes, the places
-// move.
+// A registration stores the index of its observer in an array. When another observer is removed,
+// the indices change.
 
 import Foundation
 

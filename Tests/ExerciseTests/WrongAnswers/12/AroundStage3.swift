@@ -1,5 +1,5 @@
 // Rejected: refused
-// The promise of Stage 3, and a shell around it.
+// A wrapper around the promise of Stage 3.
 
 import Stage3ThreadSafe
 

@@ -1,5 +1,5 @@
 // Rejected: E13.5 over-synchronized
-// Each sale is a task that waits for the one before.
+// Each sale is a task that waits for the previous sale.
 
 public enum Report {
     /// There is one seat. The interleaving in which both have it, in the letters A and B.

@@ -1,5 +1,5 @@
 // Rejected: E13.5 over-synchronized
-// A semaphore made of continuations lets one sale happen at a time.
+// A semaphore made of continuations allows one sale at a time.
 
 public enum Report {
     /// There is one seat. The interleaving in which both have it, in the letters A and B.

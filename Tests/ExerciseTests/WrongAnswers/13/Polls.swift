@@ -1,5 +1,5 @@
 // Rejected: E13.5 over-synchronized
-// A sale asks again and again whether the one before has ended.
+// A sale polls until the previous sale has ended.
 
 public enum Report {
     /// There is one seat. The interleaving in which both have it, in the letters A and B.

@@ -1,5 +1,5 @@
 // Rejected: E13.7 over-synchronized
-// A buyer waits until it is known whether the payment of the last seat fails.
+// A buyer waits until the payment of the last seat has succeeded or failed.
 
 public enum Report {
     /// There is one seat. The interleaving in which both have it, in the letters A and B.
