@@ -338,6 +338,16 @@ struct TaskTests {
         #expect(what.contains("executor"))
         #expect(place.hasPrefix("TaskTests.swift:"), "\(place)")
     }
+
+    @Test("a task that only some interleavings start is named as one")
+    func startedSometimes() {
+        let exploration = explore { scenario in
+            let notebook = Notebook()
+            scenario.thread("first") { notebook.value = 1 }
+            scenario.thread("second") { if notebook.value == 1 { Task {} } }
+        }
+        #expect(exploration.threads == ["first", "second", "task 3"])
+    }
 }
 
 @globalActor private actor Actors {

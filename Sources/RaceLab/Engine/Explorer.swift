@@ -94,7 +94,7 @@ final class Explorer {
     private func exploredOnce() -> ExplorationResult {
         judge = { run in self.tally(run) }
         let summary = run()
-        let threads = names(upTo: threadCount)
+        let threads = names(upTo: threadCount, tasks: startedTasks)
         if inconclusive == nil {
             inconclusive = inconclusive(after: summary)
         }
@@ -201,13 +201,11 @@ final class Explorer {
     }
 
     func names(of run: rl_run) -> [String] {
-        startedTasks = run.tasks
-        return names(upTo: Int(run.thread_count))
+        names(upTo: Int(run.thread_count), tasks: run.tasks)
     }
 
-    private func names(upTo count: Int) -> [String] {
-        StartedThreads.names(
-            after: scenario.threads.map(\.name), upTo: count, tasks: startedTasks)
+    private func names(upTo count: Int, tasks: UInt32) -> [String] {
+        StartedThreads.names(after: scenario.threads.map(\.name), upTo: count, tasks: tasks)
     }
 
     /// Reads a schedule for the threads of the scenario.
@@ -246,7 +244,7 @@ final class Explorer {
         switch run.status {
         case RL_TOO_LONG:
             let text = run.schedule.prefix(40)
-                .text(threads: names(upTo: threadCount))
+                .text(threads: names(upTo: threadCount, tasks: startedTasks))
             inconclusive = .tooLong(steps: Int(options.stepsAllowed), schedule: "\(text)…")
             return false
         case RL_NOT_THE_SAME, RL_OUTSIDE:
