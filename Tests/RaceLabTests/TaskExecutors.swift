@@ -17,6 +17,21 @@ final class QueueExecutor: SerialExecutor {
     }
 }
 
+/// Runs the jobs of tasks that prefer it on a concurrent queue.
+private final class TaskQueue: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
+}
+
+/// Runs a job at once, on the thread that enqueues it.
+private final class InlineTaskExecutor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        UnownedJob(job).runSynchronously(on: asUnownedTaskExecutor())
+    }
+}
+
 /// Keeps jobs until a thread runs them.
 private final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private let condition = NSCondition()
@@ -306,6 +321,41 @@ extension TaskExample {
             let shop = Shop(executor)
             scenario.task("caller") { await shop.add(1) }
             scenario.thread("loop") { executor.runJobs() }
+        },
+        TaskExample("two tasks with a preference share", [.overlap]) { scenario in
+            let notebook = Notebook()
+            scenario.thread("starter") {
+                let executor = TaskQueue()
+                for _ in 1...2 { Task(executorPreference: executor) { notebook.value += 1 } }
+            }
+        },
+        TaskExample("two tasks with a preference use one actor") { scenario in
+            let store = Ordinary()
+            let shop = Shop()
+            scenario.thread("starter") {
+                let executor = TaskQueue()
+                for _ in 1...2 {
+                    Task(executorPreference: executor) { _ = await store.sell(in: shop) }
+                }
+            }
+        },
+        TaskExample("children with a preference", outcomes: ["2"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("parent") {
+                await withTaskExecutorPreference(TaskQueue()) {
+                    async let one = 1
+                    await Task.yield()
+                    notebook.value = await one + 1
+                }
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a task that is run where it is started", outcomes: ["1"]) { scenario in
+            let notebook = Notebook()
+            scenario.thread("starter") {
+                Task(executorPreference: InlineTaskExecutor()) { notebook.value = 1 }
+            }
+            scenario.outcome { "\(notebook.value)" }
         },
     ]
 

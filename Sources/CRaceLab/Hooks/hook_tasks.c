@@ -248,27 +248,46 @@ void swift_task_exitThreadLocalContext(void *context) {
 // An executor of the program's own passes a job to a thread in its own way, and has the thread run
 // it. The task then runs within the body of that thread.
 
-typedef SWIFT_FUNCTION void (*run_on_executor)(void *job, uintptr_t identity, uintptr_t implementation);
-REAL(run_on_executor, real_run_on_executor, "swift_job_run")
+typedef SWIFT_FUNCTION void (*run_on_executor)(void *job, executor serial);
+typedef SWIFT_FUNCTION void (*run_on_two)(void *job, executor serial, executor of_task);
+REAL(run_on_executor, real_run_on_serial, "swift_job_run")
+REAL(run_on_executor, real_run_on_task_executor, "swift_job_run_on_task_executor")
+REAL(run_on_two, real_run_on_both, "swift_job_run_on_serial_and_task_executor")
 
 typedef struct {
+    enum { SERIAL_EXECUTOR, TASK_EXECUTOR, BOTH } kind;
     void *job;
-    executor executor;
+    executor serial, of_task;
 } job_on_executor;
 
-static void run_on_own_executor(void *context) {
+static void run_on_executor_of_program(void *context) {
     const job_on_executor *j = context;
-    real_run_on_executor()(j->job, j->executor.identity, j->executor.implementation);
+    switch (j->kind) {
+    case SERIAL_EXECUTOR: return real_run_on_serial()(j->job, j->serial);
+    case TASK_EXECUTOR: return real_run_on_task_executor()(j->job, j->of_task);
+    case BOTH: return real_run_on_both()(j->job, j->serial, j->of_task);
+    }
 }
 
-SWIFT_FUNCTION void swift_job_run(void *job, uintptr_t identity, uintptr_t implementation) {
-    const rl_place place = RL_CALLER;
-    job_on_executor j = {job, {identity, implementation}};
-    if (!rl_active || !is_available || !rl_controls_tasks()) return run_on_own_executor(&j);
-    if (rl_is_in_enqueue(job))
+static void run_job_of_program(job_on_executor j, rl_place place) {
+    if (!rl_active || !is_available || !rl_controls_tasks()) return run_on_executor_of_program(&j);
+    if (rl_is_in_enqueue(j.job))
         rl_meet_outside("runs a task on an executor whose 'enqueue' has not returned",
                         rl_place_in_source(place));
-    rl_run_job_here(&j, run_on_own_executor);
+    rl_run_job_here(&j, run_on_executor_of_program);
+}
+
+SWIFT_FUNCTION void swift_job_run(void *job, executor serial) {
+    run_job_of_program((job_on_executor){SERIAL_EXECUTOR, job, .serial = serial}, RL_CALLER);
+}
+
+SWIFT_FUNCTION void swift_job_run_on_task_executor(void *job, executor of_task) {
+    run_job_of_program((job_on_executor){TASK_EXECUTOR, job, .of_task = of_task}, RL_CALLER);
+}
+
+SWIFT_FUNCTION void swift_job_run_on_serial_and_task_executor(void *job, executor serial,
+                                                              executor of_task) {
+    run_job_of_program((job_on_executor){BOTH, job, serial, of_task}, RL_CALLER);
 }
 
 // MARK: - Creating tasks
@@ -565,7 +584,7 @@ static void *find_out(void *unused) {
         "swift_task_switch", "swift_task_create", "swift_asyncLet_begin", "swift_task_immediate",
         "swift_continuation_init", "swift_continuation_resume", "swift_continuation_throwingResume",
         "swift_continuation_throwingResumeWithError", "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
-        "swift_task_getCurrentExecutor", "swift_job_run", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
+        "swift_task_getCurrentExecutor", "swift_job_run", "swift_job_run_on_task_executor", "swift_job_run_on_serial_and_task_executor", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
         IS_CANCELLED, NULL};
     for (int i = 0; needed[i]; i++)
         if (!dlsym(RTLD_NEXT, needed[i])) return trial.obstacle = "a function of the runtime is missing", NULL;
