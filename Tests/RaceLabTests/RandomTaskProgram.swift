@@ -10,6 +10,7 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
         case yield
         case open(Int)
         case pass(Int)
+        case poll(Int)
         case child(Int, isAwaited: Bool)
         case askAndNote(Int)
         case reenter(Int, Int)
@@ -26,14 +27,15 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
         hasQueue = false
     }
 
-    init(seed: UInt64) {
-        hasQueue = seed % 2 == 1
+    /// `polls`: tasks may yield until a gate is open.
+    init(seed: UInt64, polls: Bool = false, hasQueue: Bool = false) {
+        self.hasQueue = hasQueue
         var random = RandomNumbers(seed: seed)
         func steps(_ most: UInt64, mayStart: Bool) -> [Step] {
             (0...random.below(most)).map { _ in
                 let number = 1 + random.below(9)
                 let which = random.below(2)
-                switch random.below(mayStart ? 10 : 9) {
+                switch random.below(polls ? 11 : mayStart ? 10 : 9) {
                 case 0: return .write(which)
                 case 1, 2: return .arrive(at: which, number)
                 case 3: return .note(number)
@@ -42,7 +44,8 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
                 case 6: return .pass(which)
                 case 7: return .reenter(which, number)
                 case 8: return .askAndNote(number)
-                default: return .child(which, isAwaited: number > 4)
+                case 10: return .poll(which)
+                default: return mayStart ? .child(which, isAwaited: number > 4) : .yield
                 }
             }
         }
@@ -51,7 +54,8 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        "\(tasks.map { "\($0)" }.joined(separator: "\n"))\nchildren \(children)\(hasQueue ? ", list 1 on a queue" : "")"
+        let queue = hasQueue ? ", list 1 on a queue" : ""
+        return "\(tasks.map { "\($0)" }.joined(separator: "\n"))\nchildren \(children)\(queue)"
     }
 
     @Sendable func describe(_ scenario: Scenario) {
@@ -95,6 +99,7 @@ private final class World: @unchecked Sendable {
         case .yield: await Task.yield()
         case .open(let gate): gates[gate].open()
         case .pass(let gate): await gates[gate].pass()
+        case .poll(let gate): while !gates[gate].isOpen { await Task.yield() }
         case .askAndNote(let number): notes.add(Task.isCancelled ? -number : number)
         case .child(let number, let isAwaited):
             let task = Task { await perform(children[number]) }
@@ -140,6 +145,8 @@ private final class Gate: Sendable {
     }
 
     private let state = Mutex(State())
+
+    var isOpen: Bool { state.withLock(\.isOpen) }
 
     func open() {
         let waiting = state.withLock { state in

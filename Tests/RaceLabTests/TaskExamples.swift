@@ -23,7 +23,8 @@ struct TaskExample: Sendable, CustomStringConvertible {
     }
 
     static let all =
-        shared + actors + executors + continuations + structured + cancellation + streams + mixed
+        shared + actors + executors + polling + continuations + structured + cancellation + streams
+        + mixed
 }
 
 /// Shared without protection. `@unchecked` turns off the compiler's check.

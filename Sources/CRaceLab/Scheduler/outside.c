@@ -6,6 +6,7 @@
 
 #include "Platform/memory.h"
 #include "Scheduler/tasks.h"
+#include "Search/spinning.h"
 #include "Symbols/call_sites.h"
 
 void rl_meet_outside(const char *what, rl_place place) {
@@ -36,7 +37,7 @@ static const char *outside_help(const thread *t) {
     if (t->is_task && rl_was_resumed_from_outside())
         return "waits for something that is done outside of the scenario";
     if (t->finished || !t->started || t->is_away) return NULL;
-    if (t->spinning && rl_is_global(t->address))
+    if (rl_spins_on_global(t))
         return "waits for a change of a global, which code outside of the scenario may make";
     if (t->asleep)
         return was_made_in_run(t->asleep_on) ? NULL

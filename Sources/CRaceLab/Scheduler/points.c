@@ -139,7 +139,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
     return true;
 }
 
-static void look_for_spinning(thread *t, uintptr_t stack) {
+void rl_look_for_loop(thread *t, uintptr_t stack) {
     rl_look_for_spinning(t, stack);
     if (!t->spinning || !t->missed) return;
     // The attempt came before a release that has now happened. That counts as a change.
@@ -167,7 +167,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     t->started = true;
     // Only the last release of an object runs code.
     for (const rl_release_in_progress *r = t->releases; r; r = r->outer) rl_is_observed(r->object);
-    look_for_spinning(t, place.stack);
+    rl_look_for_loop(t, place.stack);
     if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);
     if (t->idle) return UINT32_MAX;

@@ -30,6 +30,8 @@ bool rl_keep(void *memory);
 
 // MARK: - For the scheduler
 
+/// A thread has reached a point: finds out whether it spins.
+void rl_look_for_loop(thread *t, uintptr_t stack);
 /// Carries out the step that was granted to a thread which the calling worker runs.
 uint32_t rl_announced_step(int index);
 void rl_report_last_step(thread *t);

@@ -34,6 +34,7 @@
 #include "Scheduler/runs.h"
 #include "Scheduler/workers.h"
 #include "Search/reduction.h"
+#include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
@@ -254,6 +255,7 @@ void rl_leave_thread(int index) {
     t->address = t->left ? t->left : t->task;
     t->waits_for = NULL;
     t->timed = false;
+    rl_look_for_loop(t, 0);
 }
 
 /// Makes the task the one that this worker runs.
@@ -418,6 +420,7 @@ void rl_resumes_task(const void *task, rl_place place) {
     const int index = task_at(task);
     if (index == NO_THREAD) return;
     thread *resumed = &lab.threads[index];
+    rl_forget_visits(resumed);
     if (resumed->continuation == IS_PENDING) resumed->continuation = IS_RESUMED;
     if (!t->is_of_runtime) lab.steps[t->last_step].resumes = (int8_t)index;
     if (!resumed->is_away) {

@@ -5,6 +5,9 @@
 // reach. A loop that allocates gets different addresses in each iteration, because freed memory is
 // kept until the run is over. So the address of a recent block is replaced by the block's age: how
 // many blocks were allocated after it.
+//
+// The state of a task is in its own memory, not on a stack. A task is compared only where it yields:
+// there it holds no actor, and no lock that other threads could wait for.
 
 #include "Search/spinning.h"
 
@@ -12,7 +15,9 @@
 
 #include "Platform/memory.h"
 #include "Platform/stack.h"
+#include "Search/dependence.h"
 #include "Search/reduction.h"
+#include "Symbols/call_sites.h"
 
 #include <setjmp.h>
 #include <string.h>
@@ -79,11 +84,14 @@ typedef struct {
     size_t recent;              // blocks from this one on are replaced by their age
     size_t blocks[MOST_BLOCKS]; // the reachable blocks
     size_t block_count;
+    bool is_partial;            // there is more than is looked at
 } look;
 
 static void reach(look *l, size_t index) {
     block_of_memory *b = &l->thread->blocks[index];
-    if (b->is_freed || b->looked_at_in == l->number || l->block_count == MOST_BLOCKS) return;
+    if (b->is_freed || b->looked_at_in == l->number) return;
+    if (l->block_count == MOST_BLOCKS || b->size > MOST_BYTES) l->is_partial = true;
+    if (l->block_count == MOST_BLOCKS) return;
     b->looked_at_in = l->number;
     l->blocks[l->block_count++] = index;
 }
@@ -143,27 +151,75 @@ static void look_at_words(look *l, const uint64_t *words, size_t count) {
 #endif
 _Static_assert(SAVED_WORDS * sizeof(uint64_t) <= sizeof(jmp_buf), "they are all in it");
 
+static uint64_t next_number(void) {
+    static uint64_t number;
+    return ++number;
+}
+
+static void look_at_reachable_blocks(look *l) {
+    for (size_t k = 0; k < l->block_count; k++) {
+        const block_of_memory *b = &l->thread->blocks[l->blocks[k]];
+        const size_t size = b->size < MOST_BYTES ? b->size : MOST_BYTES;
+        look_at_words(l, (const uint64_t *)b->start, size / sizeof(uint64_t));
+    }
+}
+
 /// A hash of everything by which a thread could distinguish two iterations of a loop.
 static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
-    static uint64_t number;
-    look l = {.thread = t, .recent = recent, .number = ++number};
+    look l = {.thread = t, .recent = recent, .number = next_number()};
     jmp_buf registers;
     memset(&registers, 0, sizeof registers);
     (void)_setjmp(registers);
     look_at_words(&l, (const uint64_t *)&registers, SAVED_WORDS);
     const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
     look_at_words(&l, top, (size_t)((const uint64_t *)me->stack_base - top));
-    for (size_t k = 0; k < l.block_count; k++) {
-        const block_of_memory *b = &t->blocks[l.blocks[k]];
-        const size_t size = b->size < MOST_BYTES ? b->size : MOST_BYTES;
-        look_at_words(&l, (const uint64_t *)b->start, size / sizeof(uint64_t));
-    }
+    look_at_reachable_blocks(&l);
     return l.hash;
+}
+
+/// The end of the block that contains the object of a task, or 0. Any thread may have allocated it.
+static uintptr_t end_of_task(uintptr_t task) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        const size_t count = blocks_up_to(t, task);
+        if (count == 0) continue;
+        const block_of_memory *b = &t->blocks[t->by_address[count - 1]];
+        if (task - b->start < b->size) return b->start + b->size;
+    }
+    return 0;
+}
+
+/// The same for a task that is suspended. A task whose state is not known completely differs from
+/// all others.
+static uint64_t fingerprint_of_task(thread *t, size_t recent) {
+    look l = {.thread = t, .recent = recent, .number = next_number()};
+    const uintptr_t end = end_of_task(t->task);
+    if (end - t->task > MOST_BYTES) return l.number;
+    look_at_words(&l, (const uint64_t *)t->task, (end - t->task) / sizeof(uint64_t));
+    look_at_reachable_blocks(&l);
+    return l.is_partial ? l.number : l.hash;
+}
+
+static uint64_t state_of(thread *t, uintptr_t stack, size_t recent) {
+    if (!t->is_task) return fingerprint(t, stack, recent);
+    return t->kind == RL_YIELD ? fingerprint_of_task(t, recent) : 0;
 }
 
 // MARK: - Iterations
 
+/// Whether with this step a task goes to an actor or an executor. It may do that only to read
+/// something, so it is no progress.
+static bool is_way_of_task(const thread *t, uint8_t kind) {
+    return kind == RL_ARRIVE || (kind == RL_SEND && t->is_enqueued);
+}
+
+bool rl_is_progress(const thread *t, uint8_t kind) {
+    return rl_is_lasting(kind) && !is_way_of_task(t, kind);
+}
+
+/// Whether the next step can belong to a loop that only waits.
 static bool may_spin(const thread *t) {
+    if (t->is_task) return !rl_is_progress(t, t->kind);
     return t->kind == RL_READ || t->kind == RL_ATOMIC_READ || t->waits_for ||
            t->kind == RL_EXCHANGE || t->kind == RL_WAKE;
 }
@@ -188,9 +244,20 @@ static change change_since(const thread *t, size_t at) {
     return seen;
 }
 
+/// A task is compared only where it yields, so a change of what it reads again on the way there has
+/// to be noted.
+static void note_change_for_yields(thread *t, const visit *changed) {
+    for (size_t k = 0; k < t->visit_count; k++) {
+        visit *v = &t->visits[k];
+        if (v->what != RL_YIELD) continue;
+        v->is_changed |= changed->is_changed;
+        v->is_changed_for_good |= changed->is_changed_for_good;
+    }
+}
+
 void rl_look_for_spinning(thread *t, uintptr_t stack) {
-    // A task keeps the state of its loops elsewhere than on the stack.
-    if (!may_spin(t) || t->is_task) {
+    if (is_way_of_task(t, t->kind)) return;
+    if (!may_spin(t)) {
         lab.looks_in_vain = false;
         return;
     }
@@ -202,22 +269,24 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
         MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
         t->visits[t->visit_count++] =
             (visit){.address = t->address, .pc = t->pc, .what = what,
-                    .fingerprint = fingerprint(t, stack, t->block_count),
+                    .fingerprint = state_of(t, stack, t->block_count),
                     .recent = t->block_count, .block_count = t->block_count,
                     .least_held = t->locks_held};
         return;
     }
     visit now = t->visits[at];
     const uint64_t before = now.fingerprint;
-    now.fingerprint = fingerprint(t, stack, now.recent);
+    now.fingerprint = state_of(t, stack, now.recent);
     const change seen = now.fingerprint == before ? change_since(t, at) : SOMETHING;
+    if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     if (seen == SOMETHING) now.vain_rounds = 0;
     if (seen == LOCKS_ONLY) now.vain_rounds++;
     // In a critical section that it entered in this iteration, the thread would block the threads
     // it waits for.
     const bool is_inside = t->locks_held > now.least_held;
-    t->is_vain = !is_inside && now.vain_rounds > MOST_VAIN_ROUNDS;
-    t->spinning = !is_inside && (seen == NOTHING || t->is_vain);
+    const bool may_stop = !is_inside && (!t->is_task || t->kind == RL_YIELD);
+    t->is_vain = may_stop && now.vain_rounds > MOST_VAIN_ROUNDS;
+    t->spinning = may_stop && (seen == NOTHING || t->is_vain);
     now.least_held = t->locks_held;
     t->round = t->visit_count - at;
     now.recent = now.block_count;
@@ -227,14 +296,27 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     t->visits[t->visit_count - 1] = now;
 }
 
-bool rl_is_busy(const thread *t) {
+/// Whether the last round of a spinning thread has a visit of such a kind.
+static bool has_in_round(const thread *t, bool (*is_such)(const visit *)) {
     if (!t->spinning) return false;
-    for (size_t k = t->visit_count - t->round; k < t->visit_count; k++) {
-        const uint8_t what = t->visits[k].what;
-        if (what != RL_READ && what != RL_ATOMIC_READ && what != RL_EXCHANGE) return true;
-    }
+    for (size_t k = t->visit_count - t->round; k < t->visit_count; k++)
+        if (is_such(&t->visits[k])) return true;
     return false;
 }
+
+static bool reads(const visit *v) {
+    return v->what == RL_READ || v->what == RL_ATOMIC_READ || v->what == RL_EXCHANGE;
+}
+
+static bool reads_global(const visit *v) { return reads(v) && rl_is_global(v->address); }
+
+static bool does_more_than_look(const visit *v) {
+    return !reads(v) && v->what != RL_ASK && v->what != RL_YIELD;
+}
+
+bool rl_is_busy(const thread *t) { return has_in_round(t, does_more_than_look); }
+
+bool rl_spins_on_global(const thread *t) { return has_in_round(t, reads_global); }
 
 void rl_holds_fewer(thread *t) {
     for (size_t k = 0; k < t->visit_count; k++)
@@ -249,7 +331,8 @@ void rl_forget_visits(thread *t) {
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
     for (size_t k = 0; k < t->visit_count; k++) {
         visit *v = &t->visits[k];
-        if (v->address != address) continue;
+        // That another task yields as well is no change.
+        if (v->address != address || v->what == RL_YIELD) continue;
         v->is_changed = true;
         v->is_changed_for_good |= is_lasting;
         const bool is_of_round = k + t->round >= t->visit_count;

@@ -11,6 +11,8 @@ void rl_freed(const void *memory);
 
 /// Called when a thread reaches a point: finds out whether it spins.
 void rl_look_for_spinning(thread *t, uintptr_t stack);
+/// Whether after such a step the thread cannot be spinning.
+bool rl_is_progress(const thread *t, uint8_t kind);
 /// Forgets the visits of a thread, so that it does not count as spinning.
 void rl_forget_visits(thread *t);
 /// Another thread has changed the value at an address. `is_lasting`: it did more than take a lock.
@@ -19,3 +21,5 @@ void rl_change_for(thread *t, uintptr_t address, bool is_lasting);
 void rl_holds_fewer(thread *t);
 /// Whether a spinning thread takes locks meanwhile, or attempts to.
 bool rl_is_busy(const thread *t);
+/// Whether a spinning thread reads a global, which other code may change.
+bool rl_spins_on_global(const thread *t);

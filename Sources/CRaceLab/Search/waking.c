@@ -23,9 +23,10 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
         if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
-        if (changes) rl_change_for(t, address, rl_is_lasting(kind));
+        // The arrival of a task at an actor does not change what others read.
+        if (changes && kind != RL_ARRIVE) rl_change_for(t, address, rl_is_lasting(kind));
     }
-    if (changes && rl_is_lasting(kind)) rl_forget_visits(&lab.threads[by]);
+    if (changes && rl_is_progress(&lab.threads[by], kind)) rl_forget_visits(&lab.threads[by]);
 }
 
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {

@@ -72,7 +72,8 @@ import Synchronization
 /// cancellation and task-locals. A switch can happen before a task arrives at an actor, is resumed,
 /// ends, is cancelled, or checks whether it is cancelled; before an element is sent to a stream or
 /// taken from it; and before a task continues that has yielded. A task that is never resumed is a
-/// deadlock, even if code outside of the scenario would resume it later.
+/// deadlock, even if code outside of the scenario would resume it later. A task that yields until
+/// something changes continues when another thread has changed what it reads.
 ///
 /// An actor or a task can have an executor of the program's own, which passes jobs to a queue or a
 /// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in the
@@ -84,8 +85,7 @@ import Synchronization
 /// These make an exploration inconclusive, with their place: a task that is started while a
 /// scenario is set up or checked, an executor that runs a task before the task's own call of
 /// `enqueue` has returned, a sleep with a tolerance, a task with a priority that begins on another
-/// actor, and a task that yields repeatedly until something changes, which exceeds
-/// ``Exploration/Options/maximumSteps``. Tasks of different priorities arrive at an actor in any
+/// actor, and a task that sleeps repeatedly until something changes. Tasks of different priorities arrive at an actor in any
 /// order, and the runtime orders them. One order is not explored: a job that overtakes another job
 /// which the same task has sent before it. A checked continuation that is resumed twice ends the
 /// process: see ``Exploration/Options/isolation``.

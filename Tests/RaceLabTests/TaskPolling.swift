@@ -1,0 +1,190 @@
+import Foundation
+import RaceLab
+import Synchronization
+
+// Tasks that yield until something changes.
+
+private actor PolledFlag {
+    private(set) var isSet = false
+    func set() { isSet = true }
+}
+
+private final class PolledFlags: Sendable {
+    let flag = Atomic(false)
+    let other = Atomic(false)
+    let locked = Mutex(false)
+    var isLockedFlagSet: Bool { locked.withLock { $0 } }
+}
+
+private final class LockedFlag: @unchecked Sendable {
+    private let lock = NSLock()
+    private var flag = false
+
+    var isSet: Bool {
+        lock.lock()
+        defer { lock.unlock() }
+        return flag
+    }
+
+    func set() {
+        lock.lock()
+        flag = true
+        lock.unlock()
+    }
+}
+
+@MainActor private func waitOnMainActor(for flags: PolledFlags) async {
+    while !flags.flag.load(ordering: .acquiring) { await Task.yield() }
+}
+
+/// Yields so often. The frame of this function is larger than what the lab looks at.
+@inline(never)
+private func yieldOften(_ count: Int) async -> Int {
+    var numbers = InlineArray<200, Int>(repeating: 0)
+    while numbers[199] < count {
+        await Task.yield()
+        numbers[199] += 1
+    }
+    return numbers[199]
+}
+
+extension TaskExample {
+    static let polling = [
+        TaskExample("yields until a flag is set", outcomes: ["2"]) { scenario in
+            let shared = PolledFlags()
+            let notebook = Notebook()
+            scenario.task("setter") {
+                notebook.value = 1
+                shared.flag.store(true, ordering: .releasing)
+            }
+            scenario.task("poller") {
+                while !shared.flag.load(ordering: .acquiring) { await Task.yield() }
+                notebook.value += 1
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("yields until a relaxed flag is set", [.dataRace]) { scenario in
+            let shared = PolledFlags()
+            let notebook = Notebook()
+            scenario.task("setter") {
+                notebook.value += 1
+                shared.flag.store(true, ordering: .relaxed)
+            }
+            scenario.task("poller") {
+                while !shared.flag.load(ordering: .relaxed) { await Task.yield() }
+                notebook.value += 1
+            }
+        },
+        TaskExample("yields until a flag of an actor is set") { scenario in
+            let flag = PolledFlag()
+            scenario.task("setter") { await flag.set() }
+            scenario.task("poller") { while await !flag.isSet { await Task.yield() } }
+        },
+        TaskExample("yields until a flag of an actor is set, which never is", [.deadlock]) {
+            scenario in
+            let flag = PolledFlag()
+            scenario.task("poller") { while await !flag.isSet { await Task.yield() } }
+        },
+        TaskExample("two tasks yield until a flag of an actor is set") { scenario in
+            let flag = PolledFlag()
+            scenario.task("first") { while await !flag.isSet { await Task.yield() } }
+            scenario.task("second") { while await !flag.isSet { await Task.yield() } }
+            scenario.task("setter") { await flag.set() }
+        },
+        TaskExample("yields until a flag under a lock is set") { scenario in
+            let plain = LockedFlag()
+            scenario.thread("setter") { plain.set() }
+            scenario.task("poller") { while !plain.isSet { await Task.yield() } }
+        },
+        TaskExample("yields until a flag in a mutex is set") { scenario in
+            let shared = PolledFlags()
+            scenario.thread("setter") { shared.locked.withLock { $0 = true } }
+            scenario.task("poller") { while !shared.isLockedFlagSet { await Task.yield() } }
+        },
+        TaskExample("yields until it is cancelled") { scenario in
+            scenario.task("starter") {
+                let task = Task { while !Task.isCancelled { await Task.yield() } }
+                task.cancel()
+                await task.value
+            }
+        },
+        TaskExample("yields until it is cancelled, and nothing does", [.deadlock]) { scenario in
+            scenario.task("starter") {
+                let task = Task { while !Task.isCancelled { await Task.yield() } }
+                await task.value
+            }
+        },
+        TaskExample("two tasks wait for each other", [.deadlock]) { scenario in
+            let shared = PolledFlags()
+            scenario.task("first") {
+                while !shared.flag.load(ordering: .acquiring) { await Task.yield() }
+                shared.other.store(true, ordering: .releasing)
+            }
+            scenario.task("second") {
+                while !shared.other.load(ordering: .acquiring) { await Task.yield() }
+                shared.flag.store(true, ordering: .releasing)
+            }
+        },
+        TaskExample("two tasks take turns") { scenario in
+            let shared = PolledFlags()
+            scenario.task("first") {
+                shared.other.store(true, ordering: .releasing)
+                while !shared.flag.load(ordering: .acquiring) { await Task.yield() }
+            }
+            scenario.task("second") {
+                while !shared.other.load(ordering: .acquiring) { await Task.yield() }
+                shared.flag.store(true, ordering: .releasing)
+            }
+        },
+        TaskExample("yields a few times", outcomes: ["3"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("counter") {
+                for _ in 0..<3 { await Task.yield() }
+                notebook.value = 3
+            }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a function with a large frame yields a few times", outcomes: ["4"]) {
+            scenario in
+            let notebook = Notebook()
+            scenario.task("counter") { notebook.value = await yieldOften(4) }
+            scenario.outcome { "\(notebook.value)" }
+        },
+        TaskExample("a child yields a few times", outcomes: ["4 3"]) { scenario in
+            let notebook = Notebook()
+            scenario.task("parent") {
+                async let one = yieldOften(4)
+                async let two = {
+                    var count = 0
+                    while count < 3 {
+                        await Task.yield()
+                        count += 1
+                    }
+                    return count
+                }()
+                notebook.lines = [await one, await two]
+            }
+            scenario.outcome { notebook.lines.map(String.init).joined(separator: " ") }
+        },
+        TaskExample("gives up after three rounds", outcomes: ["gave up", "seen"]) { scenario in
+            let shared = PolledFlags()
+            let notebook = Notebook()
+            scenario.thread("setter") { shared.flag.store(true, ordering: .releasing) }
+            scenario.task("poller") {
+                for _ in 0..<3 {
+                    if shared.flag.load(ordering: .acquiring) {
+                        notebook.value = 1
+                        break
+                    }
+                    await Task.yield()
+                }
+            }
+            scenario.outcome { notebook.value == 1 ? "seen" : "gave up" }
+        },
+        TaskExample("the main actor yields until a task is done") { scenario in
+            let flags = PolledFlags()
+            scenario.task("main") { await waitOnMainActor(for: flags) }
+            scenario.task("other") { flags.flag.store(true, ordering: .releasing) }
+        },
+    ]
+}
