@@ -560,4 +560,22 @@ struct ConcurrentPerformTests {
         }
         #expect(report.survives, "\(report.text())")
     }
+
+    @Test("a work item that is never performed, beside an unused group")
+    func unusedItem() {
+        let exploration = explore { scenario in
+            let owner = Owner()
+            scenario.thread("only") { owner.queue.sync { owner.count += 1 } }
+        }
+        #expect(exploration.survives, "\(exploration.text())")
+    }
+}
+
+private final class Owner: @unchecked Sendable {
+    let queue = DispatchQueue(label: "queue")
+    let group = DispatchGroup()
+    lazy var item = DispatchWorkItem { [queue] in _ = queue }
+    var count = 0
+
+    init() { _ = item }
 }

@@ -344,4 +344,33 @@ struct MemoryOrderingTests {
     func onlyFences() {
         #expect(!isRace { _, _ in [{ atomicMemoryFence(ordering: .acquiring) }] })
     }
+
+    @Test("atomic operations on two words", arguments: [true, false])
+    func pairs(isOrdered: Bool) {
+        let exploration = explore { scenario in
+            let pair = TwoWords()
+            let page = Counter()
+            scenario.thread("writer") {
+                page.value = 1
+                if isOrdered {
+                    pair.value.store(WordPair(first: 1, second: 1), ordering: .releasing)
+                } else {
+                    pair.value.store(WordPair(first: 1, second: 1), ordering: .relaxed)
+                }
+            }
+            scenario.thread("reader") {
+                if pair.value.load(ordering: .acquiring).second == 1 { _ = page.value }
+            }
+            scenario.thread("adder") {
+                let zero = WordPair(first: 0, second: 0)
+                _ = pair.value.compareExchange(
+                    expected: zero, desired: zero, ordering: .acquiringAndReleasing)
+            }
+        }
+        #expect(exploration.survives == isOrdered, "\(exploration.text())")
+    }
+}
+
+private final class TwoWords: Sendable {
+    let value = Atomic(WordPair(first: 0, second: 0))
 }

@@ -116,6 +116,8 @@ REAL(group_create, real_group_create, "dispatch_group_create")
 dispatch_object dispatch_group_create(void) {
     dispatch_object group = real_group_create()();
     rl_made(group);
+    // Its address may be that of an object that was freed during the setup.
+    if (rl_is_of_lab() && rl_is_counted(group)) rl_count_unfinished(group, 0);
     return group;
 }
 
@@ -244,7 +246,9 @@ static void leave_group_of_item(dispatch_object group, rl_place place) {
         rl_library_between(&place);
     if (!rl_is_between_runs_here() && !rl_active) return;
     if (is_performed) note_on_item(group, IS_PERFORMED, place);
-    if (!rl_is_counted(group)) rl_count_unfinished(group, 1);
+    // Dispatch enters this group when it makes it, and leaves it once. A group that is not entered
+    // was known at this address before.
+    if (!rl_is_counted(group) || rl_unfinished(group) == 0) rl_count_unfinished(group, 1);
     rl_leave_group(group, place);
 }
 

@@ -15,6 +15,7 @@
 #include "Hooks/dispatch.h"
 #include "Hooks/tasks.h"
 #include "Platform/memory.h"
+#include "Scheduler/children.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/tasks.h"
 #include "State/state.h"
@@ -28,12 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define SWIFT_FUNCTION __attribute__((swiftcall))
-#define ASYNC_FUNCTION __attribute__((swiftasynccall))
-#define ASYNC_CONTEXT __attribute__((swift_async_context))
-#define SWIFT_SELF __attribute__((swift_context))
-#define SWIFT_ERROR __attribute__((swift_error_result))
 
 static bool is_available;
 
@@ -208,7 +203,7 @@ static bool is_actor(executor e) {
     return e.identity != 0 && !is_of_program && !is_main_executor(e.identity);
 }
 
-static bool is_by_program(rl_place place) {
+bool rl_is_by_program(rl_place place) {
     return is_available && rl_controls_tasks() && rl_is_under_test(place.pc);
 }
 
@@ -315,14 +310,15 @@ REAL(create_task, real_create_task, "swift_task_create")
 SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const void *type, void *entry,
                                          void *closure) {
     const rl_place place = RL_CALLER;
-    const bool is_listened_to = rl_active && is_by_program(place);
+    const bool is_listened_to = rl_active && rl_is_by_program(place);
     if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
     const uintptr_t actor = actor_of(options);
     // The task could overtake one that is about to begin there, which the lab does not explore.
     const bool has_priority = flags & 0xFF;
     if (actor && has_priority && current_executor()().identity != actor)
         rl_meet_outside("starts a task with a priority on an actor where it is not itself", place);
-    rl_creates_task(actor, rl_place_in_source(place));
+    const bool is_child = flags & 0x100;
+    rl_creates_task(actor, is_child, rl_place_in_source(place));
     const created c = real_create_task()(flags, options, type, entry, closure);
     rl_created_task();
     return c;
@@ -334,8 +330,8 @@ REAL(begin_async_let, real_async_let, "swift_asyncLet_begin")
 SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void *type, void *entry,
                                          void *closure, void *result) {
     const rl_place place = RL_CALLER;
-    const bool is_listened_to = rl_active && is_by_program(place);
-    if (is_listened_to) rl_creates_task(actor_of(options), rl_place_in_source(place));
+    const bool is_listened_to = rl_active && rl_is_by_program(place);
+    if (is_listened_to) rl_creates_task(actor_of(options), true, rl_place_in_source(place));
     real_async_let()(let, options, type, entry, closure, result);
     if (is_listened_to) rl_created_task();
 }
@@ -356,7 +352,7 @@ static void run_now(void *context) {
 SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr_t implementation) {
     const rl_place place = RL_CALLER;
     immediate i = {task, {identity, implementation}};
-    if (!rl_active || !is_by_program(place)) return run_now(&i);
+    if (!rl_active || !rl_is_by_program(place)) return run_now(&i);
     rl_meet_task(task);
     rl_run_job_here(&i, run_now);
 }
@@ -418,57 +414,6 @@ SWIFT_FUNCTION void swift_continuation_throwingResume(void *task) {
 
 SWIFT_FUNCTION void swift_continuation_throwingResumeWithError(void *task, void *error) {
     if (may_resume(task, RL_CALLER)) real_resume_with_error()(task, error);
-}
-
-// MARK: - Cancellation
-
-#define CANCEL "$sScT6cancelyyF"
-#define IS_CANCELLED_HERE "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ"
-#define CHECK_CANCELLATION "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
-#define IS_CANCELLED "$sScT11isCancelledSbvg"
-
-static void cancels_or_asks(rl_kind kind, rl_place place) {
-    if (rl_active && is_by_program(place)) rl_cancels_or_asks(kind, rl_place_in_source(place));
-}
-
-typedef SWIFT_FUNCTION void (*cancel_task)(void *, void *, void *, void *);
-typedef SWIFT_FUNCTION bool (*ask_here)(void);
-typedef SWIFT_FUNCTION bool (*ask_task)(void *, void *, void *, void *);
-typedef SWIFT_FUNCTION void (*check)(SWIFT_SELF void *, SWIFT_ERROR void **);
-REAL(cancel_task, real_cancel, CANCEL)
-REAL(ask_here, real_is_cancelled_here, IS_CANCELLED_HERE)
-REAL(check, real_check, CHECK_CANCELLATION)
-REAL(ask_task, real_is_cancelled, IS_CANCELLED)
-REAL(ask_task, real_task_is_cancelled, "swift_task_isCancelled")
-
-SWIFT_FUNCTION void rl_cancel(void *, void *, void *, void *) __asm__(CANCEL);
-SWIFT_FUNCTION bool rl_is_cancelled_here(void) __asm__(IS_CANCELLED_HERE);
-SWIFT_FUNCTION void rl_check(SWIFT_SELF void *, SWIFT_ERROR void **) __asm__(CHECK_CANCELLATION);
-SWIFT_FUNCTION bool rl_is_cancelled(void *, void *, void *, void *) __asm__(IS_CANCELLED);
-
-SWIFT_FUNCTION void rl_cancel(void *task, void *a, void *b, void *c) {
-    cancels_or_asks(RL_CANCEL, RL_CALLER);
-    real_cancel()(task, a, b, c);
-}
-
-SWIFT_FUNCTION bool rl_is_cancelled_here(void) {
-    cancels_or_asks(RL_ASK, RL_CALLER);
-    return real_is_cancelled_here()();
-}
-
-SWIFT_FUNCTION void rl_check(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
-    cancels_or_asks(RL_ASK, RL_CALLER);
-    real_check()(self, error);
-}
-
-SWIFT_FUNCTION bool rl_is_cancelled(void *task, void *a, void *b, void *c) {
-    cancels_or_asks(RL_ASK, RL_CALLER);
-    return real_is_cancelled()(task, a, b, c);
-}
-
-SWIFT_FUNCTION bool swift_task_isCancelled(void *task, void *a, void *b, void *c) {
-    cancels_or_asks(RL_ASK, RL_CALLER);
-    return real_task_is_cancelled()(task, a, b, c);
 }
 
 // MARK: - Locks of the runtime
@@ -578,16 +523,22 @@ static struct {
     const char *obstacle;
 } trial;
 
+static bool are_there(const char *const *symbols) {
+    for (; *symbols; symbols++)
+        if (!dlsym(RTLD_NEXT, *symbols)) return false;
+    return true;
+}
+
 static void *find_out(void *unused) {
     (void)unused;
     static const char *const needed[] = {
         "swift_task_switch", "swift_task_create", "swift_asyncLet_begin", "swift_task_immediate",
         "swift_continuation_init", "swift_continuation_resume", "swift_continuation_throwingResume",
         "swift_continuation_throwingResumeWithError", "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
-        "swift_task_getCurrentExecutor", "swift_job_run", "swift_job_run_on_task_executor", "swift_job_run_on_serial_and_task_executor", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
-        IS_CANCELLED, NULL};
-    for (int i = 0; needed[i]; i++)
-        if (!dlsym(RTLD_NEXT, needed[i])) return trial.obstacle = "a function of the runtime is missing", NULL;
+        "swift_task_getCurrentExecutor", "swift_job_run", "swift_job_run_on_task_executor",
+        "swift_job_run_on_serial_and_task_executor", NULL};
+    if (!are_there(needed) || !are_there(rl_symbols_of_cancellation))
+        return trial.obstacle = "a function of the runtime is missing", NULL;
     void (**acquires)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_acquire");
     void (**releases)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_release");
     if (!acquires || !releases) return trial.obstacle = "the runtime tells nothing", NULL;
@@ -600,6 +551,7 @@ static void *find_out(void *unused) {
     if (!trial.obstacle) trial.obstacle = hear_stream(trial.use_stream);
     is_finding_out = false;
     is_available = !trial.obstacle;
+    rl_look_for_cancelled_children_with(rl_is_task_cancelled_by_now);
     if (!is_available) *acquires = *releases = NULL;
     return NULL;
 }

@@ -5,6 +5,15 @@
 
 #include "Hooks/dispatch.h"
 
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define ASYNC_FUNCTION __attribute__((swiftasynccall))
+#define ASYNC_CONTEXT __attribute__((swift_async_context))
+#define SWIFT_SELF __attribute__((swift_context))
+#define SWIFT_ERROR __attribute__((swift_error_result))
+
+/// Whether the program calls the runtime at this place, on a thread that the lab controls.
+bool rl_is_by_program(rl_place place);
+
 /// Whether a function belongs to the concurrency runtime.
 bool rl_is_of_runtime(function work);
 
@@ -19,5 +28,9 @@ bool rl_is_lock_of_runtime(rl_place place);
 bool rl_is_lock_of_stream(rl_place place);
 /// Whether the lab is learning the runtime's addresses. If so, records that it takes this lock.
 bool rl_finds_out_about_lock(void *mutex, rl_place place);
+
+/// The functions that hook_cancellation.c replaces; the last one is NULL.
+extern const char *const rl_symbols_of_cancellation[];
+bool rl_is_task_cancelled_by_now(const void *task);
 
 #endif

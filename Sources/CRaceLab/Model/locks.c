@@ -385,7 +385,9 @@ void rl_settle_semaphores(void) { rl_for_all_locks(settle_semaphore); }
 // MARK: - Groups and awaited work
 
 void rl_count_unfinished(const void *group, int64_t count) {
-    rl_lock_at((uintptr_t)group)->count = count;
+    lock *l = rl_lock_at((uintptr_t)group);
+    l->count = count;
+    l->is_semaphore = false;
 }
 
 int64_t rl_unfinished(const void *group) { return rl_lock_at((uintptr_t)group)->count; }

@@ -16,6 +16,7 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
+#include "Scheduler/children.h"
 #include "Scheduler/decide.h"
 #include "Scheduler/runs.h"
 #include "Scheduler/tasks.h"
@@ -155,6 +156,7 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     int index = me->thread;
     thread *t = my_thread();
     if (t->locks_held) rl_notice_unlocks(t);
+    if (lab.has_children) rl_look_for_cancelled_children();
     rl_report_last_step(t);
     t->kind = (uint8_t)kind;
     t->address = (uintptr_t)address;

@@ -41,6 +41,8 @@ void rl_make_thread(int index) {
     t->is_enqueued = t->is_sent = t->is_arriving = t->is_yielding = t->is_resuming = false;
     t->continuation = NO_CONTINUATION;
     t->task = t->actor = t->left = t->pc = 0;
+    t->parent = NO_THREAD;
+    t->is_cancelled = false;
     t->work = t->work_of_yield = NULL;
     t->lane = NULL;
     t->waits_for = NULL;

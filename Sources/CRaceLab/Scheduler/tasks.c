@@ -29,6 +29,7 @@
 #include "Model/misuse.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
+#include "Scheduler/children.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
@@ -45,11 +46,7 @@
 /// The kinds of job that occur, with the runtime's numbers.
 enum { TASK = 0, ACTOR_WORK = 193, YIELD = 195 };
 
-/// The address of the state that all tasks share: which have ended, and which are cancelled.
-static const char all_tasks;
-
-#define ALL_TASKS ((uintptr_t)&all_tasks)
-#define CLOCK ((uintptr_t)&all_tasks + 1)
+#define CLOCK (ALL_TASKS + 1)
 
 static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
 
@@ -67,6 +64,7 @@ static _Atomic bool outside_resumes;
 
 void rl_forget_tasks(void) {
     first_sent = sent_count = 0;
+    lab.has_children = false;
     lab.time = 1000ull * 1000 * 1000 * 1000;
     atomic_store(&outside_resumes, false);
 }
@@ -122,6 +120,7 @@ static int new_task(const void *task) {
     lab.threads[index].is_task = true;
     lab.threads[index].task = (uintptr_t)task;
     lab.threads[index].actor = me->is_creating ? me->creates_on : 0;
+    if (me->is_creating && me->creates_child && index != me->thread) rl_has_child(index);
     return index;
 }
 
@@ -233,6 +232,7 @@ rl_kind rl_suspension_of(const thread *t) {
 void rl_leave_thread(int index) {
     thread *t = &lab.threads[index];
     rl_notice_unlocks(t);
+    rl_look_for_cancelled_children();
     rl_report_last_step(t);
     if (rl_has_fault(RL_FAULT_LANES_ORDER_TASKS)) rl_join_clock(&me->last_job, &t->clock);
     rl_advance(t);
@@ -340,8 +340,9 @@ void rl_meet_task(const void *task) {
 
 // MARK: - Creating and ending tasks
 
-void rl_creates_task(uintptr_t actor, rl_place place) {
+void rl_creates_task(uintptr_t actor, bool is_child, rl_place place) {
     me->is_creating = true;
+    me->creates_child = is_child;
     me->creates_on = actor;
     if (!me->becomes_task) my_thread()->accesses++;
     // One address for all starts: tasks get their numbers in the order of their starts.
@@ -396,7 +397,7 @@ void rl_task_ends(const void *task) {
     if (t->is_of_runtime) {
         rl_runtime_did(RL_FINISH, ALL_TASKS, 0);
     } else {
-        rl_point(RL_FINISH, &all_tasks, (rl_place){0, me->body});
+        rl_point(RL_FINISH, (const void *)ALL_TASKS, (rl_place){0, me->body});
         t->accesses--;
     }
     release_clock(task);
@@ -554,7 +555,7 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
     release_clock(thing);
 }
 
-void rl_cancels_or_asks(rl_kind kind, rl_place place) { rl_point(kind, &all_tasks, place); }
+void rl_cancels_or_asks(rl_kind kind, rl_place place) { rl_point(kind, (const void *)ALL_TASKS, place); }
 
 // MARK: - Locks of the runtime
 

@@ -7,7 +7,7 @@
 /// Whether the lab controls the tasks on this thread.
 bool rl_controls_tasks(void);
 /// The calling thread is about to create a task on this actor, 0 for none; and it has created it.
-void rl_creates_task(uintptr_t actor, rl_place place);
+void rl_creates_task(uintptr_t actor, bool is_child, rl_place place);
 void rl_created_task(void);
 /// A job leaves the runtime; any thread may run it.
 void rl_send_job(void *job, void (*work)(void *job), rl_place place);

@@ -184,6 +184,8 @@ typedef struct {
     bool is_away;               // no operating-system thread runs it
     bool is_enqueued;           // it waits in an executor's queue …
     bool is_sent;               // … and its next job has left the runtime
+    int parent;                 // the task of which it is a child, or NO_THREAD
+    bool is_cancelled;          // such a child, and the lab has noticed it
     bool is_ending;             // it has made its last step
     bool is_of_runtime;         // its code belongs to a library
     void *job;                  // the job that makes its next step …
@@ -234,6 +236,7 @@ struct worker {
     bool becomes_task;          // the thread whose body it runs becomes a task
     bool is_creating;           // it is creating a task …
     uintptr_t creates_on;       // … on this actor; 0: on none
+    bool creates_child;         // … that the current task waits for
     vector_clock last_job;      // only for an injected fault
     void *job;                  // the job to run
     void (*job_work)(void *job);
@@ -272,6 +275,7 @@ struct laboratory {
     uint32_t preemptions;
     int last;                       // the thread that made the last step
     uint64_t time;                  // of the model, in nanoseconds
+    bool has_children;              // some task has started a child
     branch *current;
     bool redundant;
     uint32_t branch_limit;          // no branches from this step on

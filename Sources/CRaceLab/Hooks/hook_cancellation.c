@@ -1,0 +1,125 @@
+// Cancelling tasks, and checking for cancellation.
+//
+// Some cancellations have no call of their own in the program: a scope that is left cancels the
+// tasks of its `async let`s, and a group whose body throws cancels its tasks. The lab intercepts the
+// end of the scope and the `throw`. The runtime then cancels the tasks itself, as it does when an
+// error of a task passes through the body of a group; the lab checks for that after each step.
+//
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
+
+#include "Hooks/next_symbol.h"
+#include "Hooks/tasks.h"
+#include "Scheduler/children.h"
+#include "Scheduler/tasks.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+static void cancels_or_asks(rl_kind kind, rl_place place) {
+    if (rl_active && rl_is_by_program(place)) rl_cancels_or_asks(kind, rl_place_in_source(place));
+}
+
+static void may_cancel_children(rl_place place) {
+    if (rl_active && rl_is_by_program(place) && rl_has_children())
+        rl_cancels_or_asks(RL_CANCEL, rl_place_in_source(place));
+}
+
+// MARK: - Methods
+
+typedef SWIFT_FUNCTION uintptr_t (*method)(void *, void *, void *, void *, SWIFT_SELF void *);
+
+/// Defines a method of the library that cancels or checks, whatever its parameters are.
+#define METHOD(kind, name, symbol)                                                                \
+    REAL(method, real_##name, symbol)                                                             \
+    SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *, SWIFT_SELF void *)         \
+        __asm__(symbol);                                                                          \
+    SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, SWIFT_SELF void *self) { \
+        cancels_or_asks(kind, RL_CALLER);                                                         \
+        return real_##name()(a, b, c, d, self);                                                   \
+    }
+
+METHOD(RL_CANCEL, cancel, "$sScT6cancelyyF")
+METHOD(RL_CANCEL, cancel_current, "$sSct6cancelyyF")
+METHOD(RL_CANCEL, cancel_group, "$sScG9cancelAllyyF")
+METHOD(RL_CANCEL, cancel_throwing_group, "$sScg9cancelAllyyF")
+METHOD(RL_CANCEL, cancel_discarding_group, "$ss19DiscardingTaskGroupV9cancelAllyyF")
+METHOD(RL_CANCEL, cancel_both_group, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")
+METHOD(RL_ASK, is_cancelled, "$sScT11isCancelledSbvg")
+METHOD(RL_ASK, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")
+METHOD(RL_ASK, is_current_cancelled, "$sSct11isCancelledSbvg")
+METHOD(RL_ASK, is_task_cancelled, "swift_task_isCancelled")
+METHOD(RL_ASK, is_group_cancelled, "$sScG11isCancelledSbvg")
+METHOD(RL_ASK, is_throwing_group_cancelled, "$sScg11isCancelledSbvg")
+METHOD(RL_ASK, is_discarding_group_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg")
+METHOD(RL_ASK, is_both_group_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
+
+#define CHECK_CANCELLATION "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
+
+typedef SWIFT_FUNCTION void (*check)(SWIFT_SELF void *, SWIFT_ERROR void **);
+REAL(check, real_check, CHECK_CANCELLATION)
+SWIFT_FUNCTION void rl_check(SWIFT_SELF void *, SWIFT_ERROR void **) __asm__(CHECK_CANCELLATION);
+
+SWIFT_FUNCTION void rl_check(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
+    cancels_or_asks(RL_ASK, RL_CALLER);
+    real_check()(self, error);
+}
+
+typedef SWIFT_FUNCTION bool (*add_pending)(void *group, bool unconditionally);
+REAL(add_pending, real_add_pending, "swift_taskGroup_addPending")
+
+/// The first half of `addTaskUnlessCancelled`.
+SWIFT_FUNCTION bool swift_taskGroup_addPending(void *group, bool unconditionally) {
+    if (!unconditionally) cancels_or_asks(RL_ASK, RL_CALLER);
+    return real_add_pending()(group, unconditionally);
+}
+
+// MARK: - Without a call
+
+typedef ASYNC_FUNCTION void (*finish_let)(ASYNC_CONTEXT void *, void *, void *, void *, void *);
+REAL(finish_let, real_finish_let, "swift_asyncLet_finish")
+
+static __attribute__((noinline)) void before_finish(uintptr_t resume) {
+    const rl_place place = {resume + 1, 0};
+    if (rl_is_by_program(place) && rl_has_children()) rl_cancels_or_asks(RL_CANCEL, place);
+}
+
+ASYNC_FUNCTION void swift_asyncLet_finish(ASYNC_CONTEXT void *caller, void *let, void *result,
+                                          void *resume, void *context) {
+    if (rl_active) before_finish((uintptr_t)resume);
+    __attribute__((musttail)) return real_finish_let()(caller, let, result, resume, context);
+}
+
+typedef SWIFT_FUNCTION void (*will_throw)(SWIFT_SELF void *, SWIFT_ERROR void **);
+REAL(will_throw, real_will_throw, "swift_willThrow")
+
+SWIFT_FUNCTION void swift_willThrow(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
+    may_cancel_children(RL_CALLER);
+    real_will_throw()(self, error);
+}
+
+typedef SWIFT_FUNCTION void (*will_throw_typed)(void *value, void *type, void *conformance);
+REAL(will_throw_typed, real_will_throw_typed, "swift_willThrowTypedImpl")
+
+SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conformance) {
+    may_cancel_children(RL_CALLER);
+    real_will_throw_typed()(value, type, conformance);
+}
+
+// MARK: - What the runtime does itself
+
+bool rl_is_task_cancelled_by_now(const void *task) {
+    return real_is_task_cancelled()((void *)task, NULL, NULL, NULL, NULL) & 1;
+}
+
+const char *const rl_symbols_of_cancellation[] = {
+    "$sScT6cancelyyF", "$sSct6cancelyyF", "$sScG9cancelAllyyF", "$sScg9cancelAllyyF",
+    "$ss19DiscardingTaskGroupV9cancelAllyyF", "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF",
+    "$sScT11isCancelledSbvg", "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ",
+    "$sSct11isCancelledSbvg", "swift_task_isCancelled", "$sScG11isCancelledSbvg",
+    "$sScg11isCancelledSbvg", "$ss19DiscardingTaskGroupV11isCancelledSbvg",
+    "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", CHECK_CANCELLATION,
+    "swift_taskGroup_addPending", "swift_asyncLet_finish", "swift_willThrow",
+    "swift_willThrowTypedImpl", NULL};
+
+#endif

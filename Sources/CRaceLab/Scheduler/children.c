@@ -1,0 +1,44 @@
+// The children of tasks. The runtime may cancel them without a call that the lab could intercept.
+
+#include "Scheduler/children.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Search/waking.h"
+
+const char rl_all_tasks;
+
+static bool (*is_cancelled)(const void *task);
+
+void rl_look_for_cancelled_children_with(bool (*function)(const void *task)) {
+    is_cancelled = function;
+}
+
+static bool is_running_child(const thread *t) {
+    return t->is_task && t->parent != NO_THREAD && !t->finished && !t->is_ending;
+}
+
+void rl_has_child(int child) {
+    lab.threads[child].parent = me->thread;
+    lab.has_children = true;
+}
+
+bool rl_has_children(void) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (is_running_child(&lab.threads[i]) && lab.threads[i].parent == me->thread) return true;
+    return false;
+}
+
+void rl_look_for_cancelled_children(void) {
+    if (!lab.has_children || me->thread < 0) return;
+    const thread *t = my_thread();
+    const bool is_known = t->last_step >= 0 && lab.steps[t->last_step].kind == RL_CANCEL;
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *child = &lab.threads[i];
+        if (!is_running_child(child) || child->is_cancelled) continue;
+        child->is_cancelled = is_cancelled((const void *)child->task);
+        if (child->is_cancelled && !is_known) rl_runtime_did(RL_CANCEL, ALL_TASKS, 0);
+    }
+}
+
+#endif

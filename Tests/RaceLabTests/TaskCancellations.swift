@@ -1,0 +1,130 @@
+import RaceLab
+
+// Cancellations that have no call of their own in the program, or that concern several tasks.
+
+private struct Failure: Error {}
+
+/// What tasks have done, in order.
+private typealias Log = Scenario.Log<String>
+
+private func cancelled() -> String { Task.isCancelled ? "cancelled" : "running" }
+
+private func sleep(_ log: Log) async {
+    do {
+        try await Task.sleep(for: .seconds(1))
+        log.append("slept")
+    } catch {
+        log.append("woken")
+    }
+}
+
+extension TaskExample {
+    private init(
+        _ description: String, outcomes: Set<String>,
+        log describe: @escaping @Sendable (Log) async -> Void
+    ) {
+        self.init(description, outcomes: outcomes) { scenario in
+            let log = Log()
+            scenario.task("parent") { await describe(log) }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        }
+    }
+
+    static let implicitCancellations = [
+        TaskExample("a group is cancelled", outcomes: ["running", "cancelled"]) { log in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { log.append(cancelled()) }
+                group.cancelAll()
+            }
+        },
+        TaskExample("a throwing group is cancelled", outcomes: ["running", "cancelled"]) { log in
+            try? await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { log.append(cancelled()) }
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        },
+        TaskExample("a discarding group is cancelled", outcomes: ["running", "cancelled"]) { log in
+            await withDiscardingTaskGroup { group in
+                group.addTask { log.append(cancelled()) }
+                group.cancelAll()
+            }
+        },
+        TaskExample("an async let is left", outcomes: ["running", "cancelled"]) { log in
+            async let _: Void = log.append(cancelled())
+        },
+        TaskExample("an async let is left while it sleeps", outcomes: ["slept", "woken"]) { log in
+            async let _: Void = sleep(log)
+            await Task.yield()
+        },
+        TaskExample("the body of a group throws", outcomes: ["running", "cancelled"]) { log in
+            try? await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { log.append(cancelled()) }
+                throw Failure()
+            }
+        },
+        TaskExample("a child of a group throws", outcomes: ["slept caught", "woken caught"]) {
+            log in
+            do {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { throw Failure() }
+                    group.addTask { await sleep(log) }
+                    for try await _ in group {}
+                }
+            } catch {
+                log.append("caught")
+            }
+        },
+        TaskExample("a child of a discarding group throws", outcomes: ["slept", "woken"]) { log in
+            try? await withThrowingDiscardingTaskGroup { group in
+                group.addTask { throw Failure() }
+                group.addTask { await sleep(log) }
+            }
+        },
+        TaskExample("a task cancels itself", outcomes: ["running", "cancelled"]) { log in
+            async let child: Void = log.append(cancelled())
+            withUnsafeCurrentTask { $0?.cancel() }
+            await child
+        },
+        TaskExample("a time limit", outcomes: ["1", "2"]) { log in
+            let first = await withTaskGroup(of: Int.self) { group in
+                for number in 1...2 {
+                    group.addTask {
+                        try? await Task.sleep(for: .seconds(number))
+                        return number
+                    }
+                }
+                let first = await group.next()!
+                group.cancelAll()
+                return first
+            }
+            log.append("\(first)")
+        },
+        TaskExample(
+            "a group is cancelled while a child sleeps",
+            outcomes: ["slept left", "left woken", "left slept"]
+        ) { log in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await sleep(log) }
+                log.append("left")
+                group.cancelAll()
+            }
+        },
+        TaskExample("a task is added unless it is cancelled", outcomes: ["true", "false"]) { log in
+            let task = Task {
+                await withTaskGroup(of: Void.self) { group in
+                    log.append("\(group.addTaskUnlessCancelled {})")
+                }
+            }
+            task.cancel()
+            await task.value
+        },
+        TaskExample("a group asks whether it is cancelled", outcomes: ["true", "false"]) { log in
+            let task = Task {
+                await withTaskGroup(of: Void.self) { log.append("\($0.isCancelled)") }
+            }
+            task.cancel()
+            await task.value
+        },
+    ]
+}
