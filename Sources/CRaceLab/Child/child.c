@@ -7,7 +7,7 @@
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
-#include "Scheduler/runs.h"
+#include "Scheduler/explore.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
