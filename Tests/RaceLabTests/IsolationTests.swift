@@ -291,6 +291,32 @@ struct IsolationTests {
         #expect(exploration.explored >= 2)
     }
 
+    /// The words of an exploration that is inconclusive for lack of something outside the scenario.
+    private func whyUnavailable(_ exploration: Exploration) -> String {
+        #expect(!exploration.survives && exploration.findings.isEmpty, "\(exploration.text())")
+        guard case .unavailable(let why) = exploration.inconclusive else { return "" }
+        return why
+    }
+
+    @Test("a child process in which the lab runs out of memory is no crash")
+    func labEndsChild() {
+        var options = Self.isolated
+        options.isolation = .childProcess(memoryLimit: 1 << 20)
+        options.maximumSteps = 20_000_000  // the lab allocates room for them
+        let exploration = explore(options: options, Self.forceUnwrap)
+        #expect(whyUnavailable(exploration).hasPrefix("RaceLab is out of memory: "))
+    }
+
+    @Test("a child process that another process kills is no crash")
+    func killed() {
+        let exploration = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { if slot.value == nil { kill(getpid(), SIGKILL) } }
+            scenario.thread("second") { slot.value = nil }
+        }
+        #expect(whyUnavailable(exploration).contains("SIGKILL"))
+    }
+
     /// Two threads. In every child process for which `blocks` returns `true`, one of them waits for
     /// a signal that is never sent.
     private static func waiting(
