@@ -17,13 +17,17 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
 
     let tasks: [[Step]]
     let children: [[Step]]
+    /// Whether the second list is an actor on a queue.
+    let hasQueue: Bool
 
     init(tasks: [[Step]], children: [[Step]]) {
         self.tasks = tasks
         self.children = children
+        hasQueue = false
     }
 
     init(seed: UInt64) {
+        hasQueue = seed % 2 == 1
         var random = RandomNumbers(seed: seed)
         func steps(_ most: UInt64, mayStart: Bool) -> [Step] {
             (0...random.below(most)).map { _ in
@@ -47,11 +51,11 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        "\(tasks.map { "\($0)" }.joined(separator: "\n"))\nchildren \(children)"
+        "\(tasks.map { "\($0)" }.joined(separator: "\n"))\nchildren \(children)\(hasQueue ? ", list 1 on a queue" : "")"
     }
 
     @Sendable func describe(_ scenario: Scenario) {
-        let world = World(children: children)
+        let world = World(children: children, hasQueue: hasQueue)
         for (index, steps) in tasks.enumerated() {
             scenario.task("task \(Character(Unicode.Scalar(UInt8(97 + index))))") {
                 await world.perform(steps)
@@ -64,13 +68,16 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
 /// What the tasks of such a program share.
 private final class World: @unchecked Sendable {
     private let children: [[RandomTaskProgram.Step]]
-    private let lists = [List(), List()]
+    private let lists: [any Listing]
     private let gates = [Gate(), Gate()]
     private let notes = Protected()
     private let seen = Protected()
     private var first = 0, second = 0
 
-    init(children: [[RandomTaskProgram.Step]]) { self.children = children }
+    init(children: [[RandomTaskProgram.Step]], hasQueue: Bool) {
+        self.children = children
+        lists = [List(), hasQueue ? QueuedList() : List()]
+    }
 
     var text: String { "\(notes.text) \(seen.text)" }
 
@@ -97,9 +104,22 @@ private final class World: @unchecked Sendable {
 }
 
 /// An actor whose result shows the order of the calls.
-private actor List {
-    private var sum = 0
+private protocol Listing: Actor {
+    var sum: Int { get set }
+}
 
+private actor List: Listing {
+    var sum = 0
+}
+
+private actor QueuedList: Listing {
+    var sum = 0
+    private let executor = QueueExecutor()
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+}
+
+extension Listing {
     func add(_ number: Int) -> Int {
         sum = (sum * 10 + number) % 1000
         return sum

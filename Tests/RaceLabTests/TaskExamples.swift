@@ -22,7 +22,8 @@ struct TaskExample: Sendable, CustomStringConvertible {
         self.describe = describe
     }
 
-    static let all = shared + actors + continuations + structured + cancellation + streams + mixed
+    static let all =
+        shared + actors + executors + continuations + structured + cancellation + streams + mixed
 }
 
 /// Shared without protection. `@unchecked` turns off the compiler's check.

@@ -325,18 +325,17 @@ struct TaskTests {
         #expect(what.contains("priority"))
     }
 
-    @Test("a custom executor is inconclusive")
-    func executor() {
-        let report = explore { scenario in
-            let counter = OnQueue()
-            scenario.task("caller") { await counter.increment() }
-        }
-        guard case .uncontrolled(let what, let place)? = report.inconclusive else {
-            Issue.record("\(report.text())")
+    @Test(
+        "an executor that goes on while its job runs is inconclusive",
+        arguments: TaskExample.uncontrolledExecutors)
+    func executor(example: TaskExample) {
+        let exploration = Self.explored(example)
+        guard case .uncontrolled(let what, let place)? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
         #expect(what.contains("executor"))
-        #expect(place.hasPrefix("TaskTests.swift:"), "\(place)")
+        #expect(place.hasPrefix("TaskExecutors.swift:"), "\(place)")
     }
 
     @Test("a task that only some interleavings start is named as one")
@@ -357,23 +356,5 @@ struct TaskTests {
 
     static func start(_ notebook: Notebook) async {
         Task(priority: .low) { @Actors in change(notebook) }
-    }
-}
-
-/// An actor that runs on a queue of its own.
-private actor OnQueue {
-    private let executor = QueueExecutor()
-    private var value = 0
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
-    func increment() { value += 1 }
-}
-
-private final class QueueExecutor: SerialExecutor {
-    private let queue = DispatchQueue(label: "executor")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 }

@@ -201,12 +201,11 @@ REAL(get_executor, main_executor, "swift_task_getMainExecutor")
 
 static bool is_main_executor(uintptr_t identity) { return identity == main_executor()().identity; }
 
-/// Whether an executor is an actor. A custom executor ends the exploration without a verdict.
-static bool is_actor(executor e, rl_place place) {
-    if (e.identity == 0 || is_main_executor(e.identity)) return false;
-    if (e.implementation & ~(uintptr_t)7)
-        rl_meet_outside("uses an actor with an executor of its own", place);
-    return true;
+/// Whether an executor is an actor whose waiting tasks the runtime keeps. An executor of the
+/// program's own keeps them itself: its `enqueue` is code of the program, and has steps of its own.
+static bool is_actor(executor e) {
+    const bool is_of_program = e.implementation & ~(uintptr_t)7;
+    return e.identity != 0 && !is_of_program && !is_main_executor(e.identity);
 }
 
 static bool is_by_program(rl_place place) {
@@ -221,7 +220,7 @@ static __attribute__((noinline)) void before_switch(uintptr_t resume, executor t
     if (rl_is_under_test(resume)) {
         const rl_place place = {resume + 1, 0};
         arrival = resume + 1;
-        if (current_executor()().identity != to.identity && is_actor(to, place))
+        if (current_executor()().identity != to.identity && is_actor(to))
             rl_arrives(to.identity, place.pc);
     }
     rl_goes_to(to.identity);
@@ -241,9 +240,54 @@ REAL(on_context, real_exit, "swift_task_exitThreadLocalContext")
 void swift_task_exitThreadLocalContext(void *context) {
     if (is_available && rl_controls_tasks()) {
         const executor here = current_executor()();
-        rl_task_is_suspended(is_main_executor(here.identity) ? 0 : here.identity);
+        rl_task_is_suspended(is_actor(here) ? here.identity : 0);
     }
     real_exit()(context);
+}
+
+// An executor of the program's own passes a job to a thread in its own way, and has the thread run
+// it. The task then runs within the body of that thread.
+
+typedef SWIFT_FUNCTION void (*run_on_executor)(void *job, executor serial);
+typedef SWIFT_FUNCTION void (*run_on_two)(void *job, executor serial, executor of_task);
+REAL(run_on_executor, real_run_on_serial, "swift_job_run")
+REAL(run_on_executor, real_run_on_task_executor, "swift_job_run_on_task_executor")
+REAL(run_on_two, real_run_on_both, "swift_job_run_on_serial_and_task_executor")
+
+typedef struct {
+    enum { SERIAL_EXECUTOR, TASK_EXECUTOR, BOTH } kind;
+    void *job;
+    executor serial, of_task;
+} job_on_executor;
+
+static void run_on_executor_of_program(void *context) {
+    const job_on_executor *j = context;
+    switch (j->kind) {
+    case SERIAL_EXECUTOR: return real_run_on_serial()(j->job, j->serial);
+    case TASK_EXECUTOR: return real_run_on_task_executor()(j->job, j->of_task);
+    case BOTH: return real_run_on_both()(j->job, j->serial, j->of_task);
+    }
+}
+
+static void run_job_of_program(job_on_executor j, rl_place place) {
+    if (!rl_active || !is_available || !rl_controls_tasks()) return run_on_executor_of_program(&j);
+    if (rl_is_in_enqueue(j.job))
+        rl_meet_outside("runs a task on an executor whose 'enqueue' has not returned",
+                        rl_place_in_source(place));
+    rl_run_job_here(&j, run_on_executor_of_program);
+}
+
+SWIFT_FUNCTION void swift_job_run(void *job, executor serial) {
+    run_job_of_program((job_on_executor){SERIAL_EXECUTOR, job, .serial = serial}, RL_CALLER);
+}
+
+SWIFT_FUNCTION void swift_job_run_on_task_executor(void *job, executor of_task) {
+    run_job_of_program((job_on_executor){TASK_EXECUTOR, job, .of_task = of_task}, RL_CALLER);
+}
+
+SWIFT_FUNCTION void swift_job_run_on_serial_and_task_executor(void *job, executor serial,
+                                                              executor of_task) {
+    run_job_of_program((job_on_executor){BOTH, job, serial, of_task}, RL_CALLER);
 }
 
 // MARK: - Creating tasks
@@ -255,9 +299,9 @@ typedef struct option {
     executor executor;          // for kind 0: the executor on which the task begins
 } option;
 
-static uintptr_t actor_of(const option *o, rl_place place) {
+static uintptr_t actor_of(const option *o) {
     for (; o; o = o->next)
-        if ((o->flags & 0xFF) == 0) return is_actor(o->executor, place) ? o->executor.identity : 0;
+        if ((o->flags & 0xFF) == 0) return is_actor(o->executor) ? o->executor.identity : 0;
     return 0;
 }
 
@@ -273,7 +317,7 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
     const rl_place place = RL_CALLER;
     const bool is_listened_to = rl_active && is_by_program(place);
     if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
-    const uintptr_t actor = actor_of(options, place);
+    const uintptr_t actor = actor_of(options);
     // The task could overtake one that is about to begin there, which the lab does not explore.
     const bool has_priority = flags & 0xFF;
     if (actor && has_priority && current_executor()().identity != actor)
@@ -291,7 +335,7 @@ SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void 
                                          void *closure, void *result) {
     const rl_place place = RL_CALLER;
     const bool is_listened_to = rl_active && is_by_program(place);
-    if (is_listened_to) rl_creates_task(actor_of(options, place), rl_place_in_source(place));
+    if (is_listened_to) rl_creates_task(actor_of(options), rl_place_in_source(place));
     real_async_let()(let, options, type, entry, closure, result);
     if (is_listened_to) rl_created_task();
 }
@@ -313,7 +357,6 @@ SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr
     const rl_place place = RL_CALLER;
     immediate i = {task, {identity, implementation}};
     if (!rl_active || !is_by_program(place)) return run_now(&i);
-    is_actor(i.executor, place);
     rl_meet_task(task);
     rl_run_job_here(&i, run_now);
 }
@@ -541,7 +584,7 @@ static void *find_out(void *unused) {
         "swift_task_switch", "swift_task_create", "swift_asyncLet_begin", "swift_task_immediate",
         "swift_continuation_init", "swift_continuation_resume", "swift_continuation_throwingResume",
         "swift_continuation_throwingResumeWithError", "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
-        "swift_task_getCurrentExecutor", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
+        "swift_task_getCurrentExecutor", "swift_job_run", "swift_job_run_on_task_executor", "swift_job_run_on_serial_and_task_executor", "swift_task_isCancelled", CANCEL, IS_CANCELLED_HERE, CHECK_CANCELLATION,
         IS_CANCELLED, NULL};
     for (int i = 0; needed[i]; i++)
         if (!dlsym(RTLD_NEXT, needed[i])) return trial.obstacle = "a function of the runtime is missing", NULL;

@@ -268,6 +268,11 @@ void rl_run_job_here(void *job, void (*work)(void *)) {
     lab.threads[outer].is_away = false;
 }
 
+bool rl_is_in_enqueue(const void *job) {
+    const int index = kind_of(job) == TASK ? task_at(job) : NO_THREAD;
+    return index != NO_THREAD && lab.threads[index].on && !lab.threads[index].is_away;
+}
+
 void rl_meet_task(const void *task) {
     if (task_at(task) == NO_THREAD) new_task(task);
     release_clock(task);
@@ -303,6 +308,7 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
         rl_runtime_did(RL_ARRIVE, lab.threads[index].left, 0);
     }
     lab.threads[index].is_enqueued = true;
+    if (index == me->thread) lab.threads[index].is_sent = true;
     rl_note_order(index);
 }
 

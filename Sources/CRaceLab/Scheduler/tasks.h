@@ -15,6 +15,8 @@ void rl_send_job(void *job, void (*work)(void *job), rl_place place);
 void rl_send_job_later(void *job, void (*work)(void *job), uint64_t time, bool is_of_runtime);
 /// Runs a job within the body of the calling thread, which waits for it.
 void rl_run_job_here(void *job, void (*work)(void *job));
+/// Whether a thread is still enqueuing the task of this job, which it was running itself.
+bool rl_is_in_enqueue(const void *job);
 /// Registers a task that has not begun and was never sent to an executor.
 void rl_meet_task(const void *task);
 /// The time in the model, in nanoseconds.

@@ -74,13 +74,17 @@ import Synchronization
 /// taken from it; and before a task continues that has yielded. A task that is never resumed is a
 /// deadlock, even if code outside of the scenario would resume it later.
 ///
+/// An actor or a task can have an executor of the program's own, which passes jobs to a queue or a
+/// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in the
+/// task's column, whichever thread calls `runSynchronously`.
+///
 /// Time is not part of the model. Tasks that sleep wake up in the order of their deadlines, each at
 /// any moment. `ContinuousClock.now` stands still until one of them wakes up.
 ///
 /// These make an exploration inconclusive, with their place: a task that is started while a
-/// scenario is set up or checked, an actor with an executor of its own, a preference for a task
-/// executor, a sleep with a tolerance, a task with a priority that begins on another actor, and a
-/// task that yields repeatedly until something changes, which exceeds
+/// scenario is set up or checked, an executor that runs a task before the task's own call of
+/// `enqueue` has returned, a sleep with a tolerance, a task with a priority that begins on another
+/// actor, and a task that yields repeatedly until something changes, which exceeds
 /// ``Exploration/Options/maximumSteps``. Tasks of different priorities arrive at an actor in any
 /// order, and the runtime orders them. One order is not explored: a job that overtakes another job
 /// which the same task has sent before it. A checked continuation that is resumed twice ends the
