@@ -102,6 +102,23 @@ private struct Architecture {
         filesInCycles { files[$0] == nil ? [] : Set(includes($0)) }
     }
 
+    /// The source files that do not include `Platform/build.h` before a condition or a system
+    /// header: they would be compiled into a release build.
+    var withoutBuild: [String] {
+        func leadsToBuild(_ path: String) -> Bool {
+            path == "Platform/build.h"
+                || files[path] != nil && includes(path).contains(where: leadsToBuild)
+        }
+        return files.keys.filter { $0.hasSuffix(".c") }.sorted().filter { path in
+            let beginning = files[path]!.components(separatedBy: "\n")
+                .prefix { !$0.hasPrefix("#if") && !$0.hasPrefix("#include <") }
+            return !beginning.contains { line in
+                line.firstMatch(of: /^#include "([^"]+)"/).map { leadsToBuild(String($0.1)) }
+                    ?? false
+            }
+        }
+    }
+
     /// The files of a folder that call one another in a cycle. Naming a function counts as a call.
     var callCycles: [String] {
         let definitions = definitions
@@ -134,6 +151,7 @@ struct ArchitectureTests {
     func includes() {
         #expect(engine.upwardIncludes == [])
         #expect(engine.includeCycles == [])
+        #expect(engine.withoutBuild == [])
     }
 
     @Test("calls point one way, except for the listed exceptions")
@@ -154,6 +172,7 @@ struct ArchitectureTests {
             ]) { $1 })
         #expect(broken.upwardIncludes == ["Model/fault.h includes Hooks/tasks.h"])
         #expect(broken.includeCycles == ["Model/fault.h", "Model/other.h"])
+        #expect(broken.withoutBuild == ["Model/fault.c", "Model/other.c"])
         #expect(broken.callCycles == ["Model/fault.c", "Model/other.c"])
         #expect(broken.upwardCalls == ["Model/fault.c calls rl_decide of Scheduler/decide.c"])
     }

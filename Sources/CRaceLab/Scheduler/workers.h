@@ -2,5 +2,7 @@
 
 #pragma once
 
+#include "Platform/build.h"
+
 /// What a worker does.
 void *rl_work(void *worker);
