@@ -36,11 +36,13 @@ struct Independence {
     func verdict() -> Requirement.Verdict {
         var options = Independence.options
         options.maximumInterleavings = 1
-        let report = explore(options: options, describe)
-        if let inconclusive = report.inconclusive { return .fails(Failure(inconclusive)) }
-        if let finding = report.findings.first { return .fails(failure(finding, in: report)) }
-        if report.threads.count > 2, let inTurn { return verdict(inTurn) }
-        let steps = report.passingSchedule?.choices ?? []
+        let exploration = explore(options: options, describe)
+        if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
+        if let finding = exploration.findings.first {
+            return .fails(failure(finding, in: exploration))
+        }
+        if exploration.threads.count > 2, let inTurn { return verdict(inTurn) }
+        let steps = exploration.passingSchedule?.choices ?? []
         do throws(Exploration.ReplayError) {
             for stop in 1..<max(1, steps.count { $0 == standingStill }) {
                 if let failure = try failure(after: stop, steps) { return .fails(failure) }
@@ -124,9 +126,9 @@ struct Independence {
     private func verdict(_ inTurn: @escaping (Scenario) -> Void) -> Requirement.Verdict {
         var options = Independence.options
         options.maximumInterleavings = 1
-        let report = explore(options: options, inTurn)
-        if let inconclusive = report.inconclusive { return .fails(Failure(inconclusive)) }
-        guard report.findings.isEmpty, let schedule = report.passingSchedule,
+        let exploration = explore(options: options, inTurn)
+        if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
+        guard exploration.findings.isEmpty, let schedule = exploration.passingSchedule,
             let trace = try? Exploration.replay(schedule, options: options, inTurn),
             let middle = trace.steps.firstIndex(where: { $0.kind == .note })
         else { return .fails(Failure(reason: "not explored", detail: "it fails alone")) }
@@ -164,12 +166,12 @@ struct Independence {
     }
 
     private func failure(
-        _ finding: Exploration.Finding, in report: Exploration
+        _ finding: Exploration.Finding, in exploration: Exploration
     ) -> Failure {
         var failure = Failure(
             reason: finding.word,
             detail: "the two threads should share nothing, but: \(finding.sentence)")
-        if let trace = try? report.replay(finding.schedule) {
+        if let trace = try? exploration.replay(finding.schedule) {
             failure.table = trace.table(width: TableWidth.now)
             failure.schedule = trace.scheduleText
         }

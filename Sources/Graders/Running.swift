@@ -112,7 +112,7 @@ extension Requirement {
     /// Runs on a thread of the lab, which finds deadlocks and endless loops.
     private func verdictOfOneThread(_ run: @escaping () throws -> Void) -> Verdict {
         var fault: Fault?
-        let report = explore(options: Exploration.Options()) { scenario in
+        let exploration = explore(options: Exploration.Options()) { scenario in
             scenario.thread("main") {
                 do {
                     try run()
@@ -124,12 +124,12 @@ extension Requirement {
             }
         }
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
-        switch report.inconclusive {
+        switch exploration.inconclusive {
         // One thread may behave differently in each run, and may do nothing that the lab sees.
         case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
         case .some(let inconclusive): return .fails(Failure(inconclusive))
         }
-        guard let finding = report.findings.first else { return .holds(explored: nil) }
+        guard let finding = exploration.findings.first else { return .holds(explored: nil) }
         return .fails(Failure(reason: finding.word, detail: finding.sentence))
     }
 
@@ -187,23 +187,24 @@ extension Requirement {
             Patience.renew()
             describe(scenario)
         }
-        let report = explore(options: options, describe)
-        if let inconclusive = report.inconclusive { return .fails(Failure(inconclusive)) }
-        guard let finding = report.findings.first else {
-            guard let missing = report.unreached.first else {
-                return report.coverage == .all
-                    ? .holds(explored: report.explored) : .holdsSoFar(explored: report.explored)
+        let exploration = explore(options: options, describe)
+        if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
+        guard let finding = exploration.findings.first else {
+            guard let missing = exploration.unreached.first else {
+                return exploration.coverage == .all
+                    ? .holds(explored: exploration.explored)
+                    : .holdsSoFar(explored: exploration.explored)
             }
             return .fails(
                 Failure(
                     reason: "over-synchronized",
                     detail: "no interleaving has this possible outcome: \(missing.outcome)"))
         }
-        let trace = try? report.counterexample(showing: finding)
+        let trace = try? exploration.counterexample(showing: finding)
         return .fails(
             Failure(
                 reason: finding.word, detail: finding.sentence, failing: finding.count,
-                explored: report.explored, table: trace?.table(width: TableWidth.now),
+                explored: exploration.explored, table: trace?.table(width: TableWidth.now),
                 schedule: trace?.scheduleText))
     }
 }

@@ -107,7 +107,7 @@ extension Linearizability {
     public func expectLinearizable(
         options: Exploration.Options = Exploration.Options(), fileID: StaticString = #fileID,
         filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
-    ) -> LinearizabilityResult {
+    ) -> Result {
         let result = explore(options: options)
         guard !result.isLinearizable else { return result }
         Caller(fileID: fileID, filePath: filePath, line: line, column: column).record(

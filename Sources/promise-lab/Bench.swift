@@ -68,13 +68,13 @@ enum BenchCommand {
             options.reduction = true
             let clock = ContinuousClock()
             let start = clock.now
-            var (runs, report) = (0, explore(options: options, scenario))
+            var (runs, exploration) = (0, explore(options: options, scenario))
             while clock.now - start < enough {
-                report = explore(options: options, scenario)
-                runs += report.explored + report.redundant
+                exploration = explore(options: options, scenario)
+                runs += exploration.explored + exploration.redundant
             }
-            let executed = report.explored + report.redundant
-            counts = "\(report.explored) of \(all) in \(executed)"
+            let executed = exploration.explored + exploration.redundant
+            counts = "\(exploration.explored) of \(all) in \(executed)"
             rate = "\(Int(Double(runs) / ((clock.now - start) / .seconds(1))).grouped) runs/s"
         }
     }

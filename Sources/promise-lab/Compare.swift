@@ -5,7 +5,7 @@ import SharedSuite
 enum CompareCommand {
     struct Side {
         let subject: Subject
-        let report: Exploration
+        let exploration: Exploration
         let finding: Exploration.Finding?
         let trace: Exploration.Trace
     }
@@ -36,20 +36,20 @@ enum CompareCommand {
         if case .cannotExpress(let why) = race.expectation(on: subject) {
             throw Mistake("\(subject) cannot express \(race.id): \(why)")
         }
-        let report = race.report(on: subject)
-        if let inconclusive = report.inconclusive { throw inconclusive }
-        if let finding = race.findings(of: report, on: subject).first,
-            let trace = try report.counterexample(showing: finding)
+        let exploration = race.exploration(on: subject)
+        if let inconclusive = exploration.inconclusive { throw inconclusive }
+        if let finding = race.findings(of: exploration, on: subject).first,
+            let trace = try exploration.counterexample(showing: finding)
         {
-            return Side(subject: subject, report: report, finding: finding, trace: trace)
+            return Side(subject: subject, exploration: exploration, finding: finding, trace: trace)
         }
-        guard let schedule = report.toShow else {
+        guard let schedule = exploration.toShow else {
             throw Mistake("no interleaving of \(race.id) on \(subject) comes to its end")
         }
         let trace =
-            try meeting(report)
-            ?? report.replay(schedule)
-        return Side(subject: subject, report: report, finding: nil, trace: trace)
+            try meeting(exploration)
+            ?? exploration.replay(schedule)
+        return Side(subject: subject, exploration: exploration, finding: nil, trace: trace)
     }
 
     /// An interleaving in which the second thread runs in the middle of the first: right after the
@@ -67,7 +67,7 @@ enum CompareCommand {
     }
 
     private static func half(_ side: Side) -> Exploration.SideBySide.Half {
-        let count = "\(side.report.failing) of \(side.report.explored) interleavings fail"
+        let count = "\(side.exploration.failing) of \(side.exploration.explored) interleavings fail"
         return Exploration.SideBySide.Half(
             heading: ["\(side.subject)", count], side.trace, verdict: verdict(side))
     }

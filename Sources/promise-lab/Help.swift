@@ -119,8 +119,7 @@ enum Help {
         Shows a race on two subjects side by side, with the interleavings that show would print.
         Each row is a step: the letter of its thread, as in a schedule, the line number, and the
         line. A bar marks a thread that holds a lock, → a change of the state, and ← a note. A and B
-        are modules of stages and steps, or the designs BoltsStyle, PromiseKitStyle and
-        GooglePromisesStyle.
+        are modules of stages and steps, or designs, such as BoltsStyle.
 
           promise-lab compare PromiseKitStyle Stage3ThreadSafe R06
           promise-lab compare --step A --step B R09

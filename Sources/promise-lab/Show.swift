@@ -51,54 +51,54 @@ enum ShowCommand {
         options.progress = {
             progress.now("\(race.id) on \(subject): \($0.explored.grouped) interleavings explored")
         }
-        let report = explore(options: options, race.scenario(on: subject))
+        let exploration = explore(options: options, race.scenario(on: subject))
         progress.end()
-        if let inconclusive = report.inconclusive { throw inconclusive }
-        let findings = race.findings(of: report, on: subject)
-        if format != .text { return try write(report, findings.first, race, subject, format) }
+        if let inconclusive = exploration.inconclusive { throw inconclusive }
+        let findings = race.findings(of: exploration, on: subject)
+        if format != .text { return try write(exploration, findings.first, race, subject, format) }
         if let finding = findings.first {
-            let count = "\(report.failing) of \(report.explored) interleavings fail"
+            let count = "\(exploration.failing) of \(exploration.explored) interleavings fail"
             print(Terminal.spread(title(race, subject), count))
             tell(race)
-            print(Terminal.wrapped(report.failingKindsText))
+            print(Terminal.wrapped(exploration.failingKindsText))
             guard
-                let trace = try report.counterexample(showing: finding)
+                let trace = try exploration.counterexample(showing: finding)
             else { return }
             print("\n\(Terminal.table(of: trace))\n")
             print(Terminal.painted(Terminal.wrapped("✗ in \(finding.count): \(finding)"), .red))
             for finding in findings.dropFirst() {
                 print(Terminal.painted(Terminal.wrapped("✗ in \(finding.count): \(finding)"), .red))
             }
-            besides(report)
+            besides(exploration)
             print(replayLine(race, subject, trace))
         } else {
             let count =
-                (report.survives ? "survives" : "no failure in")
-                + " \(report.coverage): \(report.explored)"
+                (exploration.survives ? "survives" : "no failure in")
+                + " \(exploration.coverage): \(exploration.explored)"
             print(Terminal.spread(title(race, subject), count))
             tell(race)
-            print(Terminal.wrapped(report.failingKindsText))
-            guard let schedule = report.toShow else { return }
-            let trace = try report.replay(schedule)
+            print(Terminal.wrapped(exploration.failingKindsText))
+            guard let schedule = exploration.toShow else { return }
+            let trace = try exploration.replay(schedule)
             print("\nOne of them:\n\n\(Terminal.table(of: trace))\n")
             print(
                 trace.findings.isEmpty
                     ? "✓ every check holds" : "✓ survives; the rest is judged in another row")
-            besides(report)
+            besides(exploration)
             print(replayLine(race, subject, trace))
         }
     }
 
     /// Prints one interleaving and nothing else, for documents and other tools.
     private static func write(
-        _ report: Exploration, _ finding: Exploration.Finding?, _ race: any Race,
+        _ exploration: Exploration, _ finding: Exploration.Finding?, _ race: any Race,
         _ subject: Subject,
         _ format: Format
     ) throws {
         let trace =
             try finding.flatMap {
-                try report.counterexample(showing: $0)
-            } ?? report.toShow.map { try report.replay($0) }
+                try exploration.counterexample(showing: $0)
+            } ?? exploration.toShow.map { try exploration.replay($0) }
         if let text = trace.flatMap(format.written) { print(text, terminator: "") }
     }
 
@@ -122,13 +122,13 @@ enum ShowCommand {
     }
 
     /// Prints the findings that do not count as failures of this row.
-    private static func besides(_ report: Exploration) {
-        let kinds = Set(report.otherFindings.map(\.kind)).sorted()
+    private static func besides(_ exploration: Exploration) {
+        let kinds = Set(exploration.otherFindings.map(\.kind)).sorted()
         for kind in kinds {
-            let otherFindings = report.otherFindings.filter { $0.kind == kind }
+            let otherFindings = exploration.otherFindings.filter { $0.kind == kind }
             print(
                 Terminal.wrapped(
-                    "not counted as a failure, in \(report.count(of: kind)): \(kind.rawValue), "
+                    "not counted as a failure, in \(exploration.count(of: kind)): \(kind.rawValue), "
                         + "for example \(otherFindings[0].reason)"))
         }
     }

@@ -84,15 +84,51 @@ private struct Architecture {
         }
     }
 
-    /// The headers in an include cycle.
-    var circles: [String] {
-        func canBeReached(_ goal: String, from start: String, _ seen: inout Set<String>) -> Bool {
-            guard files[start] != nil, seen.insert(start).inserted else { return false }
-            return includes(start).contains { $0 == goal || canBeReached(goal, from: $0, &seen) }
-        }
-        return files.keys.filter { $0.hasSuffix(".h") }.sorted().filter {
+    /// The files from which `next` leads back to them.
+    private func filesInCycles(_ next: (String) -> Set<String>) -> [String] {
+        files.keys.sorted().filter { goal in
             var seen: Set<String> = []
-            return canBeReached($0, from: $0, &seen)
+            var waiting = [goal]
+            while let path = waiting.popLast() {
+                let others = next(path)
+                if others.contains(goal) { return true }
+                waiting += others.filter { seen.insert($0).inserted }
+            }
+            return false
+        }
+    }
+
+    var includeCycles: [String] {
+        filesInCycles { files[$0] == nil ? [] : Set(includes($0)) }
+    }
+
+    /// The source files that do not include `Platform/build.h` before a condition or a system
+    /// header: they would be compiled into a release build.
+    var withoutBuild: [String] {
+        func leadsToBuild(_ path: String) -> Bool {
+            path == "Platform/build.h"
+                || files[path] != nil && includes(path).contains(where: leadsToBuild)
+        }
+        return files.keys.filter { $0.hasSuffix(".c") }.sorted().filter { path in
+            let beginning = files[path]!.components(separatedBy: "\n")
+                .prefix { !$0.hasPrefix("#if") && !$0.hasPrefix("#include <") }
+            return !beginning.contains { line in
+                line.firstMatch(of: /^#include "([^"]+)"/).map { leadsToBuild(String($0.1)) }
+                    ?? false
+            }
+        }
+    }
+
+    /// The files of a folder that call one another in a cycle. Naming a function counts as a call.
+    var callCycles: [String] {
+        let definitions = definitions
+        let calls = files.mapValues { text in
+            Set(
+                text.replacing(/\/\/.*/, with: "").matches(of: /\brl_\w+/)
+                    .compactMap { definitions[String($0.0)] })
+        }
+        return filesInCycles { path in
+            calls[path]!.filter { $0 != path && Self.folder($0) == Self.folder(path) }
         }
     }
 }
@@ -114,13 +150,15 @@ struct ArchitectureTests {
     @Test("includes point one way")
     func includes() {
         #expect(engine.upwardIncludes == [])
-        #expect(engine.circles == [])
+        #expect(engine.includeCycles == [])
+        #expect(engine.withoutBuild == [])
     }
 
     @Test("calls point one way, except for the listed exceptions")
     func calls() {
         #expect(engine.upwardCalls == [])
         #expect(engine.exceptions.count == 5)
+        #expect(engine.callCycles == [])
     }
 
     @Test("a dependency against the order, and a cycle, are noticed")
@@ -129,10 +167,13 @@ struct ArchitectureTests {
             files: engine.files.merging([
                 "Model/fault.h": "#include \"Model/other.h\"\n#include \"Hooks/tasks.h\"\n",
                 "Model/other.h": "#include \"Model/fault.h\"\n",
-                "Model/fault.c": "void rl_fault(void) {\n    rl_decide();\n}\n",
+                "Model/fault.c": "void rl_fault(void) {\n    rl_decide();\n    rl_other();\n}\n",
+                "Model/other.c": "void rl_other(void) {\n    use(rl_fault);  // rl_point\n}\n",
             ]) { $1 })
         #expect(broken.upwardIncludes == ["Model/fault.h includes Hooks/tasks.h"])
-        #expect(broken.circles == ["Model/fault.h", "Model/other.h"])
+        #expect(broken.includeCycles == ["Model/fault.h", "Model/other.h"])
+        #expect(broken.withoutBuild == ["Model/fault.c", "Model/other.c"])
+        #expect(broken.callCycles == ["Model/fault.c", "Model/other.c"])
         #expect(broken.upwardCalls == ["Model/fault.c calls rl_decide of Scheduler/decide.c"])
     }
 }

@@ -49,6 +49,7 @@ struct FieldGuidePageTests {
         ] {
             let row = try #require(lines.first { $0.hasPrefix("\(id)  ") })
             #expect(row.filter { "✓✗–?".contains($0) } == cells, "\(id)")
+            #expect(row.count <= 100, "\(id)")
         }
     }
 }

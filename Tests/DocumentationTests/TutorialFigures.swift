@@ -32,9 +32,9 @@ struct TutorialFigures {
         else { return nil }
         var options = race.options
         options.reduction = !words[0].hasPrefix("every")
-        let report = explore(options: options, race.scenario(on: subject))
-        guard report.inconclusive == nil else { return nil }
-        return "\(words[0].hasSuffix("failing") ? report.failing : report.explored)"
+        let exploration = explore(options: options, race.scenario(on: subject))
+        guard exploration.inconclusive == nil else { return nil }
+        return "\(words[0].hasSuffix("failing") ? exploration.failing : exploration.explored)"
     }
 
     /// Code and output are read faster than prose, and are not counted.

@@ -26,7 +26,7 @@ private final class Number {
         let race = try #require(Catalogue.hazard(id) as? any Race)
         var options = race.options
         options.reduction = false
-        let report = explore(options: options, race.scenario(on: subject))
+        let unreduced = explore(options: options, race.scenario(on: subject))
         let exploration = try Self.exploration(of: id, on: subject)
         let graph = exploration.graph
         var total: [Int] = []
@@ -39,8 +39,8 @@ private final class Number {
             failing.append(fails + node.edges.reduce(0) { $0 + failing[$1.target] })
         }
         #expect(exploration.coverage == .all)
-        #expect(total.last == report.explored)
-        #expect(failing.last == report.failing)
+        #expect(total.last == unreduced.explored)
+        #expect(failing.last == unreduced.failing)
     }
 
     @Test func `of many interleavings only one of each kind is recorded`() throws {

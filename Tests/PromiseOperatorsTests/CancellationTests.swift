@@ -205,7 +205,7 @@ struct CancellationTests {
 
     @Test("drop a linked source ∥ cancel its parent", .needsTheLab)
     func dropOrCancel() {
-        let report = expectSurvival(CancellationScenarios.dropOrCancel)
-        #expect(Set(report.outcomes.keys) == ["cancelled", "gone"])
+        let exploration = expectSurvival(CancellationScenarios.dropOrCancel)
+        #expect(Set(exploration.outcomes.keys) == ["cancelled", "gone"])
     }
 }

@@ -93,7 +93,7 @@ struct ChainingTests {
     @Test(
         "withdraw ∥ settle: the function runs once or not at all; others always", .needsTheLab)
     func withdrawWhileSettling() {
-        let report = expectSurvival { scenario in
+        let exploration = expectSurvival { scenario in
             let calls = Scenario.Log<String>()
             let (promise, resolver) = AWPromise<Int>.pending()
             let observation = promise.observe(on: here) { _ in calls.append("ours") }
@@ -107,7 +107,7 @@ struct ChainingTests {
             }
             scenario.outcome { "\(calls.entries.count)" }
         }
-        #expect(Set(report.outcomes.keys) == ["1", "2"])
+        #expect(Set(exploration.outcomes.keys) == ["1", "2"])
     }
 
     // MARK: continueWith

@@ -124,7 +124,7 @@ struct LimitRaceTests {
 
     @Test("fulfill ∥ reject: the error arrives, whether the third is started or not")
     func oneRejected() {
-        let report = expectSurvival(LimitScenarios.oneRejected)
-        #expect(Set(report.outcomes.keys) == ["started: [0, 1]", "started: [0, 1, 2]"])
+        let exploration = expectSurvival(LimitScenarios.oneRejected)
+        #expect(Set(exploration.outcomes.keys) == ["started: [0, 1]", "started: [0, 1, 2]"])
     }
 }

@@ -97,15 +97,15 @@ struct OperatorRaceTests {
 
     @Test("retry ∥ cancel")
     func retryOrCancel() {
-        let report = expectSurvival(OperatorScenarios.retryOrCancel)
+        let exploration = expectSurvival(OperatorScenarios.retryOrCancel)
         let ends = ["[\"fulfilled 2\"]", "[\"rejected CancellationError()\"]"]
-        #expect(Set(report.outcomes.keys) == Set(ends))
+        #expect(Set(exploration.outcomes.keys) == Set(ends))
     }
 
     @Test("timeout ∥ fulfill ∥ cancel")
     func timeoutSettleOrCancel() {
-        let report = expectSurvival(OperatorScenarios.timeoutSettleOrCancel)
-        #expect(report.outcomes.count == 3, "\(report.outcomes)")
+        let exploration = expectSurvival(OperatorScenarios.timeoutSettleOrCancel)
+        #expect(exploration.outcomes.count == 3, "\(exploration.outcomes)")
     }
 
     @Test("tokens linked in a diamond: cancel ∥ cancel")

@@ -53,11 +53,11 @@ func expectSurvival(
 ) -> Exploration {
     var options = Exploration.Options()
     options.reduction = true
-    let report = explore(options: options, describe)
-    #expect(report.survives, "\(report.summary)", sourceLocation: sourceLocation)
-    #expect(report.coverage == .all, sourceLocation: sourceLocation)
-    #expect(report.explored > 1, sourceLocation: sourceLocation)
-    return report
+    let exploration = explore(options: options, describe)
+    #expect(exploration.survives, "\(exploration.summary)", sourceLocation: sourceLocation)
+    #expect(exploration.coverage == .all, sourceLocation: sourceLocation)
+    #expect(exploration.explored > 1, sourceLocation: sourceLocation)
+    return exploration
 }
 
 /// A number that several threads may modify.

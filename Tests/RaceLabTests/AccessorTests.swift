@@ -171,8 +171,8 @@ struct AccessorTests {
             }
             scenario.state("balance") { "\(account.balance)" }
         }
-        let report = explore(describe)
-        let trace = try #require(try report.counterexample())
+        let exploration = explore(describe)
+        let trace = try #require(try exploration.counterexample())
         #expect(
             trace.steps.map(\.text) == [
                 "if balance >= amount {", "if balance >= amount {", "balance -= amount",
@@ -180,9 +180,9 @@ struct AccessorTests {
             ])
         let line = try #require(trace.steps[0].site?.line)
         let place = "AccessorTests.swift:"
-        let races = Set(report.findings.filter { $0.kind == .dataRace }.map(\.reason))
+        let races = Set(exploration.findings.filter { $0.kind == .dataRace }.map(\.reason))
         #expect(races == ["nothing orders \(place)\(line) and \(place)\(line + 1)"])
-        let overlap = report.findings.first { $0.kind == .overlap }
+        let overlap = exploration.findings.first { $0.kind == .overlap }
         #expect(overlap?.reason == "both threads can be in the middle of \(place)\(line + 1)")
     }
 }

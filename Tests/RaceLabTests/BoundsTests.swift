@@ -23,21 +23,21 @@ struct BoundsTests {
             (100, 6, .all),
         ])
     func switches(bound: Int, explored: Int, coverage: Exploration.Coverage) {
-        let report = Self.twoByTwo.report { $0.preemptionBound = bound }
-        #expect(report.explored == explored)
-        #expect(report.coverage == coverage)
+        let exploration = Self.twoByTwo.exploration { $0.preemptionBound = bound }
+        #expect(exploration.explored == explored)
+        #expect(exploration.coverage == coverage)
         let verdict = coverage == .all ? "survives" : "no failure in"
-        #expect(report.summary == "\(verdict) \(coverage) (\(explored))")
+        #expect(exploration.summary == "\(verdict) \(coverage) (\(explored))")
     }
 
     @Test(
         "a maximum of interleavings",
         arguments: [(1, Exploration.Coverage.first(1)), (5, .first(5)), (6, .all), (7, .all)])
     func interleavings(bound: Int, coverage: Exploration.Coverage) {
-        let report = Self.twoByTwo.report { $0.maximumInterleavings = bound }
-        #expect(report.explored == min(bound, 6))
-        #expect(report.coverage == coverage)
-        #expect(report.text().contains("explored: \(coverage)"))
+        let exploration = Self.twoByTwo.exploration { $0.maximumInterleavings = bound }
+        #expect(exploration.explored == min(bound, 6))
+        #expect(exploration.coverage == coverage)
+        #expect(exploration.text().contains("explored: \(coverage)"))
     }
 
     @Test("a single interleaving is reported in the singular")
@@ -60,37 +60,37 @@ struct BoundsTests {
         "of two bounds, the report names the one that was reached",
         arguments: [(3, Exploration.Coverage.first(3)), (4, .atMost(preemptions: 1))])
     func both(interleavings: Int, coverage: Exploration.Coverage) {
-        let report = Self.twoByTwo.report { options in
+        let exploration = Self.twoByTwo.exploration { options in
             options.preemptionBound = 1
             options.maximumInterleavings = interleavings
         }
-        #expect(report.explored == interleavings)
-        #expect(report.coverage == coverage)
+        #expect(exploration.explored == interleavings)
+        #expect(exploration.coverage == coverage)
     }
 
     @Test("a bound on context switches explores the same with and without reduction")
     func boundWithReduction() {
-        let report = Self.twoByTwo.report { options in
+        let exploration = Self.twoByTwo.exploration { options in
             options.preemptionBound = 1
             options.reduction = true
         }
-        #expect(report.explored == 4 && report.redundant == 0)
-        #expect(report.coverage == .atMost(preemptions: 1))
+        #expect(exploration.explored == 4 && exploration.redundant == 0)
+        #expect(exploration.coverage == .atMost(preemptions: 1))
     }
 
     @Test("outcomes that a bound leaves out are neither called unreached nor counted as explored")
     func leftOut() {
-        let bounded = Classic.atomicLostUpdate.report { $0.preemptionBound = 0 }
+        let bounded = Classic.atomicLostUpdate.exploration { $0.preemptionBound = 0 }
         #expect(!bounded.survives && bounded.failing == 0)
         #expect(bounded.coverage == .atMost(preemptions: 0))
         #expect(bounded.unreached.isEmpty)
         #expect(bounded.summary.contains("all interleavings without a preemption"))
-        #expect(!Classic.atomicLostUpdate.report().survives)
+        #expect(!Classic.atomicLostUpdate.exploration().survives)
     }
 
     @Test("attempts that change something are given up after a maximum of steps, and reported")
     func endlessRetries() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (word, attempts) = (Box(Atomic(0)), Box(Atomic(0)))
             scenario.thread("tries") {
                 while !word.value.compareExchange(
@@ -101,13 +101,13 @@ struct BoundsTests {
             }
             scenario.thread("other") { word.value.store(3, ordering: .relaxed) }
         }
-        #expect(!report.survives)
-        guard case .tooLong(steps: 2_000, let schedule) = report.inconclusive else {
-            Issue.record("\(report.summary)")
+        #expect(!exploration.survives)
+        guard case .tooLong(steps: 2_000, let schedule) = exploration.inconclusive else {
+            Issue.record("\(exploration.summary)")
             return
         }
         #expect(schedule.hasPrefix("T"))
-        #expect(report.summary.contains("a loop that does not end"))
+        #expect(exploration.summary.contains("a loop that does not end"))
     }
 
     @Test(
@@ -115,22 +115,22 @@ struct BoundsTests {
         arguments: [(-1, "1 step,"), (0, "1 step,"), (1, "1 step,"), (2, "2 steps,")],
         [Exploration.Options.Isolation.none, .childProcess()])
     func steps(bound: (Int, String), isolation: Exploration.Options.Isolation) {
-        let report = Self.twoByTwo.report { options in
+        let exploration = Self.twoByTwo.exploration { options in
             options.maximumSteps = bound.0
             options.isolation = isolation
         }
-        #expect(report.summary.contains("for more than \(bound.1)"), "\(report.summary)")
+        #expect(exploration.summary.contains("for more than \(bound.1)"), "\(exploration.summary)")
     }
 
     @Test("a huge bound is accepted", arguments: [Int.max, Int(Int32.max) + 1])
     func switchesWithoutEnd(bound: Int) {
-        let report = Self.twoByTwo.report { $0.preemptionBound = bound }
-        #expect(report.explored == 6 && report.coverage == .all)
+        let exploration = Self.twoByTwo.exploration { $0.preemptionBound = bound }
+        #expect(exploration.explored == 6 && exploration.coverage == .all)
     }
 
     @Test("attempts that change nothing are a deadlock")
     func hopelessRetries() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let word = Box(Atomic(0))
             scenario.thread("tries") {
                 while !word.value.compareExchange(
@@ -139,9 +139,10 @@ struct BoundsTests {
             }
             scenario.thread("other") { word.value.store(3, ordering: .relaxed) }
         }
-        #expect(report.findings.map(\.kind) == [.deadlock])
-        #expect(report.findings.first?.count == report.explored)
-        #expect(report.findings.first?.reason.contains("a change that no thread makes") == true)
+        #expect(exploration.findings.map(\.kind) == [.deadlock])
+        #expect(exploration.findings.first?.count == exploration.explored)
+        #expect(
+            exploration.findings.first?.reason.contains("a change that no thread makes") == true)
     }
 
     // MARK: One at a time
@@ -149,7 +150,7 @@ struct BoundsTests {
     @Test("explorations that are started at the same time run one after the other")
     func queueUp() async {
         let runs = Scenario.Log<Int>()
-        let reports = await withTaskGroup(of: Exploration.self) { group in
+        let explorations = await withTaskGroup(of: Exploration.self) { group in
             for number in 0..<4 {
                 group.addTask {
                     await Self.onThreadOfItsOwn {
@@ -162,7 +163,7 @@ struct BoundsTests {
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
-        #expect(reports.allSatisfy { $0.survives && $0.explored == 6 && $0.coverage == .all })
+        #expect(explorations.allSatisfy { $0.survives && $0.explored == 6 && $0.coverage == .all })
         // Six interleavings, and a replay of the first one, which may come later.
         let order = runs.entries
         for number in 0..<4 {

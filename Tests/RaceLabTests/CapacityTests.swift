@@ -11,7 +11,7 @@ import Testing
 struct CapacityTests {
     @Test("a thread holds sixteen or more locks", arguments: [16, 17, 40])
     func nestedMutexes(count: Int) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let locks = (0..<count).map { _ in Box(Mutex(())) }
             scenario.thread("nested") {
                 for lock in locks { lock.value._unsafeLock() }
@@ -19,12 +19,12 @@ struct CapacityTests {
             }
             scenario.thread("last") { locks[count - 1].value.withLock { _ in } }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("a thread releases sixteen or more locks after one step", arguments: [16, 17, 40])
     func releases(count: Int) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let locks = (0..<count).map { _ in Box(Mutex(())) }
             let (flag, seen) = (Box(Atomic(false)), Seen())
             scenario.thread("holder") {
@@ -40,12 +40,12 @@ struct CapacityTests {
             scenario.outcome { seen.text }
         }
         let all = ["down taken", "down refused", "raised taken", "raised refused"]
-        #expect(Set(report.outcomes.keys) == Set(all), "\(report.summary)")
+        #expect(Set(exploration.outcomes.keys) == Set(all), "\(exploration.summary)")
     }
 
     @Test("a thread spins at 32 or more places", arguments: [32, 33, 80])
     func spinsOnManyPlaces(count: Int) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let words = (0..<count).map { _ in Box(Atomic(0)) }
             scenario.thread("waits") {
                 var isOver = false
@@ -57,19 +57,19 @@ struct CapacityTests {
             }
             scenario.thread("writes") { words[count - 1].value.store(1, ordering: .releasing) }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("more than sixteen pairs of lines race in one interleaving")
     func races() {
         var options = Exploration.Options()
         options.maximumInterleavings = 1
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let counters = Self.writes.map { _ in Counter() }
             scenario.thread("writes") { for write in Self.writes { write(counters) } }
             scenario.thread("reads") { for counter in counters { _ = counter.value } }
         }
-        #expect(report.findings.map(\.kind) == Self.writes.map { _ in .dataRace })
+        #expect(exploration.findings.map(\.kind) == Self.writes.map { _ in .dataRace })
     }
 
     private static let writes: [@Sendable ([Counter]) -> Void] = [
@@ -95,7 +95,7 @@ struct CapacityTests {
 
     @Test("work is sent to 64 or more queues during set-up", arguments: [64, 65, 130])
     func queuesOfSetUp(count: Int) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let counters = (0..<count).map { _ in Counter() }
             let here = pthread_self()
             for counter in counters {
@@ -111,7 +111,7 @@ struct CapacityTests {
                 try Scenario.require(counters[0].value == 1, "the lab has not done all work")
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("32 threads fit, and each has a letter")
@@ -126,9 +126,11 @@ struct CapacityTests {
         }
         var options = Exploration.Options()
         options.maximumInterleavings = 40
-        let report = explore(options: options, describe)
-        #expect(report.inconclusive == nil && report.outcomes == ["32": 40], "\(report.summary)")
-        let letters = Exploration.Schedule.letters(for: report.threads)
+        let exploration = explore(options: options, describe)
+        #expect(
+            exploration.inconclusive == nil && exploration.outcomes == ["32": 40],
+            "\(exploration.summary)")
+        let letters = Exploration.Schedule.letters(for: exploration.threads)
         #expect(Set(letters).count == 32)
         let text = String(letters.reversed())
         #expect(try Exploration.replay(text, describe).scheduleText == text)
@@ -139,7 +141,7 @@ struct CapacityTests {
     func manyReaders() {
         var options = Exploration.Options()
         options.maximumInterleavings = 40
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let (lock, counter) = (ReadWriteLock(), Counter())
             for number in 1...31 {
                 scenario.thread("reader \(number)") {
@@ -154,12 +156,13 @@ struct CapacityTests {
                 lock.unlock()
             }
         }
-        #expect(report.inconclusive == nil && report.failing == 0, "\(report.summary)")
+        #expect(
+            exploration.inconclusive == nil && exploration.failing == 0, "\(exploration.summary)")
     }
 
     @Test("a recursive lock is taken more than 65,536 times")
     func recursion() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (lock, counter) = (NSRecursiveLock(), Counter())
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -170,6 +173,6 @@ struct CapacityTests {
                 }
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 }

@@ -25,7 +25,7 @@ struct Classic: Sendable, CustomTestStringConvertible {
     var testDescription: String { name }
 
     /// Counts every interleaving unless the options say otherwise, because the known numbers do.
-    func report(_ change: (inout Exploration.Options) -> Void = { _ in }) -> Exploration {
+    func exploration(_ change: (inout Exploration.Options) -> Void = { _ in }) -> Exploration {
         var options = Exploration.Options.everyOrder
         change(&options)
         return explore(options: options, describe)
@@ -54,11 +54,11 @@ extension Exploration.Options {
 struct ClassicsTests {
     @Test("has its known result", arguments: Classic.all)
     func result(of classic: Classic) {
-        let report = classic.report()
-        #expect(report.inconclusive == nil)
-        #expect(report.coverage == .all)
-        let kind = report.findings.first?.kind
-        #expect((kind.map { .fails($0) } ?? .survives) == classic.expected, "\(report.text())")
+        let exploration = classic.exploration()
+        #expect(exploration.inconclusive == nil)
+        #expect(exploration.coverage == .all)
+        let kind = exploration.findings.first?.kind
+        #expect((kind.map { .fails($0) } ?? .survives) == classic.expected, "\(exploration.text())")
     }
 
     @Test("all names are different")

@@ -127,11 +127,11 @@ private struct Page {
         guard let classic = Classic.named(subject) else {
             throw Scenario.CheckFailure("\(place): there is no classic '\(subject)'")
         }
-        let report = classic.report()
-        let trace = try report.counterexample()
+        let exploration = classic.exploration()
+        let trace = try exploration.counterexample()
         let texts = [
-            "report": report.text(), "exploration.json": report.json,
-            "report.markdown": report.markdown, "table": trace?.table(),
+            "report": exploration.text(), "exploration.json": exploration.json,
+            "report.markdown": exploration.markdown, "table": trace?.table(),
             "trace.json": trace?.json, "trace.markdown": trace?.markdown,
         ]
         guard let text = texts[kind] ?? nil else {

@@ -19,23 +19,23 @@ struct Prediction {
             options.reduction = reduction
             options.maximumInterleavings = interleavings
             options.faults = faults
-            let report = explore(options: options, describe)
-            guard report.coverage == .all, !agrees(with: report) else { return nil }
-            let found = Prediction.outcomes(of: report)
+            let exploration = explore(options: options, describe)
+            guard exploration.coverage == .all, !agrees(with: exploration) else { return nil }
+            let found = Prediction.outcomes(of: exploration)
             return "program \(name)\n\(reduction ? "reduced: " : "")"
                 + "only the lab \(found.subtracting(outcomes)), "
-                + "only the model \(outcomes.subtracting(found)), \(report.summary)"
+                + "only the model \(outcomes.subtracting(found)), \(exploration.summary)"
         }
     }
 
-    private func agrees(with report: Exploration) -> Bool {
-        let hasRace = report.findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
-        return report.inconclusive == nil && Prediction.outcomes(of: report) == outcomes
+    private func agrees(with exploration: Exploration) -> Bool {
+        let hasRace = exploration.findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
+        return exploration.inconclusive == nil && Prediction.outcomes(of: exploration) == outcomes
             && races.contains(hasRace)
     }
 
-    private static func outcomes(of report: Exploration) -> Set<String> {
-        let isStuck = report.findings.contains { [.deadlock, .livelock].contains($0.kind) }
-        return Set(report.outcomes.keys).union(isStuck ? [deadlock] : [])
+    private static func outcomes(of exploration: Exploration) -> Set<String> {
+        let isStuck = exploration.findings.contains { [.deadlock, .livelock].contains($0.kind) }
+        return Set(exploration.outcomes.keys).union(isStuck ? [deadlock] : [])
     }
 }

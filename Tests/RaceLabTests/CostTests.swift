@@ -17,28 +17,28 @@ struct CostTests {
 
     @Test("no run of a classic repeats another one's interleaving", arguments: Classic.all)
     func classics(_ classic: Classic) {
-        let report = classic.report { $0.reduction = true }
-        #expect(report.redundant <= (Self.withReaders.contains(classic.name) ? 2 : 0))
+        let exploration = classic.exploration { $0.reduction = true }
+        #expect(exploration.redundant <= (Self.withReaders.contains(classic.name) ? 2 : 0))
     }
 
     @Test(
         "independent steps are explored in one order",
         arguments: [(2, 8), (3, 10), (8, 4)])
     func independent(threads: Int, steps: Int) {
-        let report = Self.reduced { scenario in
+        let exploration = Self.reduced { scenario in
             for thread in 0..<threads {
                 let counter = Counter()
                 scenario.thread("\(thread)") { for _ in 0..<steps { counter.value = 1 } }
             }
         }
-        #expect(report.survives && report.explored == 1 && report.redundant == 0)
+        #expect(exploration.survives && exploration.explored == 1 && exploration.redundant == 0)
     }
 
     /// Each of `threads` threads writes a variable that only the last thread reads. There is one
     /// interleaving for each set of writes that precede their reads.
     @Test("one reader and many writers", arguments: [2, 4, 8])
     func oneReader(writers: Int) {
-        let report = Self.reduced { scenario in
+        let exploration = Self.reduced { scenario in
             let cells = (0..<writers).map { _ in Box(Atomic(0)) }
             for (index, cell) in cells.enumerated() {
                 scenario.thread("\(index)") { cell.value.store(1, ordering: .relaxed) }
@@ -47,13 +47,13 @@ struct CostTests {
             scenario.thread("reader") { seen = cells.map { $0.value.load(ordering: .relaxed) } }
             scenario.outcome { "\(seen)" }
         }
-        #expect(report.explored == 1 << writers && report.outcomes.count == 1 << writers)
-        #expect(report.redundant == 0)
+        #expect(exploration.explored == 1 << writers && exploration.outcomes.count == 1 << writers)
+        #expect(exploration.redundant == 0)
     }
 
     @Test("an exchange that fails is a read", arguments: [(1, 2), (2, 1)])
     func failedExchange(expected: Int, explored: Int) {
-        let report = Self.reduced { scenario in
+        let exploration = Self.reduced { scenario in
             let word = Box(Atomic(0))
             for (index, expected) in [expected - 1, 2].enumerated() {
                 scenario.thread("\(index)") {
@@ -62,7 +62,7 @@ struct CostTests {
                 }
             }
         }
-        #expect(report.explored == explored && report.redundant == 0)
+        #expect(exploration.explored == explored && exploration.redundant == 0)
     }
 
     // MARK: The smallest counterexample
@@ -71,8 +71,8 @@ struct CostTests {
         "the smallest counterexample is computed from any that fails",
         arguments: Classic.all + SoundnessTests.reducible)
     func smallest(_ classic: Classic) {
-        let full = classic.report()
-        let reduced = classic.report { $0.reduction = true }
+        let full = classic.exploration()
+        let reduced = classic.exploration { $0.reduction = true }
         for finding in full.findings {
             let same = reduced.findings.first { $0.description == finding.description }
             #expect(same?.schedule.switches == finding.schedule.switches)

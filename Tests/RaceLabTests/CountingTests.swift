@@ -13,13 +13,13 @@ struct CountingTests {
         "every interleaving of m and n accesses once",
         arguments: [(1, 1, 2), (1, 4, 5), (2, 2, 6), (3, 4, 35), (5, 5, 252)])
     func twoThreads(first: Int, second: Int, expected: Int) {
-        let report = explore(options: .everyOrder) { scenario in
+        let exploration = explore(options: .everyOrder) { scenario in
             let (left, right) = (Cell(), Cell())
             scenario.thread("left") { for _ in 0..<first { left.value = 1 } }
             scenario.thread("right") { for _ in 0..<second { right.value = 1 } }
         }
-        #expect(report.survives)
-        #expect(report.explored == expected)
-        #expect(report.coverage == .all)
+        #expect(exploration.survives)
+        #expect(exploration.explored == expected)
+        #expect(exploration.coverage == .all)
     }
 }

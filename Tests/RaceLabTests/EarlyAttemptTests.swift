@@ -34,22 +34,22 @@ struct EarlyAttemptTests {
             Self.seesAndTries(WriterLock()), Self.seesAndTries(WriterLock(attemptsToRead: true)),
             Self.seesAndTries(WriterLock(holdsToRead: true)), Self.seesAndTries(Recursive()),
         ] {
-            let report = explore(options: options, describe)
-            #expect(report.survives, "\(report.summary)")
-            #expect(Set(report.outcomes.keys) == Set(all))
+            let exploration = explore(options: options, describe)
+            #expect(exploration.survives, "\(exploration.summary)")
+            #expect(Set(exploration.outcomes.keys) == Set(all))
         }
     }
 
     @Test("a reader's attempt succeeds while another reader holds the lock")
     func readers() {
-        let report = explore(
+        let exploration = explore(
             Self.seesAndTries(WriterLock(holdsToRead: true, attemptsToRead: true)))
-        #expect(Set(report.outcomes.keys) == ["down taken", "raised taken"])
+        #expect(Set(exploration.outcomes.keys) == ["down taken", "raised taken"])
     }
 
     @Test("an attempt after a join of the holder succeeds")
     func afterJoin() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock, seen) = (Shared(), NSLock(), Seen())
             scenario.thread("starter") {
                 let holder = ThreadEntryPointTests.start { lock.withLock { shared.value = 1 } }
@@ -61,12 +61,13 @@ struct EarlyAttemptTests {
             scenario.outcome { seen.text }
         }
         #expect(
-            Set(report.outcomes.keys) == ["taken taken", "refused taken"], "\(report.summary)")
+            Set(exploration.outcomes.keys) == ["taken taken", "refused taken"],
+            "\(exploration.summary)")
     }
 
     @Test("an attempt after a later release of the holder succeeds")
     func afterALaterRelease() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, inner, outer, seen) = (Shared(), NSLock(), NSLock(), Seen())
             scenario.thread("holder") {
                 outer.withLock { inner.withLock { shared.value = 1 } }
@@ -78,15 +79,15 @@ struct EarlyAttemptTests {
             scenario.outcome { seen.text }
         }
         #expect(
-            Set(report.outcomes.keys) == ["before taken", "before refused", "after taken"],
-            "\(report.summary)")
+            Set(exploration.outcomes.keys) == ["before taken", "before refused", "after taken"],
+            "\(exploration.summary)")
     }
 
     @Test("a loop of attempts ends", arguments: [false, true])
     func triesAgainAndAgain(reduction: Bool) {
         var options = Exploration.Options()
         options.reduction = reduction
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let (shared, lock, flag) = (Shared(), NSLock(), Box(Atomic(false)))
             scenario.thread("holder") {
                 lock.withLock {
@@ -104,8 +105,8 @@ struct EarlyAttemptTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.coverage == .all)
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.coverage == .all)
     }
 
     // MARK: Schedules
@@ -133,9 +134,9 @@ struct EarlyAttemptTests {
 
     @Test("the minus in a schedule marks the early attempt, and a replay reproduces it")
     func schedule() throws {
-        let report = explore(options: Self.options, Self.assumes)
-        let finding = try #require(report.findings.first { $0.kind == .failedCheck })
-        #expect(finding.schedule.text(threads: report.threads) == "HHAA-A")
+        let exploration = explore(options: Self.options, Self.assumes)
+        let finding = try #require(exploration.findings.first { $0.kind == .failedCheck })
+        #expect(finding.schedule.text(threads: exploration.threads) == "HHAA-A")
         #expect(finding.schedule.early == [3])
         let trace = try Exploration.replay("hhaa-a", Self.assumes)
         #expect(trace.scheduleText == "HHAA-A")

@@ -34,33 +34,33 @@ struct BlockedEntryPointTests {
     }
 
     private func expectBlocked(
-        _ report: Exploration, in function: String,
+        _ exploration: Exploration, in function: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        guard case .blocked(let thread, let place) = report.inconclusive else {
-            Issue.record("\(report.summary)", sourceLocation: sourceLocation)
+        guard case .blocked(let thread, let place) = exploration.inconclusive else {
+            Issue.record("\(exploration.summary)", sourceLocation: sourceLocation)
             return
         }
         #expect(thread == "blocked", sourceLocation: sourceLocation)
         let expected = Self.lines(function).map { "at EntryPointTestsBlocked.swift:\($0)" }
         #expect(expected.contains(place), "\(place)", sourceLocation: sourceLocation)
-        #expect(!report.survives, sourceLocation: sourceLocation)
+        #expect(!exploration.survives, sourceLocation: sourceLocation)
     }
 
     /// Checks that the lost thread does not affect the next exploration.
     private func expectNextExplorationWorks(sourceLocation: SourceLocation = #_sourceLocation) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
             for name in ["first", "second"] {
                 scenario.thread(name) { lock.withLock { shared.value += 1 } }
             }
         }
-        #expect(report.survives, "\(report.summary)", sourceLocation: sourceLocation)
+        #expect(exploration.survives, "\(exploration.summary)", sourceLocation: sourceLocation)
     }
 
     @Test("a thread that reads from a pipe")
     func blockedInRead() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("other") { shared.value = 1 }
             scenario.thread("blocked") {
@@ -68,13 +68,13 @@ struct BlockedEntryPointTests {
                 Self.readFromPipe()
             }
         }
-        expectBlocked(report, in: "readFromPipe")
+        expectBlocked(exploration, in: "readFromPipe")
         expectNextExplorationWorks()
     }
 
     @Test("a thread that waits for a signal of the operating system, and holds a lock")
     func blockedInSigwait() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
             scenario.thread("other") { lock.withLock { shared.value = 1 } }
             scenario.thread("blocked") {
@@ -84,13 +84,13 @@ struct BlockedEntryPointTests {
                 }
             }
         }
-        expectBlocked(report, in: "waitForSignal")
+        expectBlocked(exploration, in: "waitForSignal")
         expectNextExplorationWorks()
     }
 
     @Test("a thread that another thread has started")
     func startedThread() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 shared.value = 1
@@ -98,8 +98,8 @@ struct BlockedEntryPointTests {
                 shared.value = 2
             }
         }
-        guard case .blocked(let thread, _) = report.inconclusive else {
-            Issue.record("\(report.summary)")
+        guard case .blocked(let thread, _) = exploration.inconclusive else {
+            Issue.record("\(exploration.summary)")
             return
         }
         #expect(thread == "started thread 2")
@@ -122,8 +122,8 @@ struct BlockedEntryPointTests {
                 shared.other = 1
             }
         }
-        let report = explore(describe)
-        #expect(!report.survives)
+        let exploration = explore(describe)
+        #expect(!exploration.survives)
         var byte: UInt8 = 0
         _ = write(ends[1], &byte, 1)
         expectNextExplorationWorks()

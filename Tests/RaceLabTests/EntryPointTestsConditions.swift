@@ -63,15 +63,17 @@ struct ConditionEntryPointTests {
 
     @Test("a bounded buffer whose threads wait in a loop does not fail")
     func boundedBuffer() {
-        let report = oneProducerTwoConsumers(waitsInLoop: true)
-        #expect(report.inconclusive == nil && report.failing == 0, "\(report.summary)")
+        let exploration = oneProducerTwoConsumers(waitsInLoop: true)
+        #expect(
+            exploration.inconclusive == nil && exploration.failing == 0, "\(exploration.summary)")
     }
 
     @Test("with `if` instead of `while` a thread takes an item that is not there")
     func ifInPlaceOfWhile() {
-        let report = oneProducerTwoConsumers(waitsInLoop: false)
+        let exploration = oneProducerTwoConsumers(waitsInLoop: false)
         #expect(
-            report.reasons(.failedCheck).contains("took what was not there"), "\(report.summary)")
+            exploration.reasons(.failedCheck).contains("took what was not there"),
+            "\(exploration.summary)")
     }
 
     private func waitForFlag(lookingUnderLock: Bool) -> Exploration {
@@ -100,15 +102,15 @@ struct ConditionEntryPointTests {
     @Test("a signal that finds no waiting thread is lost")
     func lostWakeUp() {
         #expect(waitForFlag(lookingUnderLock: true).survives)
-        let report = waitForFlag(lookingUnderLock: false)
-        let reason = report.reasons(.deadlock).first
-        #expect(reason?.hasSuffix("to be woken by a signal") == true, "\(report.summary)")
+        let exploration = waitForFlag(lookingUnderLock: false)
+        let reason = exploration.reasons(.deadlock).first
+        #expect(reason?.hasSuffix("to be woken by a signal") == true, "\(exploration.summary)")
         #expect(reason?.contains("'waiter' waits at EntryPointTestsConditions.swift:") == true)
     }
 
     @Test("one signal wakes one thread")
     func signalWakesOne() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let condition = NSCondition()
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -119,13 +121,13 @@ struct ConditionEntryPointTests {
             }
             scenario.thread("signaller") { condition.signal() }
         }
-        #expect(report.passingSchedule == nil, "\(report.summary)")
-        #expect(report.findings.allSatisfy { $0.kind == .deadlock }, "\(report.summary)")
+        #expect(exploration.passingSchedule == nil, "\(exploration.summary)")
+        #expect(exploration.findings.allSatisfy { $0.kind == .deadlock }, "\(exploration.summary)")
     }
 
     @Test("a signal wakes the thread that has waited longest")
     func signalWakesFirst() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let condition = NSCondition()
             let (waiting, woken) = (Scenario.Log<String>(), Scenario.Log<String>())
             for name in ["first", "second"] {
@@ -148,13 +150,13 @@ struct ConditionEntryPointTests {
             }
             scenario.outcome { "\(woken.entries)" }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.outcomes.count == 3, "\(report.outcomes)")
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.outcomes.count == 3, "\(exploration.outcomes)")
     }
 
     @Test("a wait times out if no thread signals, and only then")
     func timedWait() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, condition) = (Shared(), NSCondition())
             scenario.thread("waiter") {
                 condition.lock()
@@ -168,13 +170,13 @@ struct ConditionEntryPointTests {
             }
             scenario.outcome { ["never waited", "was woken", "gave up"][shared.other] }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(Set(report.outcomes.keys) == ["was woken", "gave up"])
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(Set(exploration.outcomes.keys) == ["was woken", "gave up"])
     }
 
     @Test("a thread that is woken in time competes for the lock like any other")
     func wokenInTime() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, condition) = (Shared(), NSCondition())
             scenario.thread("waiter") {
                 condition.lock()
@@ -188,14 +190,16 @@ struct ConditionEntryPointTests {
                 DispatchSemaphore(value: 0).wait()
             }
         }
-        #expect(report.inconclusive == nil, "\(report.summary)")
-        #expect(report.findings.map(\.kind).allSatisfy { $0 == .deadlock }, "\(report.summary)")
-        #expect(report.passingSchedule == nil)
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(
+            exploration.findings.map(\.kind).allSatisfy { $0 == .deadlock },
+            "\(exploration.summary)")
+        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("repeated signals wake threads that begin to wait in between")
     func signalsInALoop() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (isDone, condition) = (Box(Atomic(false)), NSCondition())
             scenario.thread("signaller") {
                 while !isDone.value.load(ordering: .relaxed) { condition.broadcast() }
@@ -207,12 +211,12 @@ struct ConditionEntryPointTests {
                 isDone.value.store(true, ordering: .relaxed)
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("an NSConditionLock waits for its value")
     func conditionLock() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSConditionLock(condition: 0))
             scenario.thread("second") {
                 // Without a date, Foundation for Linux converts the distant future to nanoseconds.
@@ -228,12 +232,12 @@ struct ConditionEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.items == [1, 2], "out of order") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("a semaphore of one is a lock; a semaphore of two is not", arguments: [1, 2])
     func semaphoreAsLock(count: Int) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: count))
             for name in ["left", "right"] {
                 scenario.thread(name) {
@@ -243,14 +247,14 @@ struct ConditionEntryPointTests {
                 }
             }
         }
-        #expect(report.survives == (count == 1), "\(report.summary)")
-        #expect(report.reasons(.overlap).isEmpty == (count == 1))
+        #expect(exploration.survives == (count == 1), "\(exploration.summary)")
+        #expect(exploration.reasons(.overlap).isEmpty == (count == 1))
     }
 
     @Test("a semaphore that no thread signals: a deadlock")
     func semaphoreForEver() {
         var lastWait = ""
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let semaphore = DispatchSemaphore(value: 1)
             lastWait = place(3)
             scenario.thread("only") {
@@ -259,14 +263,14 @@ struct ConditionEntryPointTests {
             }
         }
         #expect(
-            report.reasons(.deadlock) == [
+            exploration.reasons(.deadlock) == [
                 "'only' waits at \(lastWait) for a semaphore to be signalled"
-            ], "\(report.summary)")
+            ], "\(exploration.summary)")
     }
 
     @Test("what precedes a signal happens before what follows the wait")
     func semaphoreOrders() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
             scenario.thread("maker") {
                 shared.value = 1
@@ -277,7 +281,7 @@ struct ConditionEntryPointTests {
                 shared.value += 1
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("an attempt on a semaphore does not wait; a wait with a time-out ends")
@@ -305,7 +309,7 @@ struct ConditionEntryPointTests {
 
     @Test("a time-out fires only when no other thread is enabled, not even to release a lock")
     func releasedWhenTimeIsUp() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (lock, shared, semaphore) = (NSLock(), Shared(), DispatchSemaphore(value: 0))
             scenario.thread("holder") { lock.withLock {} }
             scenario.thread("waiting") {
@@ -314,6 +318,6 @@ struct ConditionEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.isReady, "somebody could still go on") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 }

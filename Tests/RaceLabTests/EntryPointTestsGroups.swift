@@ -8,7 +8,7 @@ import Testing
 struct GroupEntryPointTests {
     @Test("what a thread does before it leaves a group happens before the end of a wait")
     func wait() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             group.enter()
             scenario.thread("worker") {
@@ -21,12 +21,12 @@ struct GroupEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "it did not wait") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("a group that is left too early does not prevent a data race")
     func leftTooEarly() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             group.enter()
             scenario.thread("worker") {
@@ -38,12 +38,14 @@ struct GroupEntryPointTests {
                 shared.value = 2
             }
         }
-        #expect(!report.findings.isEmpty && report.passingSchedule == nil, "\(report.text())")
+        #expect(
+            !exploration.findings.isEmpty && exploration.passingSchedule == nil,
+            "\(exploration.text())")
     }
 
     @Test("two workers, one of which enters too late: the wait may end without it")
     func enteredTooLate() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -58,7 +60,7 @@ struct GroupEntryPointTests {
             }
             scenario.outcome { "\(log.entries.firstIndex(of: "waiter") ?? -1)" }
         }
-        #expect(report.survives && report.outcomes.keys.sorted() == ["0", "1", "2"])
+        #expect(exploration.survives && exploration.outcomes.keys.sorted() == ["0", "1", "2"])
     }
 
     @Test("a group that is never left: a deadlock, with its place")
@@ -73,16 +75,16 @@ struct GroupEntryPointTests {
                 group.wait()
             }
         }
-        let report = explore(describe)
-        #expect(report.reasons(.deadlock) == ["'waiter' waits at \(line) for work to finish"])
-        let trace = try #require(try report.counterexample())
+        let exploration = explore(describe)
+        #expect(exploration.reasons(.deadlock) == ["'waiter' waits at \(line) for work to finish"])
+        let trace = try #require(try exploration.counterexample())
         #expect(trace.waiting.map(\.cause) == [.completion])
         #expect(trace.steps.map(\.kind) == [.modify, .enter])
     }
 
     @Test("a wait with a time-out, and one that does not block")
     func timeouts() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             group.enter()
             scenario.thread("leaver") { group.leave() }
@@ -90,8 +92,8 @@ struct GroupEntryPointTests {
             scenario.thread("patient") { log.append("\(group.wait(timeout: .now() + 1))") }
             scenario.outcome { log.entries.sorted().joined(separator: " ") }
         }
-        #expect(Set(report.outcomes.keys) == ["success success", "success timedOut"])
-        #expect(report.inconclusive == nil)
+        #expect(Set(exploration.outcomes.keys) == ["success success", "success timedOut"])
+        #expect(exploration.inconclusive == nil)
         let alone = explore { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             scenario.thread("only") {
@@ -105,7 +107,7 @@ struct GroupEntryPointTests {
 
     @Test("work that is sent as part of a group", arguments: [true, false])
     func async(waits: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             let queues = [DispatchQueue(label: "serial"), .global()]
             scenario.thread("sender") {
@@ -120,15 +122,18 @@ struct GroupEntryPointTests {
                     shared.value == 2 && shared.other == 2, "an increment was lost")
             }
         }
-        #expect(report.survives == waits && report.inconclusive == nil, "\(report.text())")
-        #expect(waits || report.reasons(.dataRace).count + report.reasons(.overlap).count > 0)
+        #expect(
+            exploration.survives == waits && exploration.inconclusive == nil,
+            "\(exploration.text())")
+        #expect(
+            waits || exploration.reasons(.dataRace).count + exploration.reasons(.overlap).count > 0)
     }
 
     @Test(
         "the notification of a group is sent when it has finished, once, and sees all its work",
         arguments: ["serial", "main", "global"])
     func notify(on name: String) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = Self.queue(name)
             let (group, shared, log) = (DispatchGroup(), Shared(), Scenario.Log<Int>())
             for _ in 1...2 { group.enter() }
@@ -145,8 +150,8 @@ struct GroupEntryPointTests {
             }
             scenario.check { try Scenario.require(log.entries == [2], "\(log.entries)") }
         }
-        #expect(report.survives, "\(report.text())")
-        #expect(report.explored > 3)
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(exploration.explored > 3)
     }
 
     private static func queue(_ name: String) -> DispatchQueue {
@@ -159,7 +164,7 @@ struct GroupEntryPointTests {
 
     @Test("when a group is used again, each notification follows its own round")
     func usedAgain() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             let queue = DispatchQueue(label: "serial")
             scenario.thread("only") {
@@ -174,12 +179,12 @@ struct GroupEntryPointTests {
                 try Scenario.require(log.entries == ["one", "two", "at once"], "\(log.entries)")
             }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("a group's notification does not wait for later work")
     func doesNotSeeLater() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             group.enter()
             group.notify(queue: .global()) { shared.value += 1 }
@@ -188,12 +193,12 @@ struct GroupEntryPointTests {
                 shared.value += 1
             }
         }
-        #expect(!report.findings.isEmpty, "\(report.text())")
+        #expect(!exploration.findings.isEmpty, "\(exploration.text())")
     }
 
     @Test("work on a queue waits for work on the same queue: a deadlock")
     func waitsOnItsQueue() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, queue) = (DispatchGroup(), DispatchQueue(label: "serial"))
             let shared = Shared()
             scenario.thread("sender") {
@@ -203,13 +208,13 @@ struct GroupEntryPointTests {
                 }
             }
         }
-        #expect(report.reasons(.deadlock).count == 1 && report.passingSchedule == nil)
-        #expect(report.reasons(.deadlock).first?.contains("for work to finish") == true)
+        #expect(exploration.reasons(.deadlock).count == 1 && exploration.passingSchedule == nil)
+        #expect(exploration.reasons(.deadlock).first?.contains("for work to finish") == true)
     }
 
     @Test("a group with barriers", arguments: [true, false])
     func barriers(isBarrier: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             scenario.thread("sender") {
@@ -222,12 +227,12 @@ struct GroupEntryPointTests {
                 shared.value += 1
             }
         }
-        #expect(report.survives == isBarrier, "\(report.text())")
+        #expect(exploration.survives == isBarrier, "\(exploration.text())")
     }
 
     @Test("`all`, as most libraries build it", arguments: [true, false])
     func all(isLocked: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared, lock) = (DispatchGroup(), Shared(), NSLock())
             let log = Scenario.Log<[Int]>()
             for number in 1...2 {
@@ -242,13 +247,13 @@ struct GroupEntryPointTests {
             group.notify(queue: .main) { log.append(shared.items.sorted()) }
             scenario.check { try Scenario.require(log.entries == [[1, 2]], "\(log.entries)") }
         }
-        #expect(report.survives == isLocked, "\(report.text())")
-        #expect(report.inconclusive == nil)
+        #expect(exploration.survives == isLocked, "\(exploration.text())")
+        #expect(exploration.inconclusive == nil)
     }
 
     @Test("a group that work sent during set-up leaves")
     func leftDuringSetUp() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             DispatchQueue.global().async(group: group) { shared.value += 1 }
             group.notify(queue: .main) { shared.value += 1 }
@@ -259,7 +264,7 @@ struct GroupEntryPointTests {
                 try Scenario.require(shared.value == 3, "\(shared.value)")
             }
         }
-        #expect(report.survives && report.explored == 1, "\(report.text())")
+        #expect(exploration.survives && exploration.explored == 1, "\(exploration.text())")
     }
 
     @Test(
@@ -267,7 +272,7 @@ struct GroupEntryPointTests {
     func leftTooOften() {
         var options = Exploration.Options()
         options.isolation = .childProcess()
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             scenario.thread("first") {
                 group.enter()
@@ -276,7 +281,7 @@ struct GroupEntryPointTests {
             }
             scenario.thread("second") { group.leave() }
         }
-        #expect(report.findings.first?.kind == .crash, "\(report.text())")
+        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
     }
 
     @Test("a group that was entered before the scenario is inconclusive")
@@ -284,11 +289,11 @@ struct GroupEntryPointTests {
         let group = DispatchGroup()
         group.enter()
         defer { group.leave() }
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             scenario.thread("only") { group.wait() }
         }
-        guard case .uncontrolled(_, let place)? = report.inconclusive else {
-            Issue.record("\(report.text())")
+        guard case .uncontrolled(_, let place)? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
         #expect(place.contains("EntryPointTestsGroups.swift"))
@@ -298,7 +303,7 @@ struct GroupEntryPointTests {
     func reduced(reduction: Bool) {
         var options = Exploration.Options()
         options.reduction = reduction
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             group.enter()
             scenario.thread("leaver") {
@@ -313,7 +318,7 @@ struct GroupEntryPointTests {
             scenario.outcome { log.entries.joined() }
         }
         // "a" comes before "c", and a successful wait comes after "a".
-        let orders = Set(report.outcomes.keys)
+        let orders = Set(exploration.outcomes.keys)
         let all =
             Self.orders(of: ["a", "b", "c", "true"]) + Self.orders(of: ["a", "b", "c", "false"])
         let possible = all.filter { order in
@@ -321,7 +326,7 @@ struct GroupEntryPointTests {
             return at("a") < at("b") && at("a") < at("c")
                 && (at("true") < 0 || at("a") < at("true"))
         }
-        #expect(orders == Set(possible.map { $0.joined() }), "\(report.text())")
+        #expect(orders == Set(possible.map { $0.joined() }), "\(exploration.text())")
     }
 
     private static func orders(of words: [String]) -> [[String]] {
@@ -336,7 +341,7 @@ struct GroupEntryPointTests {
 struct WorkItemEntryPointTests {
     @Test("a thread that waits for an item sees what the item did", arguments: [true, false])
     func wait(waits: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 let item = DispatchWorkItem { shared.value = 1 }
@@ -346,24 +351,26 @@ struct WorkItemEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
-        #expect(report.survives == waits && report.inconclusive == nil, "\(report.text())")
+        #expect(
+            exploration.survives == waits && exploration.inconclusive == nil,
+            "\(exploration.text())")
     }
 
     @Test("a notification of an item runs after it, and once")
     func notify() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("observer") { item.notify(queue: .main) { log.append(shared.value) } }
             scenario.thread("sender") { DispatchQueue.global().async(execute: item) }
             scenario.check { try Scenario.require(log.entries == [1], "\(log.entries)") }
         }
-        #expect(report.survives && report.explored > 1, "\(report.text())")
+        #expect(exploration.survives && exploration.explored > 1, "\(exploration.text())")
     }
 
     @Test("an item that is canceled in time does nothing, but finishes")
     func cancel() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<String>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("sender") {
@@ -374,24 +381,24 @@ struct WorkItemEntryPointTests {
             scenario.thread("canceler") { item.cancel() }
             scenario.outcome { "\(log.entries)" }
         }
-        #expect(report.survives, "\(report.text())")
-        #expect(Set(report.outcomes.keys) == [#"["0"]"#, #"["1"]"#])
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(Set(exploration.outcomes.keys) == [#"["0"]"#, #"["1"]"#])
     }
 
     @Test("an item can check repeatedly whether it is canceled")
     func isCancelled() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             let item = DispatchWorkItem {}
             scenario.thread("poller") { while !item.isCancelled { _ = shared.value } }
             scenario.thread("canceler") { item.cancel() }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("an item that is performed directly")
     func perform() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("performer") { item.perform() }
@@ -401,35 +408,37 @@ struct WorkItemEntryPointTests {
             }
             scenario.outcome { "\(log.entries)" }
         }
-        #expect(report.survives && report.outcomes.keys.sorted() == ["[1]"], "\(report.text())")
+        #expect(
+            exploration.survives && exploration.outcomes.keys.sorted() == ["[1]"],
+            "\(exploration.text())")
     }
 
     @Test("an item that is performed directly, after a possible cancellation, is inconclusive")
     func performOrCancel() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("performer") { item.perform() }
             scenario.thread("canceler") { item.cancel() }
         }
-        guard case .uncontrolled? = report.inconclusive else {
-            Issue.record("\(report.text())")
+        guard case .uncontrolled? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
     }
 
     @Test("an item that is never performed: a deadlock")
     func neverDone() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let item = DispatchWorkItem {}
             scenario.thread("waiter") { item.wait() }
         }
-        #expect(report.reasons(.deadlock).first?.hasSuffix("for work to finish") == true)
+        #expect(exploration.reasons(.deadlock).first?.hasSuffix("for work to finish") == true)
     }
 
     @Test("an item keeps its barrier flag", arguments: [true, false])
     func barrier(isBarrier: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             scenario.thread("sender") {
@@ -447,7 +456,7 @@ struct WorkItemEntryPointTests {
                 queue.sync(execute: item)
             }
         }
-        #expect(report.survives == isBarrier, "\(report.text())")
+        #expect(exploration.survives == isBarrier, "\(exploration.text())")
     }
 }
 
@@ -455,7 +464,7 @@ struct WorkItemEntryPointTests {
 struct ConcurrentPerformTests {
     @Test("two rounds run concurrently", arguments: [true, false])
     func twoAtOnce(isLocked: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
             scenario.thread("only") {
                 DispatchQueue.concurrentPerform(iterations: 2) { _ in
@@ -467,13 +476,13 @@ struct ConcurrentPerformTests {
             }
             scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
         }
-        #expect(report.survives == isLocked, "\(report.text())")
-        #expect(report.inconclusive == nil && report.explored > 1)
+        #expect(exploration.survives == isLocked, "\(exploration.text())")
+        #expect(exploration.inconclusive == nil && exploration.explored > 1)
     }
 
     @Test("each round has its number, and sees what happened before the call")
     func numbers() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             scenario.thread("only") {
                 shared.value = 1
@@ -482,14 +491,14 @@ struct ConcurrentPerformTests {
             }
             scenario.outcome { log.entries.map(String.init).joined() }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
         let orders = ["012", "021", "102", "120", "201", "210"].map { $0 + "9" }
-        #expect(Set(report.outcomes.keys) == Set(orders))
+        #expect(Set(exploration.outcomes.keys) == Set(orders))
     }
 
     @Test("a single round, or none, runs on the calling thread", arguments: 0...1)
     func few(count: Int) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSRecursiveLock())
             scenario.thread("only") {
                 lock.withLock {
@@ -500,12 +509,12 @@ struct ConcurrentPerformTests {
             }
             scenario.check { try Scenario.require(shared.value == count, "\(shared.value)") }
         }
-        #expect(report.survives && report.threads == ["only"], "\(report.text())")
+        #expect(exploration.survives && exploration.threads == ["only"], "\(exploration.text())")
     }
 
     @Test("rounds that wait for each other in opposite order: a deadlock")
     func deadlock() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let locks = [NSLock(), NSLock()]
             scenario.thread("only") {
                 DispatchQueue.concurrentPerform(iterations: 2) { number in
@@ -513,25 +522,26 @@ struct ConcurrentPerformTests {
                 }
             }
         }
-        let reason = report.reasons(.deadlock).first ?? report.summary
+        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
         #expect(reason.contains("'only' waits at ") && reason.contains(" to end"), "\(reason)")
-        #expect(report.passingSchedule != nil)
+        #expect(exploration.passingSchedule != nil)
     }
 
     @Test("too many rounds: inconclusive, and the process continues")
     func tooMany() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("only") {
                 DispatchQueue.concurrentPerform(iterations: 5_000) { _ in shared.value += 1 }
             }
         }
-        #expect(report.inconclusive == .tooManyThreads(thread: "only"), "\(report.text())")
+        #expect(
+            exploration.inconclusive == .tooManyThreads(thread: "only"), "\(exploration.text())")
     }
 
     @Test("nested rounds, and two threads that both start rounds")
     func nested() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
             scenario.thread("only") {
                 DispatchQueue.concurrentPerform(iterations: 2) { outer in
@@ -544,12 +554,12 @@ struct ConcurrentPerformTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("during set-up and in a check, rounds run one after the other")
     func betweenRuns() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, before) = (Shared(), Shared())
             DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
             scenario.thread("only") { shared.value = before.value }
@@ -558,7 +568,7 @@ struct ConcurrentPerformTests {
                 try Scenario.require(shared.value == 100 && before.value == 200, "\(before.value)")
             }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("a work item that is never performed, beside an unused group")

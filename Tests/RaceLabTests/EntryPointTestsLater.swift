@@ -10,7 +10,7 @@ struct DelayedWorkTests {
     @Test(
         "it runs at any point that is not ordered with it", arguments: ["main", "global", "serial"])
     func anyTime(queue name: String) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let log = Scenario.Log<String>()
             let queue = DelayedWorkTests.queue(name)
             scenario.thread("sender") {
@@ -20,8 +20,8 @@ struct DelayedWorkTests {
             }
             scenario.outcome { log.entries.joined(separator: " ") }
         }
-        #expect(report.survives, "\(report.text())")
-        #expect(Set(report.outcomes.keys) == ["a later b", "a b later"])
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(Set(exploration.outcomes.keys) == ["a later b", "a b later"])
     }
 
     private static func queue(_ name: String) -> DispatchQueue {
@@ -34,7 +34,7 @@ struct DelayedWorkTests {
 
     @Test("it sees what was done before it was sent, and races with later accesses")
     func order() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 shared.value = 1
@@ -43,7 +43,7 @@ struct DelayedWorkTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
         let race = explore { scenario in
             let shared = Shared()
             scenario.thread("sender") {
@@ -57,7 +57,7 @@ struct DelayedWorkTests {
     @Test(
         "a thread can wait for it", arguments: ["semaphore", "group", "condition"])
     func waits(for kind: String) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
             let (condition, shared) = (NSCondition(), Shared())
             group.enter()
@@ -77,12 +77,12 @@ struct DelayedWorkTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("a delayed work item can be canceled until it begins")
     func canceled() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 let item = DispatchWorkItem { shared.value = 1 }
@@ -91,13 +91,13 @@ struct DelayedWorkTests {
             }
             scenario.outcome { "\(shared.value)" }
         }
-        #expect(report.survives, "\(report.text())")
-        #expect(Set(report.outcomes.keys) == ["0", "1"])
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(Set(exploration.outcomes.keys) == ["0", "1"])
     }
 
     @Test("delayed work that is sent during set-up runs concurrently with the threads")
     func duringSetUp() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (log, shared) = (Scenario.Log<String>(), Shared())
             DispatchQueue.main.asyncAfter(deadline: .now() + 1) { log.append("later") }
             scenario.thread("only") {
@@ -107,13 +107,13 @@ struct DelayedWorkTests {
             }
             scenario.outcome { log.entries.joined(separator: " ") }
         }
-        #expect(report.survives, "\(report.text())")
-        #expect(Set(report.outcomes.keys) == ["later a b", "a later b", "a b later"])
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(Set(exploration.outcomes.keys) == ["later a b", "a later b", "a b later"])
     }
 
     @Test("work that is sent for a time in the distant future never runs")
     func never() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("only") {
                 DispatchQueue.global().asyncAfter(deadline: .distantFuture) { shared.value = 1 }
@@ -121,7 +121,7 @@ struct DelayedWorkTests {
             }
             scenario.check { try Scenario.require(shared.value == 0, "it was done") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("an interleaving with delayed work can be replayed")
@@ -201,19 +201,19 @@ struct UncontrolledTests {
         return options
     }
 
-    private func expectNamed(_ report: Exploration, _ words: String, line: Int = #line) {
-        guard case .uncontrolled(let what, let place)? = report.inconclusive else {
-            Issue.record("\(report.text())")
+    private func expectNamed(_ exploration: Exploration, _ words: String, line: Int = #line) {
+        guard case .uncontrolled(let what, let place)? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
         #expect(what.contains(words), "\(what)")
         #expect(place.hasPrefix("EntryPointTestsLater.swift:"), "\(place)")
-        #expect(!report.survives)
+        #expect(!exploration.survives)
     }
 
     @Test("in a thread", arguments: cases)
     func inThread(_ example: Case) {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let shared = Shared()
             scenario.thread("maker") {
                 shared.value += 1
@@ -222,27 +222,27 @@ struct UncontrolledTests {
             }
             scenario.thread("other") { shared.other = 1 }
         }
-        expectNamed(report, example.words)
+        expectNamed(exploration, example.words)
     }
 
     @Test("during set-up", arguments: tasks + cases)
     func inSetUp(_ example: Case) {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let shared = Shared()
             example.make(shared)
             scenario.thread("only") { shared.other = 1 }
         }
-        expectNamed(report, example.words)
+        expectNamed(exploration, example.words)
     }
 
     @Test("in a check")
     func inCheck() {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let shared = Shared()
             scenario.thread("only") { shared.other = 1 }
             scenario.check { Task { await Self.signaled(shared) } }
         }
-        expectNamed(report, "task")
+        expectNamed(exploration, "task")
     }
 
     private final class Waiting: Sendable {
@@ -256,29 +256,29 @@ struct UncontrolledTests {
             await withCheckedContinuation { inner in waiting.continuation.withLock { $0 = inner } }
         }
         while waiting.continuation.withLock({ $0 == nil }) { await Task.yield() }
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("resumer") {
                 shared.value = 1
                 waiting.continuation.withLock { $0 }?.resume()
             }
         }
-        expectNamed(report, "task")
+        expectNamed(exploration, "task")
     }
 
     @Test("a thread that is started during set-up", arguments: [true, false])
     func threadOfSetUp(isJoined: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             let thread = ThreadEntryPointTests.start { shared.value += 1 }
             if isJoined { pthread_join(thread, nil) } else { pthread_detach(thread) }
             scenario.thread("only") { shared.other = 1 }
         }
         if isJoined {
-            #expect(report.survives, "\(report.text())")
+            #expect(exploration.survives, "\(exploration.text())")
         } else {
-            guard case .uncontrolled? = report.inconclusive else {
-                Issue.record("\(report.text())")
+            guard case .uncontrolled? = exploration.inconclusive else {
+                Issue.record("\(exploration.text())")
                 return
             }
         }
@@ -291,7 +291,7 @@ struct UncontrolledTests {
     func signalledOutside(kind: String) {
         let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
         let group = DispatchGroup()
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("waiter") {
                 shared.value = 1
@@ -305,32 +305,32 @@ struct UncontrolledTests {
             }
             scenario.thread("other") { shared.other = 1 }
         }
-        expectNamed(report, "outside of the scenario")
+        expectNamed(exploration, "outside of the scenario")
     }
 
     @Test("a semaphore in a global, even if the scenario is the first to use it")
     func globalSemaphore() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             scenario.thread("waiter") { Self.semaphore.wait() }
         }
-        expectNamed(report, "a semaphore that was made outside")
+        expectNamed(exploration, "a semaphore that was made outside")
     }
 
     nonisolated(unsafe) private static var isReady = false
 
     @Test("waiting for a change of a global")
     func globalFlag() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             scenario.thread("waiter") { while !Self.isReady {} }
         }
-        expectNamed(report, "a change of a global")
+        expectNamed(exploration, "a change of a global")
     }
 
     @Test(
         "the same, made by the scenario: a deadlock",
         arguments: ["semaphore", "condition", "group"])
     func signalledInside(kind: String) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
             let group = DispatchGroup()
             group.enter()
@@ -342,7 +342,7 @@ struct UncontrolledTests {
                 }
             }
         }
-        #expect(report.inconclusive == nil && report.findings.map(\.kind) == [.deadlock])
+        #expect(exploration.inconclusive == nil && exploration.findings.map(\.kind) == [.deadlock])
     }
 
     @MainActor private final class Model {

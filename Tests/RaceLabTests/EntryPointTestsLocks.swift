@@ -27,7 +27,7 @@ extension Exploration {
 struct LockEntryPointTests {
     @Test("an NSLock prevents a data race")
     func lockKeepsApart() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -38,13 +38,13 @@ struct LockEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.explored > 1)
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.explored > 1)
     }
 
     @Test("two NSLocks do not prevent a data race")
     func differentLocks() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             for name in ["first", "second"] {
                 let lock = NSLock()
@@ -52,13 +52,13 @@ struct LockEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     @Test("two NSLocks taken in opposite order: a deadlock that names all places")
     func oppositeOrder() {
         var places: [String] = []
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (one, two) = (NSLock(), NSLock())
             places = [place(2), place(3), place(8), place(9)]
             scenario.thread("there") {
@@ -77,13 +77,13 @@ struct LockEntryPointTests {
         let expected =
             "'there' waits at \(places[1]) for the lock that 'back' took at \(places[2]); "
             + "'back' waits at \(places[3]) for the lock that 'there' took at \(places[0])"
-        #expect(report.reasons(.deadlock) == [expected], "\(report.summary)")
+        #expect(exploration.reasons(.deadlock) == [expected], "\(exploration.summary)")
     }
 
     @Test("withLock, which is inlined without lines, is reported at its caller")
     func withLockInsideItself() {
         var places: [String] = []
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
             places = [place(2), place(3)]
             scenario.thread("only") {
@@ -94,26 +94,26 @@ struct LockEntryPointTests {
         }
         let expected =
             "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
-        #expect(report.reasons(.deadlock) == [expected], "\(report.summary)")
+        #expect(exploration.reasons(.deadlock) == [expected], "\(exploration.summary)")
     }
 
     @Test("a lock that outlives the scenario is free again after a deadlock")
     func survivingLock() {
         let (one, two) = (NSLock(), NSLock())
         for _ in 1...2 {
-            let report = explore { scenario in
+            let exploration = explore { scenario in
                 scenario.thread("there") { one.withLock { two.withLock {} } }
                 scenario.thread("back") { two.withLock { one.withLock {} } }
                 scenario.check { one.withLock { two.withLock {} } }
             }
-            #expect(report.inconclusive == nil, "\(report.summary)")
-            #expect(report.reasons(.deadlock).count == 1)
+            #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+            #expect(exploration.reasons(.deadlock).count == 1)
         }
     }
 
     @Test("a recursive lock can be taken again by its owner, and needs as many releases")
     func recursiveLock() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSRecursiveLock())
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -122,13 +122,13 @@ struct LockEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("a plain lock cannot be taken again by its owner")
     func plainLockTwice() {
         var places: [String] = []
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let lock = NSLock()
             places = [place(2), place(3)]
             scenario.thread("only") {
@@ -137,14 +137,14 @@ struct LockEntryPointTests {
             }
         }
         #expect(
-            report.reasons(.deadlock) == [
+            exploration.reasons(.deadlock) == [
                 "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
-            ], "\(report.summary)")
+            ], "\(exploration.summary)")
     }
 
     @Test("an attempt succeeds or fails, depending on which thread comes first")
     func tryLock() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), NSLock())
             let log = Scenario.Log<Bool>()
             scenario.thread("holder") { lock.withLock { shared.value = 1 } }
@@ -155,8 +155,8 @@ struct LockEntryPointTests {
             }
             scenario.outcome { "\(log.entries[0])" }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(Set(report.outcomes.keys) == ["true", "false"])
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(Set(exploration.outcomes.keys) == ["true", "false"])
     }
 
     @Test("a wait times out if no thread releases the lock, and only then")
@@ -190,7 +190,7 @@ struct LockEntryPointTests {
 
     @Test("an attempt that is followed by a wait at the same place is no loop")
     func lockBeforeCrosswise() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let locks = [NSLock(), NSLock()]
             for (name, own, other) in [("first", 0, 1), ("second", 1, 0)] {
                 scenario.thread(name) {
@@ -207,7 +207,7 @@ struct LockEntryPointTests {
                 lock.unlock()
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     /// A readers-writer lock on the heap, where its address never changes.
@@ -236,7 +236,7 @@ struct LockEntryPointTests {
 
     @Test("readers share the lock, a writer excludes all others")
     func readersAndWriter() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), ReadersAndWriters())
             let log = Scenario.Log<String>()
             for name in ["first", "second"] {
@@ -251,31 +251,31 @@ struct LockEntryPointTests {
             scenario.thread("writer") { lock.write { shared.value += 1 } }
             scenario.outcome { log.entries.joined(separator: " ") }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(Set(report.outcomes.keys) == ["in out in out", "in in out out"])
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(Set(exploration.outcomes.keys) == ["in out in out", "in in out out"])
     }
 
     @Test("two threads that write under the read lock race")
     func modifyingReaders() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, lock) = (Shared(), ReadersAndWriters())
             for name in ["first", "second"] {
                 scenario.thread(name) { lock.read { shared.value += 1 } }
             }
         }
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
         // Even if one thread releases the lock long before the other takes it.
-        #expect(report.passingSchedule == nil)
+        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("a reader blocks a writer, and is named when both wait forever")
     func readerBlocksWriter() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (lock, gate) = (ReadersAndWriters(), NSLock())
             scenario.thread("reader") { lock.read { gate.withLock {} } }
             scenario.thread("writer") { gate.withLock { lock.write {} } }
         }
-        #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
-        #expect(report.reasons(.deadlock).first?.contains("that 'reader' took at") == true)
+        #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.summary)")
+        #expect(exploration.reasons(.deadlock).first?.contains("that 'reader' took at") == true)
     }
 }

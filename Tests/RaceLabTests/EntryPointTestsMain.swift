@@ -20,7 +20,7 @@ struct MainQueueTests {
 
     @Test("code that is isolated to the main actor runs there, with all checks of Swift 6")
     func mainActor() {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let (model, log) = (Model(), Scenario.Log<Int>())
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -32,14 +32,14 @@ struct MainQueueTests {
             }
             scenario.check { try Scenario.require(log.entries == [1, 2], "\(log.entries)") }
         }
-        #expect(report.survives && report.explored > 1, "\(report.text())")
+        #expect(exploration.survives && exploration.explored > 1, "\(exploration.text())")
     }
 
     @Test("checks for the main thread succeed there", arguments: [true, false])
     func checks(isSync: Bool) {
         let key = DispatchSpecificKey<Int>()
         DispatchQueue.main.setSpecific(key: key, value: 7)
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let (model, log) = (Model(), Scenario.Log<String>())
             let ask: @Sendable () -> Void = {
                 dispatchPrecondition(condition: .onQueue(.main))
@@ -58,19 +58,19 @@ struct MainQueueTests {
                 try Scenario.require(log.entries == ["false", "true 7"], "\(log.entries)")
             }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("code for the main thread traps on other threads, as it does without the lab")
     func elsewhere() {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 shared.value = 1
                 MainActor.assumeIsolated {}
             }
         }
-        #expect(report.findings.first?.kind == .crash, "\(report.text())")
+        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
         let not = explore(options: Self.isolated) { scenario in
             let shared = Shared()
             scenario.thread("sender") {
@@ -85,7 +85,7 @@ struct MainQueueTests {
 
     @Test("all work runs on one thread, including synchronous work", arguments: [true, false])
     func oneThread(waits: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let log = Scenario.Log<pthread_t>()
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -98,8 +98,8 @@ struct MainQueueTests {
             }
             scenario.check { try Scenario.require(Set(log.entries).count == 1, "several threads") }
         }
-        #expect(report.survives, "\(report.text())")
-        #expect(report.threads.count == 3)
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(exploration.threads.count == 3)
     }
 
     @Test("a branch for the main thread is taken there")
@@ -107,7 +107,7 @@ struct MainQueueTests {
         @Sendable func onMain(_ work: @escaping @Sendable () -> Void) {
             if Thread.isMainThread { work() } else { DispatchQueue.main.async(execute: work) }
         }
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let log = Scenario.Log<String>()
             scenario.thread("sender") {
                 onMain {
@@ -119,23 +119,23 @@ struct MainQueueTests {
                 try Scenario.require(log.entries == ["inner", "outer"], "\(log.entries)")
             }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("waiting for the main queue on the main thread: a deadlock")
     func waitsForItself() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 DispatchQueue.main.async { DispatchQueue.main.sync { shared.value = 1 } }
             }
         }
-        #expect(report.reasons(.deadlock).count == 1, "\(report.text())")
+        #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.text())")
     }
 
     @Test("the main thread waits for a thread that waits for the main queue: a deadlock")
     func crosswise() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             group.enter()
             scenario.thread("sender") { DispatchQueue.main.async { group.wait() } }
@@ -145,12 +145,13 @@ struct MainQueueTests {
             }
         }
         #expect(
-            !report.reasons(.deadlock).isEmpty && report.passingSchedule != nil, "\(report.text())")
+            !exploration.reasons(.deadlock).isEmpty && exploration.passingSchedule != nil,
+            "\(exploration.text())")
     }
 
     @Test("synchronous work runs between the work that was sent before and after it")
     func order() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let log = Scenario.Log<Int>()
             scenario.thread("sender") {
                 DispatchQueue.main.async { log.append(1) }
@@ -159,7 +160,7 @@ struct MainQueueTests {
             }
             scenario.check { try Scenario.require(log.entries == [1, 2, 3], "\(log.entries)") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 }
 
@@ -169,7 +170,7 @@ struct SetUpWorkTests {
         "runs before the threads begin, on every kind of queue",
         arguments: ["main", "global", "serial", "concurrent"])
     func done(queue name: String) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = Self.queue(name)
             let shared = Shared()
             queue.async {
@@ -179,14 +180,14 @@ struct SetUpWorkTests {
             scenario.thread("only") { shared.value += 1 }
             scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
         }
-        #expect(report.survives && report.explored == 1, "\(report.text())")
+        #expect(exploration.survives && exploration.explored == 1, "\(exploration.text())")
     }
 
     @Test(
         "runs when set-up waits for it",
         arguments: ["main", "global", "serial", "concurrent"])
     func waits(queue name: String) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = Self.queue(name)
             let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
             let shared = Shared()
@@ -209,12 +210,12 @@ struct SetUpWorkTests {
             scenario.thread("only") { shared.other = shared.value }
             scenario.check { try Scenario.require(shared.other == 6, "\(shared.other)") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("runs in the order of each queue")
     func ordered() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, queue) = (Shared(), DispatchQueue(label: "serial"))
             queue.async {
                 queue.async { shared.items.append(2) }
@@ -224,7 +225,7 @@ struct SetUpWorkTests {
             scenario.thread("only") { shared.value = 1 }
             scenario.check { try Scenario.require(shared.items == [1, 2], "\(shared.items)") }
         }
-        #expect(report.survives, "\(report.text())")
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     private static func queue(_ name: String) -> DispatchQueue {

@@ -36,12 +36,12 @@ struct DispatchQueueEntryPointTests {
 
     @Test("attributes derived from those of a concurrent queue are concurrent")
     func derivedAttributes() {
-        let report = increments {
+        let exploration = increments {
             DispatchQueue(
                 label: "derived", qos: .utility, attributes: .concurrent,
                 autoreleaseFrequency: .workItem)
         }
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     private func readersAndWriter(barrier: Bool) -> Exploration {
@@ -68,7 +68,7 @@ struct DispatchQueueEntryPointTests {
     @Test("work that waits for its own queue: a deadlock")
     func ownQueue() {
         var places: [String] = []
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "serial")
             places = [place(2), place(3)]
             scenario.thread("only") {
@@ -78,23 +78,23 @@ struct DispatchQueueEntryPointTests {
             }
         }
         #expect(
-            report.reasons(.deadlock) == [
+            exploration.reasons(.deadlock) == [
                 "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
-            ], "\(report.summary)")
+            ], "\(exploration.summary)")
     }
 
     @Test("two queues that wait for each other; a queue that outlives the scenario is free again")
     func oppositeOrder() {
         let (one, two) = (DispatchQueue(label: "one"), DispatchQueue(label: "two"))
         for _ in 1...2 {
-            let report = explore { scenario in
+            let exploration = explore { scenario in
                 scenario.thread("there") { one.sync { two.sync {} } }
                 scenario.thread("back") { two.sync { one.sync {} } }
                 scenario.check { one.sync { two.sync {} } }
             }
-            #expect(report.inconclusive == nil, "\(report.summary)")
-            #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
-            #expect(report.passingSchedule != nil)
+            #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+            #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.summary)")
+            #expect(exploration.passingSchedule != nil)
         }
     }
 
@@ -102,7 +102,7 @@ struct DispatchQueueEntryPointTests {
     func insideTheWork() {
         struct Failure: Error {}
         let key = DispatchSpecificKey<Int>()
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             let queue = DispatchQueue(label: "serial")
             queue.setSpecific(key: key, value: 7)
@@ -118,7 +118,7 @@ struct DispatchQueueEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "not as it is outside") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 }
 
@@ -126,21 +126,21 @@ struct DispatchQueueEntryPointTests {
 struct LabQueueTests {
     @Test("runs work in the order in which it was sent")
     func order() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
             scenario.thread("sender") {
                 for item in 1...3 { queue.async { shared.items.append(item) } }
             }
             scenario.check { try Scenario.require(shared.items == [1, 2, 3], "out of order") }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.threads == ["worker", "sender"])
-        #expect(report.explored > 3)
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.threads == ["worker", "sender"])
+        #expect(exploration.explored > 3)
     }
 
     @Test("what precedes the sending happens before the work")
     func sendingOrders() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
             scenario.thread("sender") {
                 shared.value = 1
@@ -148,25 +148,25 @@ struct LabQueueTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "not done") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("what the sender does after sending races with the work")
     func race() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
             scenario.thread("sender") {
                 queue.async { shared.value = 1 }
                 shared.value = 2
             }
         }
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
-        #expect(report.passingSchedule == nil)
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
+        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("a second piece of work is not ordered after what the sender of the first does later")
     func edgesAreOfItems() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
             scenario.thread("sender") {
                 queue.async { _ = shared.value }
@@ -174,25 +174,25 @@ struct LabQueueTests {
                 queue.async {}
             }
         }
-        #expect(!report.reasons(.dataRace).isEmpty, "\(report.summary)")
-        #expect(report.passingSchedule == nil)
+        #expect(!exploration.reasons(.dataRace).isEmpty, "\(exploration.summary)")
+        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("work on two workers is not ordered; on one worker it is", arguments: [1, 2])
     func workers(count: Int) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker", workers: count))
             scenario.thread("sender") {
                 for _ in 1...2 { queue.async { shared.value += 1 } }
             }
         }
-        #expect(report.survives == (count == 1), "\(report.summary)")
-        #expect(report.reasons(.overlap).isEmpty == (count == 1))
+        #expect(exploration.survives == (count == 1), "\(exploration.summary)")
+        #expect(exploration.reasons(.overlap).isEmpty == (count == 1))
     }
 
     @Test("work that is sent by work, or during set-up, runs before the end")
     func nested() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, queue) = (Shared(), scenario.queue("worker"))
             queue.async {
                 shared.value += 1
@@ -201,12 +201,12 @@ struct LabQueueTests {
             scenario.thread("other") { shared.other = 1 }
             scenario.check { try Scenario.require(shared.value == 2, "something was left undone") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("work waits for later work on the same queue: a deadlock")
     func waitsForItself() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = scenario.queue("worker")
             let semaphore = DispatchSemaphore(value: 0)
             scenario.thread("sender") {
@@ -216,18 +216,18 @@ struct LabQueueTests {
                 }
             }
         }
-        #expect(report.reasons(.deadlock).count == 1, "\(report.summary)")
-        #expect(report.passingSchedule == nil)
+        #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.summary)")
+        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("an idle worker is no deadlock, but a deadlock report names it")
     func idleWorker() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             _ = scenario.queue("worker")
             let semaphore = DispatchSemaphore(value: 0)
             scenario.thread("other") { semaphore.wait() }
         }
-        let reason = report.reasons(.deadlock).first ?? report.summary
+        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
         #expect(reason.hasPrefix("'worker' waits for work; 'other' waits at "))
     }
 
@@ -239,7 +239,7 @@ struct LabQueueTests {
 
     @Test("a promise of stage 3 calls its handlers there, each once and in order")
     func promise() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let dispatcher = QueueDispatcher(queue: scenario.queue("handlers"))
             let log = Scenario.Log<Int>()
             let (promise, resolver) = AWPromise<Int>.pending()
@@ -252,8 +252,8 @@ struct LabQueueTests {
                 try Scenario.require(log.entries == [1, 2], "lost, twice or out of order")
             }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.explored > 1)
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.explored > 1)
     }
 
     @Test("an interleaving with a worker can be replayed")

@@ -36,7 +36,7 @@ struct SendingEntryPointTests {
 
     @Test("work runs in the order of sending, and after what its sender did before")
     func orderOfSending() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "serial")
             let (shared, log) = (Shared(), Scenario.Log<String>())
             scenario.thread("sender") {
@@ -50,8 +50,8 @@ struct SendingEntryPointTests {
             scenario.expect("first sees 1, other, second", .acceptable, "")
             scenario.expect("other, first sees 1, second", .acceptable, "")
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.unreached.isEmpty)
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.unreached.isEmpty)
     }
 
     /// A value that is written with `async` and read with `sync`, by two threads.
@@ -87,7 +87,7 @@ struct SendingEntryPointTests {
 
     @Test("synchronous and asynchronous work of two threads run in either order")
     func syncBesidesAsync() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (queue, log) = (DispatchQueue(label: "serial"), Scenario.Log<String>())
             scenario.thread("sender") { queue.async { log.append("work") } }
             scenario.thread("waiting") { queue.sync { log.append("waiting") } }
@@ -95,12 +95,12 @@ struct SendingEntryPointTests {
             scenario.expect("work, waiting", .acceptable, "")
             scenario.expect("waiting, work", .acceptable, "")
         }
-        #expect(report.survives && report.unreached.isEmpty, "\(report.text())")
+        #expect(exploration.survives && exploration.unreached.isEmpty, "\(exploration.text())")
     }
 
     @Test("a barrier waits for earlier work, and later work waits for the barrier")
     func barrierBetween() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let log = Scenario.Log<String>()
             scenario.thread("sender") {
@@ -114,12 +114,12 @@ struct SendingEntryPointTests {
                 try Scenario.require(sent == ["before", "barrier", "after"], "out of order")
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("a reader that waits for its queue behind a barrier, which waits for it: a deadlock")
     func readerBehindBarrier() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             scenario.thread("sender") {
@@ -132,7 +132,8 @@ struct SendingEntryPointTests {
         }
         let behind = "for work that was sent to the queue before"
         #expect(
-            report.reasons(.deadlock).contains { $0.contains(behind) }, "\(report.text())")
+            exploration.reasons(.deadlock).contains { $0.contains(behind) }, "\(exploration.text())"
+        )
     }
 
     /// The second wait of the reader and the barrier are not ordered. If the reader comes first it
@@ -147,12 +148,14 @@ struct SendingEntryPointTests {
         }
         var options = Exploration.Options()
         options.reduction = reduction
-        let report = explore(options: options, describe)
-        #expect(report.inconclusive == nil && report.passingSchedule != nil, "\(report.text())")
-        #expect(report.findings.map(\.kind) == [.deadlock])
-        let reason = report.reasons(.deadlock).first ?? report.summary
+        let exploration = explore(options: options, describe)
+        #expect(
+            exploration.inconclusive == nil && exploration.passingSchedule != nil,
+            "\(exploration.text())")
+        #expect(exploration.findings.map(\.kind) == [.deadlock])
+        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
         #expect(reason.contains("for work that was sent to the queue before"))
-        let trace = try #require(try report.counterexample())
+        let trace = try #require(try exploration.counterexample())
         #expect(trace.scheduleText.hasSuffix("R-"), "\(trace.table())")
         #expect(trace.steps.last?.before == 1 && trace.table().contains(" waits  ←"))
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
@@ -160,7 +163,7 @@ struct SendingEntryPointTests {
 
     @Test("work accesses what its sender accesses after sending: a data race")
     func noOrderAfterSending() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "serial")
             let shared = Shared()
             scenario.thread("sender") {
@@ -168,12 +171,12 @@ struct SendingEntryPointTests {
                 shared.value = 2
             }
         }
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     @Test("work may send more work, and wait for another queue")
     func nested() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queues = ["one", "two"].map { DispatchQueue(label: $0) }
             let shared = Shared()
             scenario.thread("sender") {
@@ -184,13 +187,13 @@ struct SendingEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 1, "work was lost") }
         }
-        #expect(!report.findings.contains { $0.kind == .deadlock }, "\(report.summary)")
-        #expect(report.inconclusive == nil)
+        #expect(!exploration.findings.contains { $0.kind == .deadlock }, "\(exploration.summary)")
+        #expect(exploration.inconclusive == nil)
     }
 
     @Test("two queues that wait for each other: a deadlock")
     func crosswise() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queues = ["one", "two"].map { DispatchQueue(label: $0) }
             let shared = Shared()
             scenario.thread("sender") {
@@ -199,26 +202,26 @@ struct SendingEntryPointTests {
                 }
             }
         }
-        #expect(!report.reasons(.deadlock).isEmpty, "\(report.summary)")
-        #expect(report.passingSchedule != nil)
+        #expect(!exploration.reasons(.deadlock).isEmpty, "\(exploration.summary)")
+        #expect(exploration.passingSchedule != nil)
     }
 
     @Test("work that is sent during set-up runs before the threads begin")
     func sentDuringSetUp() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "serial")
             let shared = Shared()
             queue.async { queue.async { shared.value += 1 } }
             scenario.thread("first") { shared.value += 1 }
             scenario.check { try Scenario.require(shared.value == 2, "work was lost") }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.explored == 1)
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.explored == 1)
     }
 
     @Test("captured objects are freed after the work has run")
     func freed() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "serial")
             weak var captured: Shared?
             scenario.thread("sender") {
@@ -228,12 +231,12 @@ struct SendingEntryPointTests {
             }
             scenario.check { try Scenario.require(captured == nil, "it is kept alive") }
         }
-        #expect(report.reasons(.failedCheck).isEmpty, "\(report.summary)")
+        #expect(exploration.reasons(.failedCheck).isEmpty, "\(exploration.summary)")
     }
 
     @Test("a queue asserts that code runs on it")
     func precondition() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "serial")
             let shared = Shared()
             scenario.thread("sender") {
@@ -243,13 +246,13 @@ struct SendingEntryPointTests {
                 }
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     /// A time-out orders nothing, even if the first piece of work has already run by then.
     @Test("a time-out does not order two pieces of concurrent work")
     func concurrentWorkIsNotOrdered() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
             scenario.thread("sender") {
@@ -258,12 +261,12 @@ struct SendingEntryPointTests {
                 queue.async { shared.value = 2 }
             }
         }
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     @Test("a worker that the sender knows to be idle is reused")
     func concurrentWorkForOneThread() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
             scenario.thread("sender") {
@@ -277,15 +280,15 @@ struct SendingEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 10, "not done") }
         }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.threads == ["sender", "started thread 2"])
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.threads == ["sender", "started thread 2"])
     }
 
     @Test("reduction loses no outcome of concurrent work", arguments: [false, true])
     func reduced(reduction: Bool) {
         var options = Exploration.Options()
         options.reduction = reduction
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let (lock, shared) = (NSLock(), Shared())
             let (loaded, taken) = (Seen(), Seen())
@@ -306,6 +309,6 @@ struct SendingEntryPointTests {
             scenario.outcome { "\(loaded.text) \(taken.text)" }
         }
         let possible: Set = ["0 true", "0 false", "1 true", "1 false"]
-        #expect(Set(report.outcomes.keys) == possible, "\(report.text())")
+        #expect(Set(exploration.outcomes.keys) == possible, "\(exploration.text())")
     }
 }

@@ -37,10 +37,10 @@ struct ThreadEntryPointTests {
                 shared.value = 2
             }
         }
-        let report = explore(describe)
-        #expect(report.threads == ["starter", "started thread 2"])
-        #expect(report.reasons(.overlap).count == 1, "\(report.summary)")
-        let trace = try #require(try report.counterexample())
+        let exploration = explore(describe)
+        #expect(exploration.threads == ["starter", "started thread 2"])
+        #expect(exploration.reasons(.overlap).count == 1, "\(exploration.summary)")
+        let trace = try #require(try exploration.counterexample())
         #expect(trace.threads == ["starter", "started thread 2"])
         #expect(trace.scheduleText.contains("Z"))
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
@@ -48,7 +48,7 @@ struct ThreadEntryPointTests {
 
     @Test("everything before the start happens before the thread")
     func startOrders() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 shared.value = 1
@@ -56,12 +56,12 @@ struct ThreadEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "not done") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("after a join there is no race; without it there is", arguments: [true, false])
     func join(joins: Bool) {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 let thread = Self.start { shared.value += 1 }
@@ -69,8 +69,8 @@ struct ThreadEntryPointTests {
                 shared.value += 1
             }
         }
-        #expect(report.survives == joins, "\(report.summary)")
-        #expect(report.reasons(.overlap).isEmpty == joins)
+        #expect(exploration.survives == joins, "\(exploration.summary)")
+        #expect(exploration.reasons(.overlap).isEmpty == joins)
     }
 
     private enum Work {
@@ -88,7 +88,7 @@ struct ThreadEntryPointTests {
 
     @Test("a started thread spins in every run, whatever was on its stack before")
     func startedSpins() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (shared, flags) = (Shared(), [Box(Atomic(0))])
             scenario.thread("other") { shared.value = 1 }
             scenario.thread("starter") {
@@ -96,14 +96,14 @@ struct ThreadEntryPointTests {
                 pthread_detach(Self.start { Self.work(.spin(until: 0), on: flags) })
             }
         }
-        #expect(report.inconclusive == nil, "\(report.summary)")
-        #expect(report.findings.map(\.kind) == [.deadlock])
-        #expect(report.passingSchedule == nil)
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(exploration.findings.map(\.kind) == [.deadlock])
+        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("two threads that two threads have started run concurrently")
     func startedByTwo() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -113,13 +113,13 @@ struct ThreadEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
-        #expect(report.threads == ["first", "second", "started thread 3", "started thread 4"])
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(exploration.threads == ["first", "second", "started thread 3", "started thread 4"])
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     @Test("two threads that join each other: a deadlock")
     func joinDeadlock() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let lock = NSLock()
             scenario.thread("starter") {
                 lock.lock()
@@ -128,16 +128,16 @@ struct ThreadEntryPointTests {
                 lock.unlock()
             }
         }
-        let reason = report.reasons(.deadlock).first ?? report.summary
+        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
         #expect(reason.contains("'starter' waits at EntryPointTestsThreads.swift:"))
         #expect(reason.contains("for 'started thread 2' to end; 'started thread 2' waits at "))
         #expect(reason.contains("for the lock that 'starter' took at "))
-        #expect(report.passingSchedule == nil)
+        #expect(exploration.passingSchedule == nil)
     }
 
     @Test("a thread can exit early, and its thread-specific values are its own")
     func threadExit() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 let thread = Self.start {
@@ -153,7 +153,7 @@ struct ThreadEntryPointTests {
             }
             scenario.check { try Scenario.require(shared.value == 2, "not done") }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     private final class AtEnd {
@@ -166,7 +166,7 @@ struct ThreadEntryPointTests {
 
     @Test("destructors of thread-specific values are part of the thread")
     func threadLocalVariables() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 Thread.detachNewThread {
@@ -177,18 +177,20 @@ struct ThreadEntryPointTests {
                 shared.value += 1
             }
         }
-        #expect(!report.reasons(.overlap).isEmpty, "\(report.summary)")
+        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     @Test("32 threads fit; one more is inconclusive")
     func tooMany() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 for _ in 1...32 { Thread.detachNewThread { shared.value = 1 } }
             }
         }
-        #expect(report.inconclusive == .tooManyThreads(thread: "starter"), "\(report.summary)")
-        #expect(!report.survives)
+        #expect(
+            exploration.inconclusive == .tooManyThreads(thread: "starter"), "\(exploration.summary)"
+        )
+        #expect(!exploration.survives)
     }
 }

@@ -38,38 +38,38 @@ struct ExchangeTests {
 
     @Test("a lock made of an exchange: threads spin until it is free, and all interleavings end")
     func exchange() {
-        let report = increments { !$0.exchange(true, ordering: .acquiring) }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.coverage == .all && report.explored > 1)
+        let exploration = increments { !$0.exchange(true, ordering: .acquiring) }
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.coverage == .all && exploration.explored > 1)
     }
 
     @Test("a lock made of a logical or")
     func logicalOr() {
-        let report = increments { !$0.logicalOr(true, ordering: .acquiring).oldValue }
-        #expect(report.survives, "\(report.summary)")
-        #expect(report.coverage == .all && report.explored > 1)
+        let exploration = increments { !$0.logicalOr(true, ordering: .acquiring).oldValue }
+        #expect(exploration.survives, "\(exploration.summary)")
+        #expect(exploration.coverage == .all && exploration.explored > 1)
     }
 
     @Test("a flag that is tested and set in two steps is no lock")
     func twoSteps() {
-        let report = increments { flag in
+        let exploration = increments { flag in
             if flag.load(ordering: .acquiring) { return false }
             flag.store(true, ordering: .releasing)
             return true
         }
-        #expect(report.findings.contains { $0.kind == .overlap }, "\(report.summary)")
+        #expect(exploration.findings.contains { $0.kind == .overlap }, "\(exploration.summary)")
     }
 
     @Test("a flag that is never cleared: a deadlock rather than an endless run")
     func neverDown() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let isUp = Atomic(true)
             let box = Box(isUp)
             scenario.thread("first") {
                 while box.flag.exchange(true, ordering: .acquiring) {}
             }
         }
-        #expect(report.findings.contains { $0.kind == .deadlock }, "\(report.summary)")
+        #expect(exploration.findings.contains { $0.kind == .deadlock }, "\(exploration.summary)")
     }
 
     private final class Box {
@@ -79,7 +79,7 @@ struct ExchangeTests {
 
     @Test("an exchange that does not change the value still publishes")
     func publishes() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (box, guarded) = (Box(Atomic(true)), ForkSafeLock())
             scenario.thread("writer") {
                 guarded.value = 1
@@ -91,7 +91,7 @@ struct ExchangeTests {
             }
         }
         // The thread that exchanges second is ordered after all that the first did before.
-        #expect(report.findings.contains { $0.kind == .dataRace })
-        #expect(report.passingSchedule != nil, "\(report.summary)")
+        #expect(exploration.findings.contains { $0.kind == .dataRace })
+        #expect(exploration.passingSchedule != nil, "\(exploration.summary)")
     }
 }

@@ -46,14 +46,14 @@ struct IsolationTests {
 
     @Test("a nil value is unwrapped in one of four interleavings")
     func forceUnwrap() throws {
-        let report = explore(options: Self.isolated, Self.forceUnwrap)
-        #expect(report.inconclusive == nil)
-        #expect(report.coverage == .all)
-        #expect(report.explored == 4 && report.failing == 1, "\(report.text())")
-        #expect(report.outcomes == ["[]": 1, "[1]": 2])
-        let crash = try #require(report.findings.first)
+        let exploration = explore(options: Self.isolated, Self.forceUnwrap)
+        #expect(exploration.inconclusive == nil)
+        #expect(exploration.coverage == .all)
+        #expect(exploration.explored == 4 && exploration.failing == 1, "\(exploration.text())")
+        #expect(exploration.outcomes == ["[]": 1, "[1]": 2])
+        let crash = try #require(exploration.findings.first)
         #expect(crash.kind == .crash && crash.count == 1)
-        #expect(crash.schedule.text(threads: report.threads) == "TET")
+        #expect(crash.schedule.text(threads: exploration.threads) == "TET")
         let place = "IsolationTests.swift:\(Self.line("unwraps"))"
         #expect(crash.reason.hasPrefix("'taker' crashes at \(place): Unexpectedly found nil"))
         #expect(crash.reason.contains("(SIG"))
@@ -63,28 +63,28 @@ struct IsolationTests {
         "the message of a trap is part of the finding, for every kind of trap",
         arguments: [("", "Precondition failed"), ("too many", "too many")])
     func preconditions(message: String, words: String) {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
             scenario.thread("only") {
                 if message.isEmpty { precondition(slot.value == nil) }
                 precondition(slot.value == nil, message)
             }
         }
-        let reason = report.findings.first?.reason ?? ""
-        #expect(reason.contains(": \(words) (SIG"), "\(report.text())")
+        let reason = exploration.findings.first?.reason ?? ""
+        #expect(reason.contains(": \(words) (SIG"), "\(exploration.text())")
     }
 
     @Test("the table of an interleaving that crashes ends with the crash")
     func table() throws {
-        let report = explore(options: Self.isolated, Self.forceUnwrap)
+        let exploration = explore(options: Self.isolated, Self.forceUnwrap)
         let trace = try #require(
-            try report.counterexample())
+            try exploration.counterexample())
         #expect(trace.scheduleText == "TET")
         #expect(trace.threads == ["taker", "emptier"])
         #expect(trace.steps.map(\.kind) == [.read, .modify, .read])
         #expect(trace.initial == ["1"])
         #expect(trace.steps.map { $0.states ?? [] } == [["1"], ["nil"], [""]])
-        #expect(trace.steps.last?.mark == report.findings.first?.reason)
+        #expect(trace.steps.last?.mark == exploration.findings.first?.reason)
         #expect(trace.findings.map(\.kind) == [.crash])
         let lines = trace.table().split(separator: "\n")
         #expect(lines.contains { $0.contains("log.append(slot.value!)") }, "\(trace.table())")
@@ -93,7 +93,7 @@ struct IsolationTests {
 
     @Test("an index out of range")
     func indexOutOfRange() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let row = Row()
             let log = Scenario.Log<Int>()
             scenario.thread("reader") {
@@ -102,9 +102,9 @@ struct IsolationTests {
             }
             scenario.thread("remover") { row.items = [1] }
         }
-        let crash = try #require(report.findings.first)
-        #expect(report.coverage == .all && report.inconclusive == nil)
-        #expect(crash.kind == .crash && crash.count == 1, "\(report.text())")
+        let crash = try #require(exploration.findings.first)
+        #expect(exploration.coverage == .all && exploration.inconclusive == nil)
+        #expect(crash.kind == .crash && crash.count == 1, "\(exploration.text())")
         #expect(crash.reason.contains("'reader' crashes at IsolationTests.swift:"))
         #expect(crash.reason.contains(":\(Self.line("indexes")): Index out of range"))
     }
@@ -113,38 +113,38 @@ struct IsolationTests {
     func stackOverflow() throws {
         var options = Self.isolated
         options.maximumSteps = 1_000_000
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let slot = Slot()
             scenario.thread("first") { if slot.value == nil { overflow(0) } }
             scenario.thread("second") { slot.value = nil }
         }
-        let crash = try #require(report.findings.first)
+        let crash = try #require(exploration.findings.first)
         #expect(crash.kind == .crash)
         #expect(crash.reason.hasPrefix("'first' overflows its stack at IsolationTests.swift:"))
-        #expect(report.explored == 2 && report.failing == 1, "\(report.text())")
+        #expect(exploration.explored == 2 && exploration.failing == 1, "\(exploration.text())")
     }
 
     @Test("the code under test ends the process")
     func exits() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
             scenario.thread("first") { if slot.value == nil { exit(3) } }
             scenario.thread("second") { slot.value = nil }
         }
-        #expect(report.findings.map(\.reason) == ["'first' ends the process with status 3"])
-        #expect(report.explored == 2 && report.failing == 1)
+        #expect(exploration.findings.map(\.reason) == ["'first' ends the process with status 3"])
+        #expect(exploration.explored == 2 && exploration.failing == 1)
     }
 
     @Test("a bad access")
     func badAccess() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
             scenario.thread("first") {
                 if slot.value == nil { UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }
             }
             scenario.thread("second") { slot.value = nil }
         }
-        let reason = try #require(report.findings.first?.reason)
+        let reason = try #require(exploration.findings.first?.reason)
         #expect(reason.hasPrefix("'first' crashes at IsolationTests.swift:"))
         #expect(reason.hasSuffix("(SIGSEGV)"))
     }
@@ -153,13 +153,13 @@ struct IsolationTests {
 
     @Test("a crash in set-up is reported without an interleaving")
     func setUpCrashes() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             scenario.thread("first") {}
             fatalError("nothing to set up")
         }
-        #expect(!report.survives)
-        #expect(report.coverage == .first(1))
-        let crash = try #require(report.findings.first)
+        #expect(!exploration.survives)
+        #expect(exploration.coverage == .first(1))
+        let crash = try #require(exploration.findings.first)
         #expect(crash.reason.hasPrefix("set-up crashes at IsolationTests.swift:"))
         #expect(crash.reason.contains("nothing to set up"))
         #expect(crash.schedule.choices.isEmpty)
@@ -167,25 +167,25 @@ struct IsolationTests {
 
     @Test("a crash before the first step of a thread")
     func crashesAtOnce() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
             scenario.thread("first") { slot.value = 2 }
             scenario.thread("second") { fatalError("at once") }
         }
-        #expect(report.coverage == .first(1) && report.failing == 1)
-        #expect(report.findings.first?.reason.hasPrefix("'second' crashes at") == true)
+        #expect(exploration.coverage == .first(1) && exploration.failing == 1)
+        #expect(exploration.findings.first?.reason.hasPrefix("'second' crashes at") == true)
     }
 
     @Test("a check that crashes")
     func checkCrashes() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
             scenario.thread("first") { slot.value = nil }
             scenario.thread("second") { slot.value = 2 }
             scenario.check { try Scenario.require(slot.value! == 2, "not 2") }
         }
-        #expect(report.explored == 2 && report.failing == 1, "\(report.text())")
-        let crash = try #require(report.findings.first { $0.kind == .crash })
+        #expect(exploration.explored == 2 && exploration.failing == 1, "\(exploration.text())")
+        let crash = try #require(exploration.findings.first { $0.kind == .crash })
         #expect(crash.count == 1 && crash.reason.hasPrefix("a check crashes at"))
     }
 
@@ -193,7 +193,7 @@ struct IsolationTests {
 
     @Test("many interleavings crash, and all are counted")
     func goesOn() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
             let counter = Counter()
             scenario.thread("taker") {
@@ -206,15 +206,17 @@ struct IsolationTests {
                 counter.value = 0
             }
         }
-        #expect(report.coverage == .all && report.inconclusive == nil)
-        let crash = try #require(report.findings.first)
-        #expect(crash.kind == .crash && crash.count > 1, "\(report.text())")
-        #expect(report.failing >= crash.count && report.explored > report.findings[0].count)
+        #expect(exploration.coverage == .all && exploration.inconclusive == nil)
+        let crash = try #require(exploration.findings.first)
+        #expect(crash.kind == .crash && crash.count > 1, "\(exploration.text())")
+        #expect(
+            exploration.failing >= crash.count
+                && exploration.explored > exploration.findings[0].count)
     }
 
     @Test("after 64 crashes the exploration ends, and reports that")
     func givesUp() throws {
-        let report = explore(options: Self.isolated) { scenario in
+        let exploration = explore(options: Self.isolated) { scenario in
             let slot = Slot()
             scenario.thread("first") {
                 for _ in 0..<6 { slot.value = nil }
@@ -222,16 +224,16 @@ struct IsolationTests {
             }
             scenario.thread("second") { for _ in 0..<6 { slot.value = 1 } }
         }
-        #expect(report.coverage == .first(65), "\(report.text())")
-        #expect(report.explored == 65 && report.failing == 65)
+        #expect(exploration.coverage == .first(65), "\(exploration.text())")
+        #expect(exploration.explored == 65 && exploration.failing == 65)
     }
 
     @Test(
         "an exploration in child processes has the same findings",
         arguments: [Classic.lostUpdate, .twoPhilosophers, .atomicLostUpdate, .petersonWithoutTurn])
     func sameReport(of classic: Classic) throws {
-        let isolated = classic.report { $0.isolation = .childProcess() }
-        #expect(isolated.json == classic.report().json)
+        let isolated = classic.exploration { $0.isolation = .childProcess() }
+        #expect(isolated.json == classic.exploration().json)
     }
 
     @Test("a replay in a child process gives the same table, and refuses the same schedules")
@@ -239,7 +241,7 @@ struct IsolationTests {
         var options = Exploration.Options()
         options.isolation = .childProcess()
         let describe = Classic.lostUpdate.describe
-        let schedule = try #require(Classic.lostUpdate.report().findings.first?.schedule)
+        let schedule = try #require(Classic.lostUpdate.exploration().findings.first?.schedule)
         let (here, there) = (
             try Exploration.replay(schedule, describe),
             try Exploration.replay(schedule, options: options, describe)
@@ -261,23 +263,23 @@ struct IsolationTests {
     func timeLimit() {
         var options = Self.isolated
         options.isolation = .childProcess(timeLimit: .milliseconds(100))
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let slot = Slot()
             scenario.thread("first") { if slot.value == 1 { while true {} } }
             scenario.thread("second") { slot.value = 2 }
         }
-        guard case .tookTooLong(limit: .milliseconds(100), _) = report.inconclusive else {
-            Issue.record("\(report.text())")
+        guard case .tookTooLong(limit: .milliseconds(100), _) = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
-        #expect(!report.survives)
+        #expect(!exploration.survives)
     }
 
     @Test("a child process that takes too much memory crashes")
     func memoryLimit() throws {
         var options = Self.isolated
         options.isolation = .childProcess(memoryLimit: 64 << 20)
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let slot = Slot()
             scenario.thread("first") {
                 guard slot.value == nil else { return }
@@ -285,8 +287,34 @@ struct IsolationTests {
             }
             scenario.thread("second") { slot.value = nil }
         }
-        #expect(report.findings.first?.kind == .crash, "\(report.text())")
-        #expect(report.explored >= 2)
+        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
+        #expect(exploration.explored >= 2)
+    }
+
+    /// The words of an exploration that is inconclusive for lack of something outside the scenario.
+    private func whyUnavailable(_ exploration: Exploration) -> String {
+        #expect(!exploration.survives && exploration.findings.isEmpty, "\(exploration.text())")
+        guard case .unavailable(let why) = exploration.inconclusive else { return "" }
+        return why
+    }
+
+    @Test("a child process in which the lab runs out of memory is no crash")
+    func labEndsChild() {
+        var options = Self.isolated
+        options.isolation = .childProcess(memoryLimit: 1 << 20)
+        options.maximumSteps = 20_000_000  // the lab allocates room for them
+        let exploration = explore(options: options, Self.forceUnwrap)
+        #expect(whyUnavailable(exploration).hasPrefix("RaceLab is out of memory: "))
+    }
+
+    @Test("a child process that another process kills is no crash")
+    func killed() {
+        let exploration = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { if slot.value == nil { kill(getpid(), SIGKILL) } }
+            scenario.thread("second") { slot.value = nil }
+        }
+        #expect(whyUnavailable(exploration).contains("SIGKILL"))
     }
 
     /// Two threads. In every child process for which `blocks` returns `true`, one of them waits for
@@ -332,8 +360,8 @@ struct IsolationTests {
         let once = Once()
         defer { once.remove() }
         let blocksOnce = Self.waiting { once.isFirst() }
-        let report = explore(options: Self.isolated, blocksOnce)
-        #expect(report.survives && report.explored == 2, "\(report.text())")
+        let exploration = explore(options: Self.isolated, blocksOnce)
+        #expect(exploration.survives && exploration.explored == 2, "\(exploration.text())")
         once.remove()
         let trace = try Exploration.replay("FS", options: Self.isolated, blocksOnce)
         #expect(trace.scheduleText == "FS")
@@ -352,12 +380,12 @@ struct IsolationTests {
 
     @Test("a scenario that blocks in every child process is reported")
     func blocksAlways() {
-        let report = explore(options: Self.isolated, Self.waiting { true })
-        guard case .blocked(thread: "first", _) = report.inconclusive else {
-            Issue.record("\(report.text())")
+        let exploration = explore(options: Self.isolated, Self.waiting { true })
+        guard case .blocked(thread: "first", _) = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
-        #expect(!report.survives)
+        #expect(!exploration.survives)
     }
 
     @Test("a lock that another thread of this process holds does no harm")
@@ -373,8 +401,10 @@ struct IsolationTests {
             return thread
         }
         for _ in 0..<20 {
-            let report = explore(options: Self.isolated, Self.forceUnwrap)
-            #expect(report.failing == 1 && report.inconclusive == nil, "\(report.text())")
+            let exploration = explore(options: Self.isolated, Self.forceUnwrap)
+            #expect(
+                exploration.failing == 1 && exploration.inconclusive == nil, "\(exploration.text())"
+            )
         }
         ended.store(true, ordering: .relaxed)
         _ = busy

@@ -44,7 +44,7 @@ struct KeyPathTests {
         _ make: @escaping () -> Root, _ first: @escaping (Root) -> Void,
         _ second: @escaping (Root) -> Void
     ) -> [Exploration.Finding.Kind] {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (root, shared) = (make(), Shared())
             scenario.thread("first") {
                 _ = shared.value
@@ -55,8 +55,8 @@ struct KeyPathTests {
                 second(root)
             }
         }
-        #expect(report.inconclusive == nil, "\(report.summary)")
-        return Set(report.findings.map(\.kind)).sorted()
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        return Set(exploration.findings.map(\.kind)).sorted()
     }
 
     /// Compares each access through the key path with direct reads and writes of the same variable.
@@ -230,7 +230,7 @@ struct KeyPathTests {
 
     @Test("a key path is followed when its step runs")
     func changingWay() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (node, seen) = (Node(), Seen())
             node.next = Node()
             let value = \Node.next!.value
@@ -243,8 +243,8 @@ struct KeyPathTests {
             }
             scenario.outcome { seen.text }
         }
-        #expect(Set(report.outcomes.keys) == ["0", "1", "2"])
-        #expect(report.findings.contains { $0.kind == .dataRace })
+        #expect(Set(exploration.outcomes.keys) == ["0", "1", "2"])
+        #expect(exploration.findings.contains { $0.kind == .dataRace })
     }
 
     @Test("an update in two steps through a key path can be lost")
@@ -260,9 +260,9 @@ struct KeyPathTests {
             }
             scenario.check { try Scenario.require(node.value == 2, "an update was lost") }
         }
-        let report = explore(options: .everyOrder, describe)
-        #expect(report.explored == 6, "\(report.summary)")
-        #expect(report.findings.first { $0.kind == .failedCheck }?.count == 4)
+        let exploration = explore(options: .everyOrder, describe)
+        #expect(exploration.explored == 6, "\(exploration.summary)")
+        #expect(exploration.findings.first { $0.kind == .failedCheck }?.count == 4)
         let trace = try Exploration.replay("FSFS", describe)
         #expect(trace.steps.map(\.kind) == [.read, .read, .modify, .modify])
         let (reads, changes) = (

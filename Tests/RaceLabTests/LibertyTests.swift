@@ -31,7 +31,7 @@ struct LibertyTests {
             corrected: oneWaiter(checksAgain: true)),
     ]
 
-    private static func report(
+    private static func exploration(
         _ describe: @escaping (Scenario) -> Void, _ take: (inout Exploration.Options) -> Void,
         reduction: Bool
     ) -> Exploration {
@@ -44,20 +44,20 @@ struct LibertyTests {
 
     @Test("finds the bug, and only on request", arguments: all, [false, true])
     func showsBug(_ liberty: Liberty, reduction: Bool) throws {
-        let without = Self.report(liberty.describe, { _ in }, reduction: reduction)
+        let without = Self.exploration(liberty.describe, { _ in }, reduction: reduction)
         #expect(without.survives, "\(without.text())")
-        let report = Self.report(liberty.describe, liberty.take, reduction: reduction)
-        #expect(report.findings.map(\.kind) == [liberty.kind], "\(report.text())")
-        #expect(report.coverage == .all)
-        let corrected = Self.report(liberty.corrected, liberty.take, reduction: reduction)
+        let exploration = Self.exploration(liberty.describe, liberty.take, reduction: reduction)
+        #expect(exploration.findings.map(\.kind) == [liberty.kind], "\(exploration.text())")
+        #expect(exploration.coverage == .all)
+        let corrected = Self.exploration(liberty.corrected, liberty.take, reduction: reduction)
         #expect(corrected.survives, "\(corrected.text())")
     }
 
     @Test("the schedule of each finding can be replayed", arguments: all)
     func replays(_ liberty: Liberty) throws {
-        let report = Self.report(liberty.describe, liberty.take, reduction: true)
-        let finding = try #require(report.findings.first)
-        let text = finding.schedule.text(threads: report.threads)
+        let exploration = Self.exploration(liberty.describe, liberty.take, reduction: true)
+        let finding = try #require(exploration.findings.first)
+        let text = finding.schedule.text(threads: exploration.threads)
         var options = Exploration.Options()
         liberty.take(&options)
         let trace = try Exploration.replay(text, options: options, liberty.describe)

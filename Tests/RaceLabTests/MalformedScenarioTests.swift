@@ -53,10 +53,10 @@ struct MalformedScenarioTests {
             }
             mistake.make(scenario)
         }
-        let report = explore(options: options, describe)
-        expect(report.inconclusive, mistake.words)
-        #expect(!report.survives && report.explored == 0)
-        #expect(report.text().hasPrefix("no verdict: the "))
+        let exploration = explore(options: options, describe)
+        expect(exploration.inconclusive, mistake.words)
+        #expect(!exploration.survives && exploration.explored == 0)
+        #expect(exploration.text().hasPrefix("no verdict: the "))
         // Whether the text is a valid schedule or not.
         for schedule in ["A", "?", ""] {
             expect(throws: mistake.words) {

@@ -25,9 +25,9 @@ struct MarkTests {
         var options = Exploration.Options()
         options.failingKinds = [.failedCheck]
         if isolated { options.isolation = .childProcess() }
-        let report = explore(options: options, Self.lostUpdate)
+        let exploration = explore(options: options, Self.lostUpdate)
         let shown = try #require(
-            try report.counterexample())
+            try exploration.counterexample())
         let step = try #require(shown.steps.firstIndex { $0.mark == mark })
         let replayed = try Exploration.replay(shown.schedule, options: options, Self.lostUpdate)
         #expect(replayed.steps.map(\.mark) == shown.steps.map(\.mark))
@@ -42,11 +42,11 @@ struct MarkTests {
     func none() throws {
         var options = Exploration.Options()
         options.failingKinds = [.failedCheck]
-        let report = explore(options: options, Self.lostUpdate)
+        let exploration = explore(options: options, Self.lostUpdate)
         let passing = try Exploration.replay(prefix: "TT", options: options, Self.lostUpdate).trace
         #expect(passing.steps.allSatisfy { $0.mark != mark })
         options.marksPointOfNoReturn = false
-        let failing = try #require(report.findings.first).schedule
+        let failing = try #require(exploration.findings.first).schedule
         let unmarked = try Exploration.replay(failing, options: options, Self.lostUpdate)
         #expect(unmarked.steps.allSatisfy { $0.mark != mark })
     }

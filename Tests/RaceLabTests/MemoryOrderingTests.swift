@@ -13,15 +13,17 @@ struct MemoryOrderingTests {
     ) -> Bool {
         var options = Exploration.Options()
         options.faults = faults
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let made = bodies(OrderedAtomic(), Counter())
             for (number, body) in made.enumerated() {
                 scenario.thread("thread \(number)", body)
             }
         }
-        #expect(report.inconclusive == nil && report.coverage == .all, "\(report.summary)")
-        #expect(report.findings.allSatisfy { $0.kind == .dataRace }, "\(report.summary)")
-        return !report.survives
+        #expect(
+            exploration.inconclusive == nil && exploration.coverage == .all,
+            "\(exploration.summary)")
+        #expect(exploration.findings.allSatisfy { $0.kind == .dataRace }, "\(exploration.summary)")
+        return !exploration.survives
     }
 
     @Test(
@@ -44,13 +46,13 @@ struct MemoryOrderingTests {
         // Some of these additions make the lab enlarge its table of addresses.
         var options = Exploration.Options()
         options.isolation = .childProcess()
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let counts = (0..<1_500).map { _ in OrderedAtomic() }
             scenario.thread("counter") {
                 for count in counts { _ = count.add(1, .acquiringAndReleasing) }
             }
         }
-        #expect(report.survives, "\(report.summary)")
+        #expect(exploration.survives, "\(exploration.summary)")
     }
 
     @Test("a fault that ignores them is noticed")
@@ -325,19 +327,19 @@ struct MemoryOrderingTests {
 
     @Test("a report mentions weak orderings")
     func words() {
-        let report = Classic.relaxedMessage.report()
-        #expect(report.hasWeakOrderings)
-        #expect(report.text().contains("values are sequentially"), "\(report.text())")
-        #expect(report.summary.contains("the atomic operations between them are too weak"))
-        let strict = Classic.atomicLostUpdate.report()
+        let exploration = Classic.relaxedMessage.exploration()
+        #expect(exploration.hasWeakOrderings)
+        #expect(exploration.text().contains("values are sequentially"), "\(exploration.text())")
+        #expect(exploration.summary.contains("the atomic operations between them are too weak"))
+        let strict = Classic.atomicLostUpdate.exploration()
         #expect(!strict.hasWeakOrderings)
         #expect(!strict.text().contains("sequentially"), "\(strict.text())")
     }
 
     @Test("values are sequentially consistent, whatever the ordering")
     func storeBuffering() {
-        let report = Classic.storeBuffering.report()
-        #expect(report.outcomes["0, 0"] == nil && report.outcomes.count == 3)
+        let exploration = Classic.storeBuffering.exploration()
+        #expect(exploration.outcomes["0, 0"] == nil && exploration.outcomes.count == 3)
     }
 
     @Test("a thread that only executes a fence counts as observed")

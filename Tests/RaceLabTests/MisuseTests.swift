@@ -9,11 +9,11 @@ import Testing
 @Suite("Misuse is reported", .needsTheLab)
 struct MisuseTests {
     private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
-        let report = explore(describe)
-        #expect(report.inconclusive == nil, "\(report.summary)")
-        #expect(report.findings.allSatisfy { $0.kind == .misuse }, "\(report.text())")
-        #expect(report.survives == report.findings.isEmpty)
-        return report.findings.map(\.reason)
+        let exploration = explore(describe)
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(exploration.findings.allSatisfy { $0.kind == .misuse }, "\(exploration.text())")
+        #expect(exploration.survives == exploration.findings.isEmpty)
+        return exploration.findings.map(\.reason)
     }
 
     @Test("a semaphore is freed below its initial value", arguments: [1, 2, 3], [0, 1, 2, 3])
@@ -41,7 +41,7 @@ struct MisuseTests {
 
     @Test("only the interleavings that misuse it count")
     func freedInSome() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (semaphore, flag) = (DispatchSemaphore(value: 1), Shared())
             scenario.thread("user") {
                 semaphore.wait()
@@ -49,8 +49,8 @@ struct MisuseTests {
             }
             scenario.thread("other") { flag.value = 1 }
         }
-        let misuse = report.findings.first { $0.kind == .misuse }
-        #expect(misuse?.count == 1 && report.explored == 2, "\(report.text())")
+        let misuse = exploration.findings.first { $0.kind == .misuse }
+        #expect(misuse?.count == 1 && exploration.explored == 2, "\(exploration.text())")
     }
 
     private static let lasting = DispatchSemaphore(value: 5)
@@ -131,7 +131,7 @@ struct MisuseTests {
 
     @Test("a condition that is waited for without its lock")
     func conditionWithoutLock() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let condition = NSCondition()
             scenario.thread("waits") {
                 condition.wait()
@@ -140,9 +140,9 @@ struct MisuseTests {
             scenario.thread("signals") { condition.signal() }
         }
         #expect(
-            report.findings.contains {
+            exploration.findings.contains {
                 $0.kind == .misuse && $0.reason.hasSuffix("without holding its lock")
-            }, "\(report.text())")
+            }, "\(exploration.text())")
     }
 
     @Test("a lock that was taken during set-up may be released by a thread")
@@ -241,7 +241,7 @@ struct MisuseTests {
     @Test("a continuation whose task waits for another one", .enabled(if: unavailableTasks == nil))
     func resumedBeforeNext() throws {
         let line = #line + 10
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let marks = Protected()
             scenario.task("waiter") {
                 for round in 1...2 {
@@ -256,10 +256,12 @@ struct MisuseTests {
                 }
             }
         }
-        #expect(report.inconclusive == nil && report.findings.count == 1, "\(report.text())")
-        let finding = try #require(report.findings.first)
+        #expect(
+            exploration.inconclusive == nil && exploration.findings.count == 1,
+            "\(exploration.text())")
+        let finding = try #require(exploration.findings.first)
         #expect(finding.kind == .misuse && finding.reason.contains("MisuseTests.swift:\(line) "))
-        #expect(finding.count == report.explored, "in every interleaving")
+        #expect(finding.count == exploration.explored, "in every interleaving")
     }
 
     @Test(

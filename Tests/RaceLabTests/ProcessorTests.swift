@@ -17,7 +17,7 @@
         func bound() throws {
             let before = try #require(Self.allowed())
             let seen = Scenario.Log<String?>()
-            let report = explore { scenario in
+            let exploration = explore { scenario in
                 let shared = Shared()
                 for name in ["first", "second"] {
                     scenario.thread(name) {
@@ -26,7 +26,7 @@
                     }
                 }
             }
-            #expect(report.explored > 1, "\(report.summary)")
+            #expect(exploration.explored > 1, "\(exploration.summary)")
             #expect(Set(seen.entries).count == 1)
             #expect(seen.entries.allSatisfy { $0.flatMap { Int($0) } != nil }, "\(seen.entries)")
             #expect(Self.allowed() == before)

@@ -22,9 +22,11 @@ struct ProgressTests {
 
     @Test("the number of runs")
     func runs() {
-        let report = Self.many { $0.maximumRuns = 10 }
-        #expect(report.explored == 10 && report.coverage == .first(10) && report.limit == .runs)
-        #expect(report.text().contains("maximumRuns was reached"))
+        let exploration = Self.many { $0.maximumRuns = 10 }
+        #expect(
+            exploration.explored == 10 && exploration.coverage == .first(10)
+                && exploration.limit == .runs)
+        #expect(exploration.text().contains("maximumRuns was reached"))
     }
 
     @Test("runs that repeat an interleaving count as runs")
@@ -51,17 +53,17 @@ struct ProgressTests {
 
     @Test("time")
     func time() {
-        let report = Self.many { $0.maximumTime = .milliseconds(1) }
-        #expect(report.limit == .time && report.explored < 12_870)
-        #expect(report.coverage == .first(report.explored))
+        let exploration = Self.many { $0.maximumTime = .milliseconds(1) }
+        #expect(exploration.limit == .time && exploration.explored < 12_870)
+        #expect(exploration.coverage == .first(exploration.explored))
     }
 
     @Test("the first failure")
     func firstFailure() {
         var options = Exploration.Options()
         options.stopsAtFirstFailure = true
-        let report = explore(options: options, Classic.lostUpdate.describe)
-        #expect(report.failing == 1 && report.limit == .firstFailure)
+        let exploration = explore(options: options, Classic.lostUpdate.describe)
+        #expect(exploration.failing == 1 && exploration.limit == .firstFailure)
         #expect(explore(Classic.lostUpdate.describe).failing > 1)
         #expect(Self.many { $0.stopsAtFirstFailure = true }.limit == nil)
     }
@@ -77,14 +79,15 @@ struct ProgressTests {
         options.maximumTime = .milliseconds(2500)
         options.maximumInterleavings = .max
         options.progress = { reported.append($0.explored) }
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let counter = Counter()
             for name in ["left", "right"] {
                 scenario.thread(name) { for _ in 0..<10 { counter.value = 1 } }
             }
         }
-        #expect(report.limit == .time)
+        #expect(exploration.limit == .time)
         let counts = reported.entries
-        #expect(!counts.isEmpty && counts == counts.sorted() && counts.last! <= report.explored)
+        #expect(
+            !counts.isEmpty && counts == counts.sorted() && counts.last! <= exploration.explored)
     }
 }

@@ -79,9 +79,9 @@ struct ReductionTests {
         var (reported, begun) = (0, 0)
         for seed in 0..<40 {
             let program = RandomTaskProgram(seed: UInt64(seed))
-            let report = Self.explored(program.describe, reduction: true)
-            reported += report.explored
-            begun += report.explored + report.redundant
+            let exploration = Self.explored(program.describe, reduction: true)
+            reported += exploration.explored
+            begun += exploration.explored + exploration.redundant
         }
         #expect(begun * 10 <= reported * 12)
     }

@@ -27,13 +27,13 @@ struct RenderingTests {
 
     @Test("no line of a table exceeds the width", arguments: failing)
     func width(of classic: Classic) throws {
-        let report = classic.report { $0.maximumInterleavings = 20_000 }
-        let trace = try #require(try report.counterexample())
+        let exploration = classic.exploration { $0.maximumInterleavings = 20_000 }
+        let trace = try #require(try exploration.counterexample())
         for width in [8, 12, 20, 33, 40, 60, 79, 80, 100, 132, 300] {
             for line in trace.table(width: width).split(separator: "\n") {
                 #expect(line.columns <= width, "\(width): \(line)")
             }
-            for line in report.text(width: width).split(separator: "\n") {
+            for line in exploration.text(width: width).split(separator: "\n") {
                 #expect(line.columns <= max(20, width), "\(width): \(line)")
             }
         }
@@ -79,9 +79,9 @@ struct RenderingTests {
 
     @Test("an exchange that fails is marked")
     func fails() throws {
-        let report = Classic.stackABA.report()
+        let exploration = Classic.stackABA.exploration()
         let outcome = try Exploration.replay("TTMMMTTTT", Classic.pushTwice.describe)
-        #expect(report.failing > 0)
+        #expect(exploration.failing > 0)
         #expect(outcome.steps.contains { $0.kind == .exchange && $0.failed })
         #expect(outcome.table().contains(" fails"))
     }
@@ -170,9 +170,9 @@ struct RenderingTests {
 
     @Test("every row of a table has the same number of cells", arguments: failing)
     func markdownCells(of classic: Classic) throws {
-        let report = classic.report { $0.maximumInterleavings = 20_000 }
-        let trace = try #require(try report.counterexample())
-        for text in [trace.markdown, report.markdown] {
+        let exploration = classic.exploration { $0.maximumInterleavings = 20_000 }
+        let trace = try #require(try exploration.counterexample())
+        for text in [trace.markdown, exploration.markdown] {
             for block in text.components(separatedBy: "\n\n") where block.hasPrefix("|") {
                 let counts = block.split(separator: "\n").map { row in
                     row.replacing("\\\\", with: "").replacing("\\|", with: "")
@@ -206,18 +206,20 @@ struct RenderingTests {
 
     @Test("JSON is valid, agrees with the text, and names no path", arguments: failing)
     func json(of classic: Classic) throws {
-        let report = classic.report { $0.maximumInterleavings = 20_000 }
-        let trace = try #require(try report.counterexample())
-        let reportObject = try object(report.json)
+        let exploration = classic.exploration { $0.maximumInterleavings = 20_000 }
+        let trace = try #require(try exploration.counterexample())
+        let reportObject = try object(exploration.json)
         #expect(reportObject["version"] as? Int == 2)
-        #expect(reportObject["explored"] as? Int == report.explored)
-        #expect((reportObject["findings"] as? [Any])?.count == report.findings.count)
+        #expect(reportObject["explored"] as? Int == exploration.explored)
+        #expect((reportObject["findings"] as? [Any])?.count == exploration.findings.count)
         let traceObject = try object(trace.json)
         #expect(traceObject["schedule"] as? String == trace.scheduleText)
         let steps = try #require(traceObject["steps"] as? [[String: Any]])
         #expect(steps.map { $0["text"] as? String } == trace.steps.map(\.text))
         #expect(steps.compactMap { $0["file"] as? String }.allSatisfy { $0.hasPrefix("Tests/") })
-        for text in [report.json, trace.json, report.text(), trace.table(), trace.markdown] {
+        for text in [
+            exploration.json, trace.json, exploration.text(), trace.table(), trace.markdown,
+        ] {
             #expect(!text.contains(PagesTests.root.path))
         }
     }
@@ -295,41 +297,41 @@ struct OutcomeTests {
 
     @Test("are counted, and not judged unless one is declared")
     func undeclared() {
-        let report = incrementing { _ in }
-        #expect(report.survives)
-        #expect(report.outcomes == ["1": 4, "2": 2])
-        #expect(report.allOutcomes.map(\.outcome) == ["1", "2"])
+        let exploration = incrementing { _ in }
+        #expect(exploration.survives)
+        #expect(exploration.outcomes == ["1": 4, "2": 2])
+        #expect(exploration.allOutcomes.map(\.outcome) == ["1", "2"])
     }
 
     @Test("forbidden ones are failures, with their explanation")
     func forbidden() {
-        let report = incrementing {
+        let exploration = incrementing {
             $0.expect("2", .acceptable, "right")
             $0.expect("1", .forbidden, "lost")
         }
-        #expect(report.failing == 4)
-        #expect(report.findings.map(\.kind) == [.forbiddenOutcome])
-        #expect(report.findings.first?.reason == "'1': lost")
+        #expect(exploration.failing == 4)
+        #expect(exploration.findings.map(\.kind) == [.forbiddenOutcome])
+        #expect(exploration.findings.first?.reason == "'1': lost")
     }
 
     @Test("undeclared ones are failures once any is declared")
     func notDeclared() {
-        let report = incrementing { $0.expect("2", .acceptable, "right") }
-        #expect(report.failing == 4)
-        #expect(report.findings.first?.reason == "'1' is none of the outcomes declared")
-        #expect(report.text().contains("not declared"))
+        let exploration = incrementing { $0.expect("2", .acceptable, "right") }
+        #expect(exploration.failing == 4)
+        #expect(exploration.findings.first?.reason == "'1' is none of the outcomes declared")
+        #expect(exploration.text().contains("not declared"))
     }
 
     @Test("interesting ones are no failures")
     func interesting() {
-        let report = incrementing {
+        let exploration = incrementing {
             $0.expect("2", .acceptable, "right")
             $0.expect("1", .interesting, "lost")
             $0.expect("0", .interesting, "odd")
         }
-        #expect(report.survives)
-        #expect(report.unreached.isEmpty)
-        #expect(report.allOutcomes.map(\.count) == [2, 4, 0])
+        #expect(exploration.survives)
+        #expect(exploration.unreached.isEmpty)
+        #expect(exploration.allOutcomes.map(\.count) == [2, 4, 0])
     }
 
     @Test("acceptable ones that are never reached are reported, if the exploration is complete")
@@ -339,10 +341,10 @@ struct OutcomeTests {
             scenario.expect("2", .acceptable, "right")
             scenario.expect("3", .acceptable, "too many")
         }
-        let report = incrementing(Exploration.Options(), declare)
-        #expect(report.survives)
-        #expect(report.unreached.map(\.outcome) == ["3"])
-        #expect(report.text().contains("never reached"))
+        let exploration = incrementing(Exploration.Options(), declare)
+        #expect(exploration.survives)
+        #expect(exploration.unreached.map(\.outcome) == ["3"])
+        #expect(exploration.text().contains("never reached"))
         var options = Exploration.Options()
         options.maximumInterleavings = 2
         #expect(incrementing(options, declare).unreached.isEmpty)
@@ -355,8 +357,8 @@ struct OutcomeTests {
     func notJudged() {
         var options = Exploration.Options()
         options.failingKinds = [.deadlock]
-        let report = incrementing(options) { $0.expect("1", .forbidden, "lost") }
-        #expect(report.survives)
-        #expect(report.otherFindings.map(\.kind) == [.forbiddenOutcome, .forbiddenOutcome])
+        let exploration = incrementing(options) { $0.expect("1", .forbidden, "lost") }
+        #expect(exploration.survives)
+        #expect(exploration.otherFindings.map(\.kind) == [.forbiddenOutcome, .forbiddenOutcome])
     }
 }

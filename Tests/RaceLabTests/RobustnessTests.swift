@@ -58,7 +58,7 @@ struct RobustnessTests {
         final class Box {
             var value = 0
         }
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let boxes = (0..<64).map { _ in Box() }
             scenario.thread("first") {
                 let index = Int.random(in: 0..<64)
@@ -68,15 +68,16 @@ struct RobustnessTests {
             scenario.thread("second") { boxes[0].value += 1 }
         }
         guard
-            case .notDeterministicBecauseOf(let place, let text, let reason)? = report.inconclusive
+            case .notDeterministicBecauseOf(let place, let text, let reason)? = exploration
+                .inconclusive
         else {
-            Issue.record("\(report.summary)")
+            Issue.record("\(exploration.summary)")
             return
         }
         #expect(place.hasPrefix("RobustnessTests.swift:"))
         #expect(text == "let index = Int.random(in: 0..<64)")
         #expect(reason == "it depends on time or chance")
-        #expect(report.summary.contains(text))
+        #expect(exploration.summary.contains(text))
     }
 
     private final class LazilyLocked {
@@ -87,7 +88,7 @@ struct RobustnessTests {
 
     @Test("a race in creating a lazy lock is reported at the lazy variable")
     func lazyLock() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let model = LazilyLocked()
             let body = {
                 model.lock.lock()
@@ -98,8 +99,8 @@ struct RobustnessTests {
             scenario.thread("second", body)
         }
         // Whether or not the two locks make runs differ, the message names the lazy variable.
-        let said = report.summary + report.findings.map(\.reason).joined(separator: "\n")
-        #expect(!report.survives)
+        let said = exploration.summary + exploration.findings.map(\.reason).joined(separator: "\n")
+        #expect(!exploration.survives)
         #expect(said.contains("RobustnessTests.swift:\(LazilyLocked.line)"))
     }
 
@@ -108,7 +109,7 @@ struct RobustnessTests {
     @Test("work of the lab itself is not mistaken for code that blocks")
     func ownWork() {
         var hasWaited = false
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let account = Account(1)
             scenario.thread("only") { account.balance += 1 }
             scenario.check {
@@ -119,7 +120,7 @@ struct RobustnessTests {
                 rl_end_own_work()
             }
         }
-        #expect(report.survives)
+        #expect(exploration.survives)
     }
 
     // MARK: Names

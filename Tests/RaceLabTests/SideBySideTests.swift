@@ -145,7 +145,7 @@ struct SideBySideTests {
     }
 
     private static func counterexample(of classic: Classic) throws -> Exploration.Trace {
-        let report = classic.report { $0.maximumInterleavings = 20_000 }
-        return try #require(try report.counterexample())
+        let exploration = classic.exploration { $0.maximumInterleavings = 20_000 }
+        return try #require(try exploration.counterexample())
     }
 }

@@ -12,8 +12,8 @@ struct SoundnessTests {
 
     @Test("reduction loses no outcome and no verdict", arguments: Classic.all + reducible)
     func reduction(of classic: Classic) {
-        let full = classic.report()
-        let reduced = classic.report { $0.reduction = true }
+        let full = classic.exploration()
+        let reduced = classic.exploration { $0.reduction = true }
         #expect(reduced.coverage == .all && full.coverage == .all)
         #expect(reduced.explored <= full.explored)
         #expect(Set(reduced.outcomes.keys) == Set(full.outcomes.keys))
@@ -21,8 +21,8 @@ struct SoundnessTests {
         #expect(reduced.survives == full.survives)
     }
 
-    private func findings(_ report: Exploration) -> Set<String> {
-        Set(report.findings.map(\.description))
+    private func findings(_ exploration: Exploration) -> Set<String> {
+        Set(exploration.findings.map(\.description))
     }
 
     @Test("reduction leaves out only permutations of independent steps")
@@ -32,8 +32,8 @@ struct SoundnessTests {
             scenario.thread("left") { for _ in 0..<3 { left.value = 1 } }
             scenario.thread("right") { for _ in 0..<3 { right.value = 1 } }
         }
-        #expect(independent.report().explored == 20)
-        #expect(independent.report { $0.reduction = true }.explored == 1)
+        #expect(independent.exploration().explored == 20)
+        #expect(independent.exploration { $0.reduction = true }.explored == 1)
     }
 
     /// Patterns that could expose an unsound reduction, and that no classic contains.
@@ -108,21 +108,21 @@ struct SoundnessTests {
             testDescription: "no happens-before from unlock to lock",
             fault: UInt32(RL_FAULT_NO_EDGE_FROM_UNLOCK)
         ) { fault in
-            lockedObject.report { $0.faults = fault }.survives
+            lockedObject.exploration { $0.faults = fault }.survives
         },
         Fault(
             testDescription: "every lock is free",
             fault: UInt32(RL_FAULT_LOCKS_ALWAYS_FREE)
         ) { fault in
-            let report = Classic.twoPhilosophers.report { $0.faults = fault }
-            return report.findings.map(\.kind) == [.deadlock] && report.failing == 2
+            let exploration = Classic.twoPhilosophers.exploration { $0.faults = fault }
+            return exploration.findings.map(\.kind) == [.deadlock] && exploration.failing == 2
         },
         Fault(
             testDescription: "the last alternative is skipped",
             fault: UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE)
         ) { fault in
-            let report = Classic.atomicLostUpdate.report { $0.faults = fault }
-            return report.explored == 6 && report.outcomes == ["1": 4, "2": 2]
+            let exploration = Classic.atomicLostUpdate.exploration { $0.faults = fault }
+            return exploration.explored == 6 && exploration.outcomes == ["1": 4, "2": 2]
         },
     ]
 
@@ -152,18 +152,19 @@ struct SoundnessTests {
     func isDeterministic(_ classic: Classic) throws {
         var texts: Set<String> = []
         for _ in 0..<20 {
-            let report = classic.report()
-            let trace = try report.counterexample()
-            texts.insert(report.text() + report.json + (trace.map { $0.table() + $0.json } ?? ""))
+            let exploration = classic.exploration()
+            let trace = try exploration.counterexample()
+            texts.insert(
+                exploration.text() + exploration.json + (trace.map { $0.table() + $0.json } ?? ""))
         }
         #expect(texts.count == 1)
     }
 
     @Test("every finding can be replayed", arguments: Classic.all)
     func replays(_ classic: Classic) throws {
-        let report = classic.report()
-        for finding in report.findings {
-            let text = finding.schedule.text(threads: report.threads)
+        let exploration = classic.exploration()
+        for finding in exploration.findings {
+            let text = finding.schedule.text(threads: exploration.threads)
             let trace = try Exploration.replay(text, classic.describe)
             #expect(trace.schedule == finding.schedule)
             #expect(
@@ -225,7 +226,7 @@ struct SoundnessTests {
     @Test("a scenario that ends differently from run to run is recognized")
     func differentOutcome() {
         let runs = Mutex(0)
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let run = runs.withLock { runs in
                 runs += 1
                 return runs
@@ -235,7 +236,7 @@ struct SoundnessTests {
             scenario.thread("second") { counter.value = 2 }
             scenario.outcome { "\(run)" }
         }
-        #expect(report.inconclusive == .notDeterministic)
+        #expect(exploration.inconclusive == .notDeterministic)
     }
 
     @Test(
@@ -244,7 +245,7 @@ struct SoundnessTests {
     func notDeterministic(period: Int) {
         let isDeterministic = period == 1
         let runs = Mutex(0)
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let run = runs.withLock { runs in
                 runs += 1
                 return runs
@@ -253,19 +254,19 @@ struct SoundnessTests {
             scenario.thread("first") { for _ in 0..<(2 + run % period) { counter.value = 1 } }
             scenario.thread("second") { for _ in 0..<2 { counter.value = 2 } }
         }
-        #expect(report.inconclusive == (isDeterministic ? nil : .notDeterministic))
-        #expect(!report.survives)
+        #expect(exploration.inconclusive == (isDeterministic ? nil : .notDeterministic))
+        #expect(!exploration.survives)
     }
 
     @Test("an endless loop is reported")
     func endlessLoop() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let counter = Counter()
             scenario.thread("first") { while counter.value >= 0 { counter.value = 1 } }
             scenario.thread("second") { counter.value = 2 }
         }
-        guard case .tooLong(steps: 2_000, _) = report.inconclusive else {
-            Issue.record("\(String(describing: report.inconclusive))")
+        guard case .tooLong(steps: 2_000, _) = exploration.inconclusive else {
+            Issue.record("\(String(describing: exploration.inconclusive))")
             return
         }
     }
@@ -277,17 +278,17 @@ struct SoundnessTests {
             scenario.thread("waits") { while word.value.load(ordering: .relaxed) != 2 {} }
             scenario.thread("writes") { word.value.store(1, ordering: .relaxed) }
         }
-        let report = classic.report()
-        #expect(report.findings.map(\.kind) == [.deadlock])
-        #expect(report.findings.first?.count == report.explored)
-        let trace = try #require(try report.counterexample())
+        let exploration = classic.exploration()
+        #expect(exploration.findings.map(\.kind) == [.deadlock])
+        #expect(exploration.findings.first?.count == exploration.explored)
+        let trace = try #require(try exploration.counterexample())
         #expect(trace.waiting.map(\.thread) == [0])
         #expect(trace.waiting.map(\.cause) == [.change])
     }
 
     @Test("an uncaught error is a finding with its description")
     func uncaughtError() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let counter = Counter()
             scenario.thread("first") {
                 counter.increment()
@@ -295,9 +296,9 @@ struct SoundnessTests {
             }
             scenario.thread("second") { counter.increment() }
         }
-        #expect(report.findings.first?.kind == .uncaughtError)
-        #expect(report.findings.first?.reason == "'first' threw enough")
-        #expect(report.findings.first?.count == report.explored)
+        #expect(exploration.findings.first?.kind == .uncaughtError)
+        #expect(exploration.findings.first?.reason == "'first' threw enough")
+        #expect(exploration.findings.first?.count == exploration.explored)
     }
 
     @Test("an error without a description is a finding that says so")
@@ -310,46 +311,46 @@ struct SoundnessTests {
             }
             scenario.check { throw Scenario.CheckFailure("") }
         }
-        let report = explore(describe)
+        let exploration = explore(describe)
         #expect(
-            report.findings.map(\.reason) == [
+            exploration.findings.map(\.reason) == [
                 "an error without a description", "'first' threw an error without a description",
             ])
     }
 
     @Test("with a thread that takes no step, the exploration is inconclusive")
     func vacuous() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let counter = Counter()
             scenario.thread("first") { counter.increment() }
             scenario.thread("idle") {}
         }
-        #expect(report.inconclusive == .sawNothing(thread: "idle"))
-        #expect(!report.survives)
+        #expect(exploration.inconclusive == .sawNothing(thread: "idle"))
+        #expect(!exploration.survives)
     }
 
     @Test("a thread that waits forever in its first step counts as observed")
     func waitsAtOnce() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let (counter, semaphore) = (Counter(), DispatchSemaphore(value: 0))
             scenario.thread("waits") { semaphore.wait() }
             scenario.thread("counts") { counter.increment() }
         }
-        #expect(report.inconclusive == nil, "\(report.summary)")
-        #expect(report.findings.map(\.kind) == [.deadlock])
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(exploration.findings.map(\.kind) == [.deadlock])
     }
 
     @Test("a thread without steps is reported, with what the lab cannot see, on three lines")
     func vacuousWords() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             scenario.thread("first") {}
             scenario.thread("second") { Scenario.Log<Int>().append(1) }
         }
-        #expect(report.inconclusive == .sawNothing(thread: "first"))
-        let lines = report.text().split(separator: "\n")
-        #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 100 }, "\(report.text())")
+        #expect(exploration.inconclusive == .sawNothing(thread: "first"))
+        let lines = exploration.text().split(separator: "\n")
+        #expect(lines.count == 3 && lines.allSatisfy { $0.count <= 100 }, "\(exploration.text())")
         for word in ["Timers", "OperationQueue"] {
-            #expect(report.summary.contains(word))
+            #expect(exploration.summary.contains(word))
         }
     }
 
@@ -357,13 +358,13 @@ struct SoundnessTests {
     func withinAnother() {
         let inner = Mutex<Set<Exploration.Inconclusive?>>([])
         let explores: @Sendable () -> Void = {
-            let report = explore { scenario in
+            let exploration = explore { scenario in
                 let counter = Counter()
                 scenario.thread("inner") { counter.increment() }
             }
-            inner.withLock { _ = $0.insert(report.inconclusive) }
+            inner.withLock { _ = $0.insert(exploration.inconclusive) }
         }
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             explores()
             let counter = Counter()
             scenario.thread("outer") {
@@ -372,7 +373,7 @@ struct SoundnessTests {
             }
             scenario.check { explores() }
         }
-        #expect(report.inconclusive == nil, "\(report.summary)")
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
         #expect(inner.withLock { $0.count } == 1)
         #expect(
             inner.withLock { $0.first }??.description.contains("one exploration within another")

@@ -25,7 +25,9 @@ struct SpinningTests {
         }
 
         /// `waiting` threads wait in the loop; `changes` is whether the change is made.
-        func report(waiting: Int = 1, changes: Bool = true, reduction: Bool = true) -> Exploration {
+        func exploration(waiting: Int = 1, changes: Bool = true, reduction: Bool = true)
+            -> Exploration
+        {
             var options = Exploration.Options()
             options.failingKinds = [.deadlock, .livelock, .failedCheck]
             options.reduction = reduction
@@ -98,9 +100,9 @@ struct SpinningTests {
     @Test(
         "a loop that reads something unseen ends", arguments: unseen, [false, true])
     func looksAtUnseen(_ wait: Wait, reduction: Bool) {
-        let report = wait.report(reduction: reduction)
-        #expect(report.survives, "\(report.text())")
-        #expect(report.coverage == .all)
+        let exploration = wait.exploration(reduction: reduction)
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(exploration.coverage == .all)
     }
 
     // MARK: Allocating
@@ -155,16 +157,16 @@ struct SpinningTests {
 
     @Test("a loop that allocates ends when the change is made", arguments: allocating, [1, 2])
     func waitsForChange(_ wait: Wait, waiting: Int) {
-        let report = wait.report(waiting: waiting)
-        #expect(report.survives, "\(report.text())")
+        let exploration = wait.exploration(waiting: waiting)
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     @Test("a loop that allocates never ends without the change", arguments: allocating, [1, 2])
     func neverEnds(_ wait: Wait, waiting: Int) {
-        let report = wait.report(waiting: waiting, changes: false)
+        let exploration = wait.exploration(waiting: waiting, changes: false)
         let kind: Exploration.Finding.Kind = wait.takesLock ? .livelock : .deadlock
-        #expect(report.findings.map(\.kind) == [kind], "\(report.text())")
-        #expect(report.failing == report.explored && report.failing > 0)
+        #expect(exploration.findings.map(\.kind) == [kind], "\(exploration.text())")
+        #expect(exploration.failing == exploration.explored && exploration.failing > 0)
     }
 
     // MARK: Giving up
@@ -175,14 +177,14 @@ struct SpinningTests {
             var options = Exploration.Options()
             options.reduction = reduction
             options.failingKinds = [.deadlock, .livelock]
-            let report = explore(options: options) { scenario in
+            let exploration = explore(options: options) { scenario in
                 let (counter, seen) = (Counter(), Seen())
                 scenario.thread("waits") { seen.note(rounds(counter) ? "saw it" : "gave up") }
                 scenario.thread("changes") { counter.value = 1 }
                 scenario.outcome { seen.text }
             }
-            #expect(report.survives, "\(report.text())")
-            #expect(Set(report.outcomes.keys) == ["saw it", "gave up"])
+            #expect(exploration.survives, "\(exploration.text())")
+            #expect(Set(exploration.outcomes.keys) == ["saw it", "gave up"])
         }
     }
 

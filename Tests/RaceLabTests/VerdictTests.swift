@@ -18,12 +18,13 @@ struct VerdictTests {
     func writeAgainstWrite() throws {
         var options = Exploration.Options()
         options.failingKinds = [.dataRace]
-        let report = explore(options: options, Self.overwriting.describe)
-        #expect(!report.survives && report.failing == 2 && report.explored == 2)
-        #expect(report.findings.map(\.kind) == [.dataRace] && report.otherFindings.isEmpty)
-        #expect(report.findings.first?.reason.hasPrefix("nothing orders") == true)
+        let exploration = explore(options: options, Self.overwriting.describe)
+        #expect(!exploration.survives && exploration.failing == 2 && exploration.explored == 2)
+        #expect(
+            exploration.findings.map(\.kind) == [.dataRace] && exploration.otherFindings.isEmpty)
+        #expect(exploration.findings.first?.reason.hasPrefix("nothing orders") == true)
         let trace = try #require(
-            try report.counterexample())
+            try exploration.counterexample())
         #expect(trace.findings.map(\.kind) == [.dataRace])
         #expect(trace.steps[1].mark != nil, "\(trace.table())")
     }
@@ -33,8 +34,8 @@ struct VerdictTests {
         var options = Exploration.Options()
         options.failingKinds = [.dataRace]
         options.isolation = .childProcess()
-        let report = explore(options: options, Self.overwriting.describe)
-        #expect(report.findings.map(\.kind) == [.dataRace] && report.failing == 2)
+        let exploration = explore(options: options, Self.overwriting.describe)
+        #expect(exploration.findings.map(\.kind) == [.dataRace] && exploration.failing == 2)
         options.failingKinds = Set(Exploration.Finding.Kind.allCases)
         let other = explore(options: options, Self.overwriting.describe).countingAsFailures([
             .dataRace
@@ -51,18 +52,19 @@ struct VerdictTests {
         var options = Exploration.Options()
         options.reduction = false
         options.maximumInterleavings = count
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             for name in ["first", "second"] {
                 let counter = Counter()
                 scenario.thread(name) { for _ in 0..<3 { counter.value = 1 } }
             }
         }
         #expect(
-            report.coverage == .first(count) && report.failing == 0 && report.inconclusive == nil)
-        #expect(!report.survives)
-        #expect(report.summary.hasPrefix("no failure in the first "), "\(report.summary)")
-        #expect(report.text().hasPrefix("no failure in the first "), "\(report.text())")
-        #expect(report.json.contains("\"verdict\" : \"noFailure\""))
+            exploration.coverage == .first(count) && exploration.failing == 0
+                && exploration.inconclusive == nil)
+        #expect(!exploration.survives)
+        #expect(exploration.summary.hasPrefix("no failure in the first "), "\(exploration.summary)")
+        #expect(exploration.text().hasPrefix("no failure in the first "), "\(exploration.text())")
+        #expect(exploration.json.contains("\"verdict\" : \"noFailure\""))
     }
 
     @Test("an exploration that reached its bound on switches does not survive")
@@ -75,9 +77,10 @@ struct VerdictTests {
                 scenario.thread(name) { for _ in 0..<2 { counter.increment() } }
             }
         }
-        let report = explore(options: options, describe)
-        #expect(!report.survives && report.failing == 0)
-        #expect(report.summary.hasPrefix("no failure in all interleavings without a preemption"))
+        let exploration = explore(options: options, describe)
+        #expect(!exploration.survives && exploration.failing == 0)
+        #expect(
+            exploration.summary.hasPrefix("no failure in all interleavings without a preemption"))
         options.preemptionBound = 10
         #expect(explore(options: options, describe).survives)
     }
@@ -105,14 +108,14 @@ struct VerdictTests {
 
     @Test("a thread that only appends to a log counts as observed")
     func onlyNotes() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let log = Scenario.Log<Int>()
             scenario.thread("first") { log.append(1) }
             scenario.thread("second") { log.append(2) }
             scenario.outcome { "\(log.entries)" }
         }
-        #expect(report.inconclusive == nil, "\(report.summary)")
-        #expect(report.outcomes == ["[1, 2]": 1, "[2, 1]": 1])
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(exploration.outcomes == ["[1, 2]": 1, "[2, 1]": 1])
     }
 
     @Test("a deadlock before the first step has a schedule, which can be replayed")
@@ -122,18 +125,18 @@ struct VerdictTests {
             scenario.thread("first") { semaphore.wait() }
             scenario.thread("second") { semaphore.wait() }
         }
-        let report = explore(describe)
-        let finding = try #require(report.findings.first)
+        let exploration = explore(describe)
+        let finding = try #require(exploration.findings.first)
         #expect(finding.kind == .deadlock && finding.schedule.choices.isEmpty)
-        let text = finding.schedule.text(threads: report.threads)
+        let text = finding.schedule.text(threads: exploration.threads)
         let trace = try Exploration.replay(text, describe)
         #expect(trace.findings.first?.kind == .deadlock && trace.steps.isEmpty)
         #expect(trace.waiting.map(\.cause) == [.semaphore, .semaphore])
         #expect(
             try Exploration.replay(Exploration.Schedule([]), describe).findings.first?.kind
                 == .deadlock)
-        #expect(try report.counterexample()?.scheduleText == text)
-        #expect(report.text().contains("deadlock   1  \"\""), "\(report.text())")
+        #expect(try exploration.counterexample()?.scheduleText == text)
+        #expect(exploration.text().contains("deadlock   1  \"\""), "\(exploration.text())")
     }
 
     @Test("the empty schedule does not fit if a thread is enabled")

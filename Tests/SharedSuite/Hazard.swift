@@ -230,14 +230,14 @@ func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
     var found: Verdict?
     var options = Exploration.Options()
     options.failingKinds = [.deadlock, .livelock]
-    let report = explore(options: options) { scenario in
+    let exploration = explore(options: options) { scenario in
         scenario.thread("main") { found = verdict(run) }
     }
-    if let finding = report.findings.first {
+    if let finding = exploration.findings.first {
         return .fails(
             [.deadlock], failing: nil, explored: nil, detail: Detail { finding.description })
     }
-    return found ?? .unknown(report.summary)
+    return found ?? .unknown(exploration.summary)
 }
 
 func verdict(_ run: () throws -> String) -> Verdict {

@@ -26,9 +26,9 @@ struct MatrixCostTests {
         for race in races {
             for stage in Subject.all(.stage) {
                 if case .cannotExpress = race.expectation(on: stage) { continue }
-                let report = race.report(on: stage)
-                explored += report.explored
-                redundant += report.redundant
+                let exploration = race.exploration(on: stage)
+                explored += exploration.explored
+                redundant += exploration.redundant
             }
         }
         return (explored, redundant)

@@ -23,7 +23,7 @@ struct QueueOrderTests {
 
     @Test("PromiseKit, which enqueues after sealing, loses the order")
     func promiseKit() {
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let queue = scenario.queue("queue")
             let log = Scenario.Log<String>()
             var seal: ((Result<Int, any Error>) -> Void)!
@@ -36,23 +36,23 @@ struct QueueOrderTests {
             }
             scenario.check { try check(log) }
         }
-        #expect(report.inconclusive == nil && report.coverage == .all)
-        #expect(report.failing > 0 && report.failing < report.explored)
-        #expect(report.findings.map(\.reason) == [reversed])
+        #expect(exploration.inconclusive == nil && exploration.coverage == .all)
+        #expect(exploration.failing > 0 && exploration.failing < exploration.explored)
+        #expect(exploration.findings.map(\.reason) == [reversed])
     }
 
     @Test("Google Promises, which enqueue under the lock, keep the order")
     func google() {
-        let report = explore(options: options) { google($0, workers: 1) }
-        #expect(report.inconclusive == nil && report.coverage == .all)
-        #expect(report.failing == 0 && report.explored > 1)
+        let exploration = explore(options: options) { google($0, workers: 1) }
+        #expect(exploration.inconclusive == nil && exploration.coverage == .all)
+        #expect(exploration.failing == 0 && exploration.explored > 1)
     }
 
     @Test("Google Promises lose the order on a queue with two workers: the queue must be serial")
     func googleConcurrent() {
-        let report = explore(options: options) { google($0, workers: 2) }
-        #expect(report.inconclusive == nil && report.coverage == .all)
-        #expect(report.findings.map(\.reason) == [reversed])
+        let exploration = explore(options: options) { google($0, workers: 2) }
+        #expect(exploration.inconclusive == nil && exploration.coverage == .all)
+        #expect(exploration.findings.map(\.reason) == [reversed])
     }
 
     private func google(_ scenario: Scenario, workers: Int) {
@@ -71,7 +71,7 @@ struct QueueOrderTests {
         "a queue that runs work at once would run it under the lock of Google Promises"
     )
     func googleImmediate() {
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let promise = GooglePromisesStyle<Int>.pending()
             let other = GooglePromisesStyle<Int>.pending()
             promise.then(on: { $0() }) { _ in other.fulfill(1) }
@@ -79,6 +79,6 @@ struct QueueOrderTests {
             scenario.thread("one") { promise.fulfill(1) }
             scenario.thread("other") { other.fulfill(2) }
         }
-        #expect(report.findings.map(\.kind) == [.deadlock])
+        #expect(exploration.findings.map(\.kind) == [.deadlock])
     }
 }

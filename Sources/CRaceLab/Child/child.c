@@ -1,13 +1,17 @@
 // Explorations in a child process, for code that may crash. The child is a copy of this process
 // (`fork`), because closures cannot be sent to another program. The copy has a single thread: a
 // lock that another thread held during the fork is never released there. So the engine resets its
-// state in the child, and the thread that forks holds the locks of the Swift half.
+// state in the child, and the thread that forks holds the locks of the Swift half. The C library
+// takes those of `malloc` and of streams itself. Those of the loader, of the Swift runtime and of
+// other libraries remain: if the child needs one, it blocks. The parent notices that and forks
+// again (Isolated.swift); it never becomes a finding.
 
 #include "Child/child.h"
 #include "Platform/clock.h"
+#include "Platform/end.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
-#include "Scheduler/runs.h"
+#include "Scheduler/explore.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
@@ -58,9 +62,10 @@ _Noreturn static void be_child(const rl_errand *errand, int errors) {
     rl_begin_in_child(errand->max_steps + 2);
     rl_record_crashes();
     pthread_t thread;
-    if (pthread_create(&thread, NULL, do_work, (void *)errand) != 0) _exit(RL_CHILD_FAILED);
+    const int result = pthread_create(&thread, NULL, do_work, (void *)errand);
+    if (result != 0) rl_end_without_thread(result);
     pthread_join(thread, NULL);
-    _exit(RL_CHILD_DONE);
+    _exit(0);
 }
 
 // MARK: - In the parent

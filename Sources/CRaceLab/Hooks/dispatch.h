@@ -15,6 +15,7 @@ extern void dispatch_release(dispatch_object object);
 typedef void (*call_on)(dispatch_object queue, void *context, function work);
 typedef void (*block_on)(dispatch_object queue, void *work);
 
+#define NOW 0ull
 #define FOREVER (~0ull)
 
 typedef struct {
@@ -22,50 +23,30 @@ typedef struct {
     void *context;
 } call;
 
-// hook_dispatch.c
+/// The part of a block's layout that is needed to call it.
+typedef struct {
+    void *isa;
+    int flags, reserved;
+    void (*invoke)(void *block);
+} block;
 
-typedef enum { SERIAL, CONCURRENT, GLOBAL, MAIN } queue_kind;
-queue_kind rl_kind_of_queue(dispatch_object queue);
+// hook_times.c
 
 /// Whether a deadline has passed.
 bool rl_has_passed(uint64_t time);
 
-/// The context is a block, which takes no arguments.
-void rl_call_block(void *context);
+// hook_queues.c
+
+typedef enum { SERIAL, CONCURRENT, GLOBAL, MAIN } queue_kind;
+queue_kind rl_kind_of_queue(dispatch_object queue);
 
 /// Runs a call on a queue, on the calling thread, as `sync` does. `work` is the work that queues up
 /// (`rl_stand_in_line`) and that the thread runs; NULL: the thread queues up for itself.
 void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place);
+/// For the observing thread: runs the work without a step, but gives up at a lock that is held.
+void rl_observe_on_queue(dispatch_object queue, call c, bool barrier);
 
-// hook_sending.c
-
-/// A piece of work for a queue.
-typedef struct item {
-    struct item *next;
-    dispatch_object queue;
-    call call;
-    bool is_block, barrier;
-    bool is_known;              // a work item that other code can wait for or cancel
-    bool is_waited_for;         // the sending thread waits for it (`rl_finished`)
-    dispatch_object group;      // the group to leave when the work is done, or NULL
-    uintptr_t pc;               // where it was sent
-} item;
-
-/// Whether the code under test made this call on a lab thread and sends work that the lab can run.
-/// If the work would run outside the scenario instead, the exploration ends without a verdict.
-bool rl_is_sending(rl_place *place);
-
-item *rl_make_item(dispatch_object queue, call c, rl_place place);
-/// The same for a block. `caller` is the place that called the entry point.
-item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller);
-void rl_send_item(item *i, rl_place place);
-void rl_discard_item(item *i);
-
-/// Runs one work item that was sent to a queue between two runs. Returns false if there is none
-/// that can run now.
-bool rl_do_waiting_work(void);
-
-// hook_groups.c
+// hook_work_items.c
 
 /// The block that a thread is about to call.
 typedef struct {
@@ -77,17 +58,60 @@ typedef struct {
 rl_work_in_hand rl_in_hand(void);
 /// Sets the block in hand and returns the previous one.
 rl_work_in_hand rl_take_in_hand(rl_work_in_hand work);
-/// Called when this block starts; acts only if it is the block in hand.
-void rl_begin_work_item(void *block);
+/// Calls a block, which takes no arguments. If it is the one in hand and a work item, the thread
+/// reads first whether the item has been cancelled.
+void rl_call_block(void *block);
 
 /// Whether the code under test created this block as a work item. False for an item that Swift's
 /// overlay creates internally before it calls an entry point.
 bool rl_passes_work_item(void *block, rl_place caller);
+/// Whether a block is a `DispatchWorkItem` that was made with the flag `.barrier`.
+bool rl_is_barrier(void *block);
+/// The group of a work item; NULL if the block is not one.
+dispatch_object rl_group_of_work_item(void *block);
+/// Whether the group belongs to the item that this thread is running.
+bool rl_is_of_item_in_hand(dispatch_object group);
+
+enum { IS_CANCELED = 1, IS_PERFORMED = 2 };
+/// Records what happened to the work item with this group.
+void rl_note_on_item(dispatch_object group, int note, rl_place place);
+
+// sending.c
+
+/// A piece of work for a queue.
+typedef struct item {
+    struct item *next;
+    dispatch_object queue;
+    call call;
+    bool is_block, barrier;
+    bool is_known;              // a work item that other code can wait for or cancel
+    bool is_waited_for;         // the sending thread waits for it (`rl_finished`)
+    dispatch_object group;      // the group to which the work belongs, or NULL …
+    void (*when_done)(const struct item *i, rl_place place);  // … and what to do when it is done
+    uintptr_t pc;               // where it was sent
+} item;
+
+/// Whether the code under test made this call on a lab thread and sends work that the lab can run.
+/// If the work would run outside the scenario instead, the exploration ends without a verdict.
+bool rl_is_sending(rl_place *place);
+
+item *rl_make_item(dispatch_object queue, call c, rl_place place);
+/// The same for a block. `caller` is the place that called the entry point.
+item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller);
+void rl_send_item(item *i, rl_place place);
+/// Sends it at any later time, or never.
+void rl_send_item_later(uint64_t when, item *i, rl_place place);
+void rl_discard_item(item *i);
+
+/// Runs one work item that was sent to a queue between two runs. Returns false if there is none
+/// that can run now.
+bool rl_do_waiting_work(void);
+/// Discards work that an abandoned run did not finish.
+void rl_forget_lanes(void);
+
+// hook_groups.c
 
 /// Discards the notifications that earlier runs left behind.
 void rl_forget_notifications(void);
-void rl_leave_group(dispatch_object group, rl_place place);
-/// Whether a block is a `DispatchWorkItem` that was made with the flag `.barrier`.
-bool rl_is_barrier(void *block);
 
 #endif

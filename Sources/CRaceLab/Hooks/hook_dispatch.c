@@ -7,67 +7,16 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Platform/memory.h"
+#include "Scheduler/added_threads.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "Scheduler/workers.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-#include <setjmp.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-
-/// The part of a block's layout that is needed to call it.
-typedef struct {
-    void *isa;
-    int flags, reserved;
-    void (*invoke)(void *block);
-} block;
-
-#define NOW 0ull
-
-// MARK: - Time
-
-// Time stands still for the threads of a scenario. Otherwise the speed of the processor would
-// decide whether a deadline has passed.
-
-typedef uint64_t (*time_after)(uint64_t, int64_t);
-typedef uint64_t (*time_of_day)(const void *, int64_t);
-REAL(time_after, real_time, "dispatch_time")
-REAL(time_of_day, real_walltime, "dispatch_walltime")
-
-static uint64_t still_time(void) {
-    static uint64_t time;
-    if (!time) time = real_time()(NOW, 0);
-    return time;
-}
-
-static uint64_t still_walltime(void) {
-    static uint64_t time;
-    if (!time) time = real_walltime()(NULL, 0);
-    return time;
-}
-
-uint64_t dispatch_time(uint64_t when, int64_t delta) {
-    IS_LISTENED_TO(place);
-    return real_time()(is_listened_to && when == NOW ? still_time() : when, delta);
-}
-
-uint64_t dispatch_walltime(const void *when, int64_t delta) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to || when) return real_walltime()(when, delta);
-    return real_time()(still_walltime(), delta);
-}
-
-// Wall-clock times are negative: Dispatch counts them down from 0.
-bool rl_has_passed(uint64_t time) {
-    if (time == NOW) return true;
-    bool is_time_of_day = (int64_t)time < 0;
-    return is_time_of_day ? (int64_t)time >= (int64_t)still_walltime() : time <= still_time();
-}
 
 // MARK: - Semaphores
 
@@ -140,172 +89,12 @@ void dispatch_release(dispatch_object object) {
     real_release()(object);
 }
 
-// MARK: - Serial and concurrent queues
-
-// A queue does not reveal whether it is serial or concurrent. So concurrent queues are marked when
-// they are created, and the attributes that make a queue concurrent are remembered.
-
-typedef dispatch_object (*queue_create)(const char *, dispatch_object);
-typedef dispatch_object (*queue_create_with_target)(const char *, dispatch_object, dispatch_object);
-typedef dispatch_object (*global_queue)(intptr_t, uintptr_t);
-typedef void (*set_specific)(dispatch_object, const void *, void *, function);
-typedef void *(*get_specific)(dispatch_object, const void *);
-REAL(queue_create, real_create, "dispatch_queue_create")
-REAL(queue_create_with_target, real_create_with_target, "dispatch_queue_create_with_target")
-REAL(global_queue, real_global_queue, "dispatch_get_global_queue")
-REAL(set_specific, real_set_specific, "dispatch_queue_set_specific")
-REAL(get_specific, real_get_specific, "dispatch_queue_get_specific")
-
-/// An entry of a list of objects that live as long as the process.
-typedef struct member {
-    dispatch_object object;
-    struct member *next;
-} member;
-
-typedef _Atomic(member *) object_set;
-
-static object_set concurrent_attributes, global_queues;
-
-static bool contains(object_set *set, dispatch_object object) {
-    const member *m = atomic_load(set);
-    while (m && m->object != object) m = m->next;
-    return m != NULL;
-}
-
-static void insert(object_set *set, dispatch_object object) {
-    if (!object || contains(set, object)) return;
-    member *m = rl_allocate(sizeof *m, "the kind of a queue");
-    *m = (member){object, atomic_load(set)};
-    while (!atomic_compare_exchange_weak(set, &m->next, m)) {}
-}
-
-static bool is_concurrent_attribute(dispatch_object attribute) {
-    if (!attribute) return false;
-    return attribute == dlsym(RTLD_DEFAULT, "_dispatch_queue_attr_concurrent") ||
-           contains(&concurrent_attributes, attribute);
-}
-
-static dispatch_object derived(dispatch_object attribute, dispatch_object from) {
-    if (is_concurrent_attribute(from)) insert(&concurrent_attributes, attribute);
-    return attribute;
-}
-
-#define DERIVE1(name)                                                                      \
-    dispatch_object name(dispatch_object from) {                                           \
-        typedef dispatch_object (*make)(dispatch_object);                                  \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from), from);                       \
-    }
-#define DERIVE2(name, type)                                                                \
-    dispatch_object name(dispatch_object from, type a) {                                   \
-        typedef dispatch_object (*make)(dispatch_object, type);                            \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a), from);                    \
-    }
-#define DERIVE3(name, type1, type2)                                                        \
-    dispatch_object name(dispatch_object from, type1 a, type2 b) {                         \
-        typedef dispatch_object (*make)(dispatch_object, type1, type2);                    \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a, b), from);                 \
-    }
-
-DERIVE1(dispatch_queue_attr_make_initially_inactive)
-DERIVE2(dispatch_queue_attr_make_with_autorelease_frequency, unsigned long)
-DERIVE3(dispatch_queue_attr_make_with_qos_class, unsigned, int)
-
-static const char mark_of_concurrent;
-
-static dispatch_object marked(dispatch_object queue, dispatch_object attribute) {
-    if (queue && is_concurrent_attribute(attribute))
-        real_set_specific()(queue, &mark_of_concurrent, (void *)&mark_of_concurrent, NULL);
-    return queue;
-}
-
-/// The lab does not model that queues with a common target queue exclude one another.
-static void note_target(dispatch_object target, rl_place place) {
-    if (!rl_is_of_lab() || !target || rl_kind_of_queue(target) == GLOBAL) return;
-    if (rl_is_in_library(place.pc, "libdispatch")) return;
-    rl_library_between(&place);
-    rl_meet_outside("gives a queue another one as its target", place);
-}
-
-typedef void (*set_target)(dispatch_object, dispatch_object);
-REAL(set_target, real_set_target, "dispatch_set_target_queue")
-
-void dispatch_set_target_queue(dispatch_object queue, dispatch_object target) {
-    note_target(target, RL_CALLER);
-    real_set_target()(queue, target);
-}
-
-dispatch_object dispatch_queue_create(const char *label, dispatch_object attribute) {
-    return marked(real_create()(label, attribute), attribute);
-}
-
-dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_object attribute,
-                                                  dispatch_object target) {
-    note_target(target, RL_CALLER);
-    return marked(real_create_with_target()(label, attribute, target), attribute);
-}
-
-dispatch_object dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
-    dispatch_object queue = real_global_queue()(identifier, flags);
-    insert(&global_queues, queue);
-    return queue;
-}
-
-queue_kind rl_kind_of_queue(dispatch_object queue) {
-    static dispatch_object main_queue;
-    if (!main_queue) main_queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
-    if (queue == main_queue) return MAIN;
-    if (contains(&global_queues, queue)) return GLOBAL;
-    return real_get_specific()(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
-}
-
 // MARK: - Running work on a queue, and waiting for it
-
-// A queue is modeled as a lock around the work: a mutual-exclusion lock for a serial queue, a
-// readers-writer lock for a concurrent one, where a barrier is the writer. The work runs on the
-// waiting thread, as in Dispatch, and inside a real call, so that `dispatchPrecondition` and
-// `getSpecific` work.
 
 REAL(call_on, real_sync_f, "dispatch_sync_f")
 REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
 REAL(block_on, real_sync, "dispatch_sync")
 REAL(block_on, real_barrier_sync, "dispatch_barrier_sync")
-
-/// Lets Dispatch's function return even if the work is abandoned.
-static void make_call(void *context) {
-    const call *c = context;
-    rl_landing landing;
-    rl_set_landing(&landing);
-    if (setjmp(landing.at) == 0) c->work(c->context);
-    rl_remove_landing(&landing);
-}
-
-/// The block of a work item checks for itself whether it has been cancelled.
-void rl_call_block(void *context) {
-    rl_begin_work_item(context);
-    ((block *)context)->invoke(context);
-}
-
-/// Returns false if the thread arrived later than it could have, and must queue up after all.
-static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
-    rl_come_for(work);
-    const uint32_t step = rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
-    rl_come_for(NULL);
-    return rl_got_it(step);
-}
-
-void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place) {
-    const queue_kind kind = rl_kind_of_queue(queue);
-    const bool shared = kind == CONCURRENT && !barrier;
-    if (kind != GLOBAL)
-        while (!take_queue(queue, shared, work, place)) rl_come_later(queue);
-    if (kind == MAIN)
-        c.work(c.context);  // by the thread that acts as the main thread
-    else
-        (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
-    rl_continue_giving_up();
-    if (kind != GLOBAL) rl_unlocked(queue);
-    if (work) rl_leave_line(queue, work);
-}
 
 /// Work for the main queue runs on the main thread, even if another thread waits for it.
 static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
@@ -352,24 +141,8 @@ static bool has_run_block_on_queue(dispatch_object queue, void *block, bool barr
     return has_run;
 }
 
-static void no_release(void *queue) { (void)queue; }
-
-/// For the observing thread: runs the work without a step, but gives up at a lock that is held.
-static void observe_on_queue(dispatch_object queue, call c, bool barrier) {
-    if (rl_kind_of_queue(queue) == MAIN) {
-        const bool before = rl_stand_for_main_thread(true);
-        c.work(c.context);
-        rl_stand_for_main_thread(before);
-        return;
-    }
-    rl_observer_locks(queue, no_release);
-    (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
-    rl_continue_giving_up();
-    rl_observer_unlocks(queue);
-}
-
 void dispatch_sync(dispatch_object queue, void *work) {
-    if (rl_is_observing) return observe_on_queue(queue, (call){rl_call_block, work}, false);
+    if (rl_is_observing) return rl_observe_on_queue(queue, (call){rl_call_block, work}, false);
     IS_LISTENED_TO(place);
     const bool barrier = is_listened_to && rl_is_barrier(work);
     if (!has_run_block_on_queue(queue, work, barrier, is_listened_to, place, RL_CALLER))
@@ -377,21 +150,21 @@ void dispatch_sync(dispatch_object queue, void *work) {
 }
 
 void dispatch_barrier_sync(dispatch_object queue, void *work) {
-    if (rl_is_observing) return observe_on_queue(queue, (call){rl_call_block, work}, true);
+    if (rl_is_observing) return rl_observe_on_queue(queue, (call){rl_call_block, work}, true);
     IS_LISTENED_TO(place);
     if (!has_run_block_on_queue(queue, work, true, is_listened_to, place, RL_CALLER))
         real_barrier_sync()(queue, work);
 }
 
 void dispatch_sync_f(dispatch_object queue, void *context, function work) {
-    if (rl_is_observing) return observe_on_queue(queue, (call){work, context}, false);
+    if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, false);
     IS_LISTENED_TO(place);
     if (!has_run_on_queue(queue, (call){work, context}, false, is_listened_to, place))
         real_sync_f()(queue, context, work);
 }
 
 void dispatch_barrier_sync_f(dispatch_object queue, void *context, function work) {
-    if (rl_is_observing) return observe_on_queue(queue, (call){work, context}, true);
+    if (rl_is_observing) return rl_observe_on_queue(queue, (call){work, context}, true);
     IS_LISTENED_TO(place);
     if (!has_run_on_queue(queue, (call){work, context}, true, is_listened_to, place))
         real_barrier_sync_f()(queue, context, work);

@@ -1,5 +1,4 @@
-// The entry points of Dispatch for groups and for work items. Each work item has a group of its
-// own, entered when the item is created and left when the item has been done for the first time.
+// The entry points of Dispatch for groups, also for those of work items.
 //
 // On lab threads the engine keeps the count and the real group stays empty. This file keeps the
 // work that is sent to a queue when a group finishes.
@@ -18,7 +17,6 @@
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef void (*on_group)(dispatch_object group);
@@ -129,7 +127,7 @@ static void enter(dispatch_object group, rl_place place) {
         rl_point(RL_ENTER, group, place);
 }
 
-void rl_leave_group(dispatch_object group, rl_place place) {
+static void leave_group(dispatch_object group, rl_place place) {
     if (rl_is_between_runs_here())
         rl_count_unfinished(group, rl_unfinished(group) - 1);
     else
@@ -161,101 +159,28 @@ void dispatch_group_enter(dispatch_object group) {
     }
 }
 
-// MARK: - Work items
-
-/// The layout of a block created by `dispatch_block_create`.
-typedef struct {
-    void *isa;
-    int block_flags, reserved;
-    void *invoke, *descriptor;
-    uint64_t magic, flags;
-    uint32_t state;
-    int32_t performed;
-    uint64_t priority;
-    void *voucher, *block;
-    dispatch_object group;
-} work_item;
-
-#define MAGIC_OF_WORK_ITEM 0xD159B10Cull
-#define IS_BARRIER 1ull
-
-/// Returns the block as a work item, or NULL if it is not one.
-static work_item *work_item_of(void *block) {
-    static void **invoke;
-    if (!invoke) invoke = dlsym(RTLD_DEFAULT, "_dispatch_block_special_invoke");
-    work_item *item = block;
-    return invoke && item->invoke == *invoke && item->magic == MAGIC_OF_WORK_ITEM ? item : NULL;
-}
-
-bool rl_is_barrier(void *block) {
-    const work_item *item = work_item_of(block);
-    return item && (item->flags & IS_BARRIER);
-}
-
-/// Swift's `async(flags:execute:)` creates an item of its own that other code cannot reach.
-bool rl_passes_work_item(void *block, rl_place place) {
-    if (!work_item_of(block)) return false;
-    Dl_info info;
-    if (!dladdr((void *)(place.pc - 1), &info) || !info.dli_sname) return true;
-    return strncmp(info.dli_sname, "$s", 2) != 0 || strstr(info.dli_sname, "WorkItemC");
-}
-
-static _Thread_local rl_work_in_hand in_hand;
-
-rl_work_in_hand rl_in_hand(void) { return in_hand; }
-
-rl_work_in_hand rl_take_in_hand(rl_work_in_hand work) {
-    rl_work_in_hand before = in_hand;
-    in_hand = work;
-    return before;
-}
-
-void rl_begin_work_item(void *block) {
-    if (in_hand.block != block || !in_hand.is_known || !rl_active || !work_item_of(block)) return;
-    // At this point the thread reads whether the item has been cancelled.
-    rl_point(RL_ATOMIC_READ, block, (rl_place){in_hand.pc, RL_CALLER.stack});
-}
-
-// The lab cannot see where `perform()` checks whether the item has been cancelled.
-enum { IS_CANCELED = 1, IS_PERFORMED = 2 };
-
-static void note_on_item(dispatch_object group, int note, rl_place place) {
-    const void *notes = (const char *)group + 1;
-    const int64_t before = rl_is_counted(notes) ? rl_unfinished(notes) : 0;
-    rl_count_unfinished(notes, before | note);
-    if ((before | note) == (IS_CANCELED | IS_PERFORMED))
-        rl_meet_outside("is about a work item that is both canceled and performed on the spot",
-                        place);
-}
-
-/// Whether the group belongs to the item that this thread is running.
-static bool is_of_item_in_hand(dispatch_object group) {
-    const work_item *item = in_hand.block ? work_item_of(in_hand.block) : NULL;
-    return item && item->group == group;
-}
-
 /// Called when Dispatch leaves the group of an item that has been done.
 static void leave_group_of_item(dispatch_object group, rl_place place) {
-    if (is_of_item_in_hand(group) && !in_hand.is_known) return;
+    if (rl_is_of_item_in_hand(group) && !rl_in_hand().is_known) return;
     // If the call comes from libdispatch itself, the item is freed without having been done.
     const bool is_performed =
-        !is_of_item_in_hand(group) && !rl_is_in_library(place.pc, "libdispatch");
-    if (is_of_item_in_hand(group))
-        place.pc = in_hand.pc;
+        !rl_is_of_item_in_hand(group) && !rl_is_in_library(place.pc, "libdispatch");
+    if (rl_is_of_item_in_hand(group))
+        place.pc = rl_in_hand().pc;
     else
         rl_library_between(&place);
     if (!rl_is_between_runs_here() && !rl_active) return;
-    if (is_performed) note_on_item(group, IS_PERFORMED, place);
+    if (is_performed) rl_note_on_item(group, IS_PERFORMED, place);
     // Dispatch enters this group when it makes it, and leaves it once. A group that is not entered
     // was known at this address before.
     if (!rl_is_counted(group) || rl_unfinished(group) == 0) rl_count_unfinished(group, 1);
-    rl_leave_group(group, place);
+    leave_group(group, place);
 }
 
 void dispatch_group_leave(dispatch_object group) {
     rl_place place = RL_CALLER;
     // Dispatch makes this call last, as a tail call: then Dispatch's caller appears to make it.
-    if (rl_is_of_lab() && (is_of_item_in_hand(group) || !rl_is_under_test(place.pc))) {
+    if (rl_is_of_lab() && (rl_is_of_item_in_hand(group) || !rl_is_under_test(place.pc))) {
         leave_group_of_item(group, place);
         return real_leave()(group);
     }
@@ -263,7 +188,7 @@ void dispatch_group_leave(dispatch_object group) {
         case IN_RUN:
         case BETWEEN_RUNS:
             meet(group, false, place);
-            return rl_leave_group(group, place);
+            return leave_group(group, place);
         case UNSEEN:
             rl_meet_outside("leaves a group while a global is made", place);
             return;
@@ -272,53 +197,17 @@ void dispatch_group_leave(dispatch_object group) {
     }
 }
 
-typedef void (*on_block)(void *block);
-typedef intptr_t (*ask_block)(void *block);
+// MARK: - Waiting for work items
+
 typedef intptr_t (*block_wait)(void *block, uint64_t timeout);
 typedef void (*block_notify)(void *block, dispatch_object queue, void *work);
-REAL(on_block, real_block_cancel, "dispatch_block_cancel")
-REAL(ask_block, real_block_testcancel, "dispatch_block_testcancel")
 REAL(block_wait, real_block_wait, "dispatch_block_wait")
 REAL(block_notify, real_block_notify, "dispatch_block_notify")
 
-typedef void *(*block_create)(unsigned long flags, void *work);
-typedef void *(*block_create_with_qos)(unsigned long flags, unsigned qos, int priority, void *work);
-REAL(block_create, real_block_create, "dispatch_block_create")
-REAL(block_create_with_qos, real_block_create_with_qos, "dispatch_block_create_with_qos_class")
-
-static void *made(void *block) {
-    const work_item *item = block ? work_item_of(block) : NULL;
-    if (item) rl_made(item->group);
-    return block;
-}
-
-void *dispatch_block_create(unsigned long flags, void *work) {
-    return made(real_block_create()(flags, work));
-}
-
-void *dispatch_block_create_with_qos_class(unsigned long flags, unsigned qos, int priority,
-                                           void *work) {
-    return made(real_block_create_with_qos()(flags, qos, priority, work));
-}
-
-void dispatch_block_cancel(void *block) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(RL_ATOMIC_WRITE, block, place);
-    const work_item *item = is_listened_to ? work_item_of(block) : NULL;
-    if (item) note_on_item(item->group, IS_CANCELED, place);
-    real_block_cancel()(block);
-}
-
-intptr_t dispatch_block_testcancel(void *block) {
-    IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(RL_ATOMIC_READ, block, place);
-    return real_block_testcancel()(block);
-}
-
 intptr_t dispatch_block_wait(void *block, uint64_t timeout) {
     rl_place place = RL_CALLER;
-    work_item *item = rl_is_of_lab() ? work_item_of(block) : NULL;
-    if (item) meet(item->group, true, place);
+    dispatch_object group = rl_is_of_lab() ? rl_group_of_work_item(block) : NULL;
+    if (group) meet(group, true, place);
     // The real function waits for the item's group through `dispatch_group_wait`.
     return real_block_wait()(block, timeout);
 }
@@ -387,18 +276,21 @@ void dispatch_group_notify_f(dispatch_object group, dispatch_object queue, void 
 void dispatch_block_notify(void *block, dispatch_object queue, void *work) {
     const rl_place caller = RL_CALLER;
     rl_place place = caller;
-    work_item *item_of_block = rl_is_of_lab() ? work_item_of(block) : NULL;
-    if (!item_of_block || !rl_is_sending(&place)) return real_block_notify()(block, queue, work);
-    meet(item_of_block->group, true, place);
-    notify(item_of_block->group, rl_make_block_item(queue, work, false, place, caller), place);
+    dispatch_object group = rl_is_of_lab() ? rl_group_of_work_item(block) : NULL;
+    if (!group || !rl_is_sending(&place)) return real_block_notify()(block, queue, work);
+    meet(group, true, place);
+    notify(group, rl_make_block_item(queue, work, false, place, caller), place);
 }
 
 // MARK: - Sending work as part of a group
+
+static void leave_group_of_work(const item *i, rl_place place) { leave_group(i->group, place); }
 
 static void send_in_group(dispatch_object group, item *i, rl_place place) {
     enter(group, place);
     dispatch_retain(group);
     i->group = group;
+    i->when_done = leave_group_of_work;
     rl_send_item(i, place);
 }
 

@@ -8,12 +8,12 @@
 #include "Hooks/tasks.h"
 #include "Model/locks.h"
 #include "Model/misuse.h"
+#include "Scheduler/added_threads.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 #include "Scheduler/tasks.h"
-#include "Scheduler/workers.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 

@@ -1,6 +1,10 @@
 // Gives sets and dictionaries the same order in every run and every process. By default the
 // standard library randomizes it, so a lock chosen by iteration order would differ from run to run.
 
+#include "Platform/build.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,3 +20,5 @@ extern hashing_parameters _swift_stdlib_Hashing_parameters;
 __attribute__((constructor)) static void make_hashing_deterministic(void) {
     _swift_stdlib_Hashing_parameters = (hashing_parameters){.is_deterministic = true};
 }
+
+#endif

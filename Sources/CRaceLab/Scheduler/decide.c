@@ -10,12 +10,12 @@
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
+#include "Scheduler/enabled.h"
 #include "Scheduler/look_again.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/tasks.h"
 #include "Search/reduction.h"
 
-// MARK: - Enabled threads
+// MARK: - The alternatives
 
 /// The alternatives for the next step.
 typedef struct {
@@ -24,19 +24,6 @@ typedef struct {
     bool time_is_up;            // no thread is enabled, so threads whose wait can time out are
     bool is_barrier;            // the alternatives exist only because no other thread is enabled
 } situation;
-
-static bool is_mere_attempt(uint8_t kind) {
-    return kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_TRY_ACQUIRE ||
-           kind == RL_TRY_AWAIT;
-}
-
-bool rl_can_go(const thread *t) {
-    if (!t->started || t->finished || t->spinning || t->is_away) return false;
-    if (t->kind == RL_ELAPSE && !rl_is_next_to_wake(t)) return false;
-    if (t->asleep && !rl_is_signalled(t)) return false;
-    bool may_wait = t->waits_for || t->kind == RL_JOIN;
-    return !may_wait || is_mere_attempt(t->kind) || rl_is_available(t);
-}
 
 /// Whether a thread can give up a wait with a time-out. A thread that sleeps on a condition still
 /// needs its lock back.

@@ -4,6 +4,5 @@
 
 #include "State/state.h"
 
-bool rl_can_go(const thread *t);
 /// Decides which thread makes the next step. NO_THREAD: the run is over; `lab.status` says why.
 int rl_decide(void);

@@ -5,7 +5,7 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/recording.h"
-#include "Scheduler/decide.h"
+#include "Scheduler/enabled.h"
 #include "Search/reduction.h"
 #include "Search/reference_counts.h"
 

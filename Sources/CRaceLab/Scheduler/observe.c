@@ -7,7 +7,7 @@
 
 #include "Model/misuse.h"
 #include "Platform/memory.h"
-#include "Scheduler/workers.h"
+#include "Scheduler/hand_over.h"
 #include "Symbols/call_sites.h"
 
 // MARK: - Reading the state

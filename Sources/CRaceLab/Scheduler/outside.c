@@ -5,9 +5,17 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
-#include "Scheduler/tasks.h"
 #include "Search/spinning.h"
 #include "Symbols/call_sites.h"
+
+/// Whether a thread outside the scenario has resumed a task.
+static _Atomic bool outside_resumes;
+
+void rl_forget_outside(void) {
+    lab.outside = NULL;
+    lab.made_count = 0;
+    atomic_store(&outside_resumes, false);
+}
 
 void rl_meet_outside(const char *what, rl_place place) {
     if (!lab.outside) {
@@ -26,6 +34,12 @@ void rl_made(const void *object) {
     lab.made[lab.made_count++] = object;
 }
 
+void rl_foreign_thread_resumes(const void *task) {
+    for (int i = 0; i < RL_MAX_THREADS; i++)
+        if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task)
+            atomic_store(&outside_resumes, true);
+}
+
 static bool was_made_in_run(uintptr_t address) {
     for (size_t i = 0; i < lab.made_count; i++)
         if (lab.made[i] == (const void *)address) return true;
@@ -34,7 +48,7 @@ static bool was_made_in_run(uintptr_t address) {
 
 /// What code outside the scenario could do to enable a thread; NULL: nothing.
 static const char *outside_help(const thread *t) {
-    if (t->is_task && rl_was_resumed_from_outside())
+    if (t->is_task && atomic_load(&outside_resumes))
         return "waits for something that is done outside of the scenario";
     if (t->finished || !t->started || t->is_away) return NULL;
     if (rl_spins_on_global(t))

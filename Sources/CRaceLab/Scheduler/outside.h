@@ -11,6 +11,13 @@ void rl_meet_outside(const char *what, rl_place place);
 /// On a lab thread: this run created the object, so no code outside the scenario has it.
 void rl_made(const void *object);
 
+/// A thread that is not a lab thread resumes a task.
+void rl_foreign_thread_resumes(const void *task);
+
+// MARK: - For the scheduler
+
+/// A run begins.
+void rl_forget_outside(void);
 /// Returns RL_OUTSIDE if code outside the scenario could enable one of the waiting threads,
 /// otherwise RL_DEADLOCK.
 rl_status rl_deadlock_or_outside(void);

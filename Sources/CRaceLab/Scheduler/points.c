@@ -2,9 +2,9 @@
 // does it.
 //
 // Real threads run, one at a time. At every point the running thread decides which thread is next
-// (decide.c), and hands over only if that is another thread (workers.c). When a run is over, the
+// (decide.c), and hands over only if that is another thread (hand_over.c). When a run is over, the
 // thread that ended it judges it, picks the next run and begins it (runs.c). The caller of
-// rl_explore only watches for a thread that does not hand over (watcher.c).
+// rl_explore (explore.c) only watches for a thread that does not hand over (watcher.c).
 
 #include "Scheduler/points.h"
 
@@ -18,9 +18,9 @@
 #include "Platform/stack.h"
 #include "Scheduler/children.h"
 #include "Scheduler/decide.h"
-#include "Scheduler/runs.h"
-#include "Scheduler/tasks.h"
-#include "Scheduler/workers.h"
+#include "Scheduler/hand_over.h"
+#include "Scheduler/jobs.h"
+#include "Scheduler/threads.h"
 #include "Search/dependence.h"
 #include "Search/reduction.h"
 #include "Search/reference_counts.h"
@@ -34,17 +34,6 @@ bool rl_keep(void *memory) {
     MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
     return true;
-}
-
-/// Calls `stepped` when the thread that made the step has reached its next point.
-void rl_report_last_step(thread *t) {
-    if (!t->unreported) return;
-    t->unreported = false;
-    lab.steps[t->last_step].locks_held = t->locks_held;
-    if (!lab.scenario->stepped) return;
-    rl_ignore();
-    lab.scenario->stepped(lab.scenario->context, (uint32_t)t->last_step);
-    rl_attend();
 }
 
 static void wait_for_turn(void) {

@@ -34,4 +34,3 @@ bool rl_keep(void *memory);
 void rl_look_for_loop(thread *t, uintptr_t stack);
 /// Carries out the step that was granted to a thread which the calling worker runs.
 uint32_t rl_announced_step(int index);
-void rl_report_last_step(thread *t);

@@ -4,69 +4,27 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
+#include "Scheduler/abandon.h"
 #include "Scheduler/between_runs.h"
+#include "Scheduler/jobs.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/tasks.h"
-#include "Scheduler/watcher.h"
-#include "Scheduler/workers.h"
+#include "Scheduler/threads.h"
 #include "Search/reduction.h"
 #include "Search/reference_counts.h"
 #include "Search/search.h"
 #include "Search/spinning.h"
 #include "State/shadow.h"
 
-#include <execinfo.h>
-#include <sched.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.kept_count; i++) discard(lab.kept[i]);
     lab.kept_count = 0;
-}
-
-void rl_make_thread(int index) {
-    thread *t = &lab.threads[index];
-    t->started = t->finished = t->unreported = t->asleep = t->is_spurious = t->idle = false;
-    t->timed = t->timed_out = t->is_added = t->is_detached = false;
-    t->on = t->starter = NULL;
-    t->is_task = t->is_away = t->is_ending = t->is_of_runtime = t->was_resumed = false;
-    t->is_enqueued = t->is_sent = t->is_arriving = t->is_yielding = t->is_resuming = false;
-    t->continuation = NO_CONTINUATION;
-    t->task = t->actor = t->left = t->pc = 0;
-    t->parent = NO_THREAD;
-    t->is_cancelled = false;
-    t->work = t->work_of_yield = NULL;
-    t->lane = NULL;
-    t->waits_for = NULL;
-    t->comes_for = NULL;
-    t->joins = NO_THREAD;
-    t->team = 0;
-    t->own_body = NULL;
-    t->last_step = -1;
-    t->accesses = 0;
-    rl_forget_visits(t);
-    t->block_count = 0;
-    t->has_looked = false;
-    t->told_in = UINT32_MAX;
-    t->locks_held = 0;
-    t->held_count = t->released_count = 0;
-    t->early = false;
-    t->releases = NULL;
-    t->missed = NULL;
-    memset(&t->clock, 0, sizeof t->clock);
-    memset(&t->resumed, 0, sizeof t->resumed);
-    memset(&t->stands_behind, 0, sizeof t->stands_behind);
-    memset(t->read, 0, sizeof t->read);
-    memset(t->fenced, 0, sizeof t->fenced);
-    rl_advance(t);
 }
 
 /// Threads that the set-up or the judging of a run started and did not join.
@@ -138,15 +96,16 @@ static bool begin_run(void) {
     lab.branch_limit = UINT32_MAX;
     lab.status = RL_COMPLETE;
     lab.race_count = 0;
-    lab.outside = NULL;
-    lab.made_count = 0;
+    rl_forget_outside();
     rl_forget_misuses();
     rl_begin_counts_of_run();
     lab.looks_again = false;
     rl_forget_signals();
     rl_forget_addresses();
     lab.started_count = 0;
-    rl_forget_tasks();
+    rl_forget_jobs();
+    lab.time = 1000ull * 1000 * 1000 * 1000;
+    lab.has_children = false;
     rl_forget_work_between_runs();
     rl_note_objects(lab.scenario->stepped != NULL);
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
@@ -250,17 +209,6 @@ static bool end_run(void) {
     return !ends_all && go_on && !only_this;
 }
 
-/// Starts the threads in order, except that the thread which makes the first step starts last: it
-/// can continue at once, without a hand-over.
-int rl_next_to_start(void) {
-    int goes_first =
-        lab.current && lab.current->length > 0 ? rl_chosen_thread(lab.current->choices[0]) : 0;
-    if (goes_first >= lab.first_count) goes_first = 0;
-    int nth = lab.started_count++;
-    if (nth == lab.first_count - 1) return goes_first;
-    return nth < goes_first ? nth : nth + 1;
-}
-
 static rl_bound bound_reached(void) {
     const rl_scenario *s = lab.scenario;
     const uint64_t executed = lab.summary.runs + lab.summary.redundant;
@@ -296,99 +244,6 @@ int rl_next_run(void) {
     }
     if (!begin_run()) return NO_THREAD;
     return rl_next_to_start();
-}
-
-// MARK: - The exploration
-
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-static bool made;
-
-void rl_hold_explorations(void) { pthread_mutex_lock(&one_at_a_time); }
-void rl_release_explorations(void) { pthread_mutex_unlock(&one_at_a_time); }
-
-void rl_begin_in_child(uint32_t room) {
-    RL_REQUIRE(rl_recording, "this process has no recorder");
-    pthread_mutex_init(&one_at_a_time, NULL);
-    made = false;
-    lab.idle = lab.running = NULL;
-    lab.kept_count = 0;
-    rl_forget_workers();
-    lab.steps = rl_recording->steps;
-    lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);
-    lab.step_capacity = room;
-}
-
-#if defined(__linux__)
-
-/// Keeps the watching thread on the processor of the other threads: waking threads across
-/// processors takes longer than many explorations.
-static void stay_on_this_processor(cpu_set_t *before) {
-    sched_getaffinity(0, sizeof *before, before);
-    lab.processor = sched_getcpu();
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(lab.processor, &set);
-    sched_setaffinity(0, sizeof set, &set);
-}
-
-#endif
-
-rl_summary rl_explore(const rl_scenario *scenario) {
-    rl_hold_explorations();
-    if (!made) {
-        made = true;
-        rl_parker_make(&lab.done);
-        rl_parker_make(&lab.gone);
-        // The first call loads a library, which a signal handler must not do.
-        void *frame;
-        backtrace(&frame, 1);
-    }
-    lab.scenario = scenario;
-    memset(&lab.summary, 0, sizeof lab.summary);
-    lab.thread_count = 0;
-    lab.current = NULL;
-    lab.begun = false;
-    lab.began = lab.reported = rl_milliseconds();
-    if (!scenario->continues) rl_forget_counts();
-#if defined(__linux__)
-    cpu_set_t before;
-    stay_on_this_processor(&before);
-#endif
-    rl_assign(ENGINE);
-    rl_watch();
-    rl_forget_branches();
-#if defined(__linux__)
-    sched_setaffinity(0, sizeof before, &before);
-#endif
-    rl_summary summary = lab.summary;
-    rl_release_explorations();
-    return summary;
-}
-
-#if defined(__APPLE__)
-
-/// On macOS the lab cannot intercept the locks of Foundation, Dispatch, threads and tasks: a free
-/// lock is taken without a call. So no verdict can be trusted, unless the user declares that the
-/// code under test uses none of them.
-static const char *why_no_verdict_can_be_trusted(void) {
-    if (getenv("RACELAB_CLOSED")) return NULL;
-    return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, so it gives "
-           "no verdict there: use a Linux container, or set RACELAB_CLOSED=1 if the code under test uses "
-           "nothing but properties, Mutex and Atomic";
-}
-
-#else
-
-static const char *why_no_verdict_can_be_trusted(void) { return NULL; }
-
-#endif
-
-const char *rl_unavailable(void) {
-    // An exploration inside another one would wait for itself.
-    if (me)
-        return "one exploration within another is not possible: explore and replay are to be "
-               "called outside of a scenario";
-    return why_no_verdict_can_be_trusted();
 }
 
 #endif

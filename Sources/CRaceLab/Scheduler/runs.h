@@ -4,12 +4,9 @@
 
 #include "State/state.h"
 
-void rl_make_thread(int index);
 /// Judges the completed run, if any, and begins the next one. Returns the thread to start with, or
 /// NO_THREAD if there is no further run.
 int rl_next_run(void);
-/// The next thread to start, while some have not been started.
-int rl_next_to_start(void);
 /// Describes the current state of the run.
 void rl_fill_in(rl_run *run);
 
@@ -18,10 +15,3 @@ void rl_meet_thread_of_set_up(pthread_t pthread, rl_place place);
 void rl_forget_thread_of_set_up(pthread_t pthread);
 /// During the set-up: adds a thread to those with which the run begins.
 void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument);
-
-/// No exploration begins between these calls.
-void rl_hold_explorations(void);
-void rl_release_explorations(void);
-/// Resets the engine in a child process, which has only one of its parent's threads. Steps are
-/// written to the recorder, which has room for `room` steps.
-void rl_begin_in_child(uint32_t room);

@@ -27,20 +27,19 @@
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Model/misuse.h"
-#include "Platform/memory.h"
 #include "Platform/recording.h"
+#include "Scheduler/added_threads.h"
 #include "Scheduler/children.h"
+#include "Scheduler/jobs.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "Scheduler/runs.h"
-#include "Scheduler/workers.h"
+#include "Scheduler/threads.h"
 #include "Search/reduction.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 /// The kinds of job that occur, with the runtime's numbers.
@@ -50,50 +49,7 @@ enum { TASK = 0, ACTOR_WORK = 193, YIELD = 195 };
 
 static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
 
-// MARK: - Jobs that have been sent
-
-typedef struct {
-    void *job;
-    void (*work)(void *job);
-    int thread;                 // the task that the job belongs to; NO_THREAD: an actor's job
-} sent_job;
-
-static sent_job *sent;
-static size_t first_sent, sent_count, sent_capacity;
-static _Atomic bool outside_resumes;
-
-void rl_forget_tasks(void) {
-    first_sent = sent_count = 0;
-    lab.has_children = false;
-    lab.time = 1000ull * 1000 * 1000 * 1000;
-    atomic_store(&outside_resumes, false);
-}
-
-bool rl_has_next_job(void) { return first_sent < sent_count; }
-
-/// Prefers the task with the lowest number. The threads of a scenario start in any order, and the
-/// tasks that they create must get the same numbers all the same.
-static sent_job take_next_job(void) {
-    size_t at = first_sent;
-    for (size_t k = first_sent; k < sent_count; k++)
-        if (sent[k].thread != NO_THREAD && sent[k].thread < sent[at].thread) at = k;
-    const sent_job next = sent[at];
-    memmove(&sent[first_sent + 1], &sent[first_sent], (at - first_sent) * sizeof *sent);
-    if (++first_sent == sent_count) first_sent = sent_count = 0;
-    return next;
-}
-
-bool rl_begin_next_job(void) {
-    if (!rl_has_next_job()) return false;
-    const sent_job next = take_next_job();
-    worker *w = rl_idle_worker(next.thread == NO_THREAD ? NULL : lab.threads[next.thread].lane);
-    w->assigned = JOB;
-    w->job = next.job;
-    w->job_work = next.work;
-    w->thread = NO_THREAD;
-    rl_hand_over(w);
-    return true;
-}
+// MARK: - Tasks and their addresses
 
 /// Returns the task with this address that has not ended.
 static int task_at(const void *task) {
@@ -137,16 +93,10 @@ bool rl_begins_job(void) { return me && me->is_deaf && me->thread == NO_THREAD; 
 
 static void release_clock(const void *thing);
 
-static void add_sent(void *job, void (*work)(void *), int thread) {
-    if (thread != NO_THREAD) lab.threads[thread].is_sent = true;
-    MAKE_ROOM(sent, sent_count, sent_capacity, 16);
-    sent[sent_count++] = (sent_job){job, work, thread};
-}
-
 void rl_send_job(void *job, void (*work)(void *), rl_place place) {
     const int index = kind_of(job) == TASK ? task_at(job) : NO_THREAD;
     thread *t = my_thread();
-    if (index != NO_THREAD || kind_of(job) == ACTOR_WORK) return add_sent(job, work, index);
+    if (index != NO_THREAD || kind_of(job) == ACTOR_WORK) return rl_add_job(job, work, index);
     if (kind_of(job) != YIELD || !t->is_task || t->work_of_yield)
         return rl_meet_outside("starts or resumes a task, which runs outside of the scenario", place);
     // The job will resume this task, but the task has to be suspended first.
@@ -180,15 +130,6 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     rl_runtime_did(RL_ELAPSE, CLOCK, 0);
     rl_note_order(index);
     release_clock(job);
-}
-
-bool rl_is_next_to_wake(const thread *t) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const thread *other = &lab.threads[i];
-        const bool sleeps = other->kind == RL_ELAPSE && other->work && !other->is_away && !other->finished;
-        if (sleeps && other->time < t->time) return false;
-    }
-    return true;
 }
 
 // MARK: - The task of a worker
@@ -487,14 +428,6 @@ uintptr_t rl_place_of_suspension(const thread *t) {
     const uintptr_t pc = rl_place_in_contexts((const uintptr_t *)task[8]);
     return pc ? pc : t->pc;
 }
-
-void rl_foreign_thread_resumes(const void *task) {
-    for (int i = 0; i < RL_MAX_THREADS; i++)
-        if (lab.threads[i].is_task && lab.threads[i].task == (uintptr_t)task)
-            atomic_store(&outside_resumes, true);
-}
-
-bool rl_was_resumed_from_outside(void) { return atomic_load(&outside_resumes); }
 
 // MARK: - Acquire and release in the runtime
 

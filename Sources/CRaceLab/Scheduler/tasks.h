@@ -50,20 +50,11 @@ void rl_runtime_unlocks(const void *mutex);
 bool rl_begins_job(void);
 /// Cancels a task, or checks whether one has been cancelled.
 void rl_cancels_or_asks(rl_kind kind, rl_place place);
-/// A thread that is not a lab thread resumes a task.
-void rl_foreign_thread_resumes(const void *task);
 
 // MARK: - For the scheduler
 
-void rl_forget_tasks(void);
-/// Begins the next job that was sent. All sent jobs begin before the next decision. Returns false
-/// if there are none.
-bool rl_begin_next_job(void);
-bool rl_has_next_job(void);
 /// The work of a worker that was assigned a JOB.
 void rl_run_job(void);
-/// Whether a sleeping task is the next one to wake up.
-bool rl_is_next_to_wake(const thread *t);
 /// The calling worker no longer runs this thread.
 void rl_leave_thread(int index);
 /// Where a suspended task will continue; 0: unknown.
@@ -72,5 +63,3 @@ uintptr_t rl_place_of_suspension(const thread *t);
 int rl_task_on(uintptr_t actor);
 /// What a suspended task waits for.
 rl_kind rl_suspension_of(const thread *t);
-/// Whether a thread outside the scenario has resumed a task.
-bool rl_was_resumed_from_outside(void);

@@ -6,9 +6,9 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
+#include "Scheduler/abandon.h"
 #include "Scheduler/between_runs.h"
 #include "Scheduler/runs.h"
-#include "Scheduler/workers.h"
 #include "State/state.h"
 
 #include <dirent.h>

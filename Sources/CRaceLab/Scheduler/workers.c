@@ -1,139 +1,20 @@
-// The operating-system threads: the workers, each of which runs bodies of scenario threads one
-// after another, and the threads that the code under test starts.
+// The workers: operating-system threads that run bodies of scenario threads one after another.
 
 #include "Scheduler/workers.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Model/happens_before.h"
 #include "Model/locks.h"
-#include "Platform/end.h"
-#include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
+#include "Scheduler/abandon.h"
 #include "Scheduler/decide.h"
+#include "Scheduler/hand_over.h"
+#include "Scheduler/jobs.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 #include "Scheduler/tasks.h"
-#include "Search/reduction.h"
-
-#include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#if defined(__linux__)
-#include <sys/syscall.h>
-#endif
-
-// MARK: - Handing over
-
-static void *work(void *argument);
-
-static worker *new_worker(void) {
-    worker *w = rl_allocate(sizeof *w, "a thread");
-    rl_parker_make(&w->turn);
-    w->processor = -1;
-    w->thread = w->base_thread = NO_THREAD;
-    return w;
-}
-
-worker *rl_idle_worker(worker *wanted) {
-    worker **at = &lab.idle;
-    while (*at && wanted && *at != wanted) at = &(*at)->next_idle;
-    if (!*at) at = &lab.idle;
-    worker *w = *at;
-    if (w) {
-        *at = w->next_idle;
-        return w;
-    }
-    w = new_worker();
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 1 << 20);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    rl_ignore();  // not a thread of the scenario
-    int result = pthread_create(&w->pthread, &attributes, work, w);
-    rl_attend();
-    if (result != 0) rl_end_without_thread(result);
-    pthread_attr_destroy(&attributes);
-    return w;
-}
-
-void rl_hand_over(worker *w) {
-    lab.running = w;
-    rl_unpark(&w->turn);
-}
-
-void rl_assign(int what) {
-    worker *w = rl_idle_worker(NULL);
-    w->assigned = what;
-    if (what >= 0) lab.threads[what].on = w;
-    rl_hand_over(w);
-}
-
-void rl_pass_turn(int index) {
-    thread *t = &lab.threads[index];
-    if (t->on) return rl_hand_over(t->on);
-    worker *w = rl_idle_worker(t->lane);
-    w->assigned = JOB;
-    w->job = t->job;
-    w->job_work = t->work;
-    w->thread = index;
-    t->on = w;
-    rl_hand_over(w);
-}
-
-static void bind_to_processor(worker *w) {
-#if defined(__linux__)
-    if (w->processor == lab.processor) return;
-    w->processor = lab.processor;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(lab.processor, &set);
-    sched_setaffinity(0, sizeof set, &set);
-#else
-    (void)w;
-#endif
-}
-
-static void begin_work(worker *w) {
-    me = w;
-    me->landing = &me->base;
-    rl_expect_crashes();
-    // The watcher may interrupt this thread with a signal. A thread that is created by a Dispatch
-    // thread inherits a mask that blocks signals.
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGURG);
-    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-#if defined(__linux__)
-    me->number = (uint32_t)syscall(SYS_gettid);
-#endif
-}
-
-// MARK: - Abandoning bodies
-
-/// The last action of a worker whose body was abandoned.
-static void meet_fate(void) {
-    if (me->fate == ENDS_RUN) rl_assign(ENGINE);
-    if (me->fate == IS_DISMISSED) rl_unpark(&lab.gone);
-    if (me->fate == OBSERVES_NO_MORE) rl_end_observation();
-}
-
-void rl_dismiss_the_rest(void) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        thread *t = &lab.threads[i];
-        if (!t->started || t->finished || !t->on || t->on->fate != STAYS) continue;
-        t->on->fate = IS_DISMISSED;
-        rl_unpark(&t->on->turn);
-        // The thread's real locks must be free before another thread continues.
-        rl_park(&lab.gone, NULL);
-    }
-}
-
-// MARK: - The threads of a scenario
+#include "Scheduler/threads.h"
 
 static void run_body(int index) {
     thread *t = &lab.threads[index];
@@ -160,48 +41,43 @@ static void run_body(int index) {
     t->started = t->finished = true;
 }
 
-static void become_idle(void) {
-    me->next_idle = lab.idle;
-    lab.idle = me;
-}
-
 /// Runs at the end of a body. Returns what this worker does next.
 static int after_body(void) {
     if (lab.started_count < lab.first_count) return rl_next_to_start();
     if (rl_has_next_job()) {
-        become_idle();
+        rl_become_idle();
         rl_begin_next_job();
         return NO_THREAD;
     }
     int next = rl_decide();
     if (next == NO_THREAD) return ENGINE;
-    become_idle();
+    rl_become_idle();
     rl_pass_turn(next);
     return NO_THREAD;
 }
 
-static void *work(void *argument) {
-    begin_work(argument);
+void *rl_work(void *argument) {
+    rl_begin_work(argument);
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
     if (setjmp(me->base.at)) {
-        meet_fate();
+        rl_meet_fate();
         return NULL;
     }
     for (;;) {
         rl_park(&me->turn, NULL);
-        bind_to_processor(me);
+        rl_bind_to_processor(me);
         int task = me->assigned;
         while (task != NO_THREAD) {
             atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
             if (task == ENGINE) {
                 task = rl_next_run();
                 if (task != NO_THREAD) continue;
-                become_idle();
+                rl_become_idle();
                 rl_unpark(&lab.done);
             } else if (task == OBSERVER) {
                 rl_make_observation();
                 task = NO_THREAD;
-                become_idle();
+                rl_become_idle();
                 rl_end_observation();
             } else {
                 if (task == JOB)
@@ -212,166 +88,6 @@ static void *work(void *argument) {
             }
         }
     }
-}
-
-// MARK: - Threads that the code under test starts
-
-// Each is a real new thread, with attributes and thread-local variables of its own. The engine
-// regards it as finished when its thread-local variables have been destroyed, because their
-// destructors may run code under test: that is, when the destructor of this key runs for the last
-// time.
-static pthread_key_t goodbye;
-static worker *spare;
-
-void rl_forget_workers(void) { spare = NULL; }
-
-static void end_of_added_thread(void *argument);
-
-static void make_goodbye(void) { pthread_key_create(&goodbye, end_of_added_thread); }
-
-static void end_of_added_thread(void *argument) {
-    const int rounds = 3;  // the C library makes four
-    if (++me->rounds_of_goodbye < rounds) {
-        pthread_setspecific(goodbye, argument);
-        return;
-    }
-    if (me->fate != STAYS) return meet_fate();
-    rl_hear_no_more();
-    thread *t = my_thread();
-    rl_notice_unlocks(t);
-    rl_report_last_step(t);
-    t->started = t->finished = true;
-    worker *self = me, *next = t->starter;
-    const bool begins_job = !next && rl_begin_next_job();
-    int index = next || begins_job ? NO_THREAD : rl_decide();
-    me = NULL;
-    self->is_main = false;
-    self->next_idle = spare;
-    spare = self;
-    if (begins_job) return;
-    if (next) return rl_hand_over(next);
-    if (index == NO_THREAD) return rl_assign(ENGINE);
-    rl_pass_turn(index);
-}
-
-static void *run_added_thread(void *argument) {
-    begin_work(argument);
-    if (setjmp(me->base.at)) {
-        if (!lab.threads[me->thread].is_detached) pthread_detach(pthread_self());
-        return NULL;
-    }
-    pthread_setspecific(goodbye, me);
-    rl_park(&me->turn, NULL);
-    bind_to_processor(me);
-    me->stack_base = (uintptr_t)__builtin_frame_address(0);
-    rl_clean_whole_stack();
-    rl_record_phase(RL_IN_THREAD, me->thread);
-    rl_listen();
-    return me->start(me->argument);
-}
-
-static worker *worker_for_added_thread(void) {
-    worker *w = spare;
-    if (!w) return new_worker();
-    spare = w->next_idle;
-    w->processor = -1;
-    w->rounds_of_goodbye = 0;
-    w->base_thread = NO_THREAD;
-    w->runs_jobs = false;
-    return w;
-}
-
-static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
-    int index = lab.thread_count++;
-    if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
-    rl_make_thread(index);
-    thread *t = &lab.threads[index];
-    t->pthread = w->pthread = pthread;
-    t->is_added = true;
-    t->is_detached = is_detached;
-    t->on = w;
-    t->starter = me;
-    rl_join_clock(&t->clock, &my_thread()->clock);
-    rl_tick(me->thread);
-    rl_note_order(index);
-    // Sending work may start a thread as well. Threads get their numbers in the order of their
-    // starts.
-    rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
-    return index;
-}
-
-int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
-                    void *(*start)(void *), void *argument) {
-    if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_goodbye);
-    int state = PTHREAD_CREATE_JOINABLE;
-    if (attributes) pthread_attr_getdetachstate(attributes, &state);
-    worker *w = worker_for_added_thread();
-    w->start = start;
-    w->argument = argument;
-    rl_ignore();
-    int result = pthread_create(pthread, attributes, run_added_thread, w);
-    rl_attend();
-    if (result != 0) return result;
-    w->thread = add_thread(w, *pthread, state == PTHREAD_CREATE_DETACHED);
-    rl_hand_over(w);
-    rl_park(&me->turn, NULL);
-    rl_continue_giving_up();
-    return 0;
-}
-
-void rl_start_detached_thread(void *(*start)(void *), void *argument) {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t pthread;
-    const int result = rl_start_thread(&pthread, &attributes, start, argument);
-    if (result != 0) rl_end_without_thread(result);
-    pthread_attr_destroy(&attributes);
-}
-
-/// A thread of a team.
-typedef struct {
-    const void *team;
-    size_t number;
-    void (*start)(const void *team, size_t number);
-} member;
-
-static void *run_member(void *argument) {
-    member m = *(member *)argument;
-    free(argument);
-    m.start(m.team, m.number);
-    return NULL;
-}
-
-void rl_start_team(const void *team, size_t count, void (*start)(const void *team, size_t number)) {
-    for (size_t number = 0; number < count; number++) {
-        member *m = rl_allocate(sizeof *m, "a block that is called repeatedly");
-        *m = (member){team, number, start};
-        rl_start_detached_thread(run_member, m);
-        lab.threads[lab.thread_count - 1].team = (uintptr_t)team;
-    }
-    my_thread()->joins = NO_THREAD;
-}
-
-static int added_thread(pthread_t pthread) {
-    for (int i = lab.thread_count - 1; i >= 0; i--) {
-        thread *t = &lab.threads[i];
-        if (t->is_added && pthread_equal(t->pthread, pthread)) return i;
-    }
-    return NO_THREAD;
-}
-
-int rl_will_join(pthread_t pthread) {
-    int index = added_thread(pthread);
-    my_thread()->joins = (int8_t)index;
-    return index;
-}
-
-void rl_detached(pthread_t pthread) {
-    int index = added_thread(pthread);
-    if (index != NO_THREAD) lab.threads[index].is_detached = true;
 }
 
 #endif

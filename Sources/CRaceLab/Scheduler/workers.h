@@ -1,33 +1,8 @@
-// The operating-system threads.
+// The workers: operating-system threads that run bodies of scenario threads one after another.
 
 #pragma once
 
-#include "State/state.h"
+#include "Platform/build.h"
 
-/// Called right after an RL_START: runs `start` as a new thread of this run, up to its first point.
-/// Returns the result of pthread_create.
-int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
-                    void *(*start)(void *), void *argument);
-
-/// The same for a thread that the lab needs and that no thread joins.
-void rl_start_detached_thread(void *(*start)(void *), void *argument);
-
-/// Runs `start` as `count` new threads of this run, numbered from 0. The next RL_JOIN on `team`
-/// waits for all of them.
-void rl_start_team(const void *team, size_t count, void (*start)(const void *team, size_t number));
-
-/// The thread of this run with this `pthread`, or NO_THREAD. The next RL_JOIN waits for its end.
-int rl_will_join(pthread_t pthread);
-void rl_detached(pthread_t pthread);
-
-// MARK: - For the scheduler
-
-/// Returns an idle worker, `wanted` if it is idle.
-worker *rl_idle_worker(worker *wanted);
-void rl_hand_over(worker *w);
-void rl_assign(int what);
-/// Lets a thread make the next step, whether or not a worker runs it already.
-void rl_pass_turn(int index);
-/// Abandons the bodies that wait at a point and will not get another turn.
-void rl_dismiss_the_rest(void);
-void rl_forget_workers(void);
+/// What a worker does.
+void *rl_work(void *worker);

@@ -4,7 +4,7 @@
 //
 // Includes, and with them calls, run in one direction, from the first of these folders to the last:
 // Child, Hooks, Scheduler, Model, Search, Symbols, State, Platform. The exceptions are in
-// Scheduler/between_runs.h.
+// Scheduler/between_runs.h. Within a folder, too, no file calls one that calls it back.
 
 #pragma once
 
@@ -302,6 +302,7 @@ struct laboratory {
     void **kept;
     size_t kept_count, kept_capacity;
 
+    void *(*work)(void *worker);    // what a worker does, see workers.c
     worker *idle;
     worker *running;
     int processor;

@@ -329,6 +329,7 @@ typedef struct {
     uintptr_t crash_pc;
     uint32_t frame_count;   // the call stack of the crash
     uintptr_t frames[RL_MAX_FRAMES];
+    char lab_ended_it[256]; // why the lab itself ended the process, or ""
     uint32_t step_count;
     rl_step steps[];        // of the current run
 } rl_recorder;
@@ -348,9 +349,6 @@ typedef struct {
     int64_t milliseconds;   // the time limit, after which the child is killed
     uint64_t memory;        // how many bytes the child may allocate beyond the parent's memory
 } rl_errand;
-
-#define RL_CHILD_DONE 0
-#define RL_CHILD_FAILED 113
 
 typedef struct {
     int status;             // as `waitpid` returns it

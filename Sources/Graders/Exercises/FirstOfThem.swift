@@ -392,12 +392,12 @@ private enum RaceRequirements {
     }
 
     private static func stepsOfSettling(after race: @escaping (AWPromise<Int>) -> Void) -> Int? {
-        let report = explore(options: Exploration.Options()) { scenario in
+        let exploration = explore(options: Exploration.Options()) { scenario in
             let slow = AWPromise<Int>.pending()
             race(slow.promise)
             scenario.thread("settler") { slow.resolver.fulfill(1) }
         }
-        return report.passingSchedule?.choices.count
+        return exploration.passingSchedule?.choices.count
     }
 
     // MARK: Several threads

@@ -8,7 +8,7 @@ import Synchronization
 /// interleaving gets new objects:
 ///
 /// ```swift
-/// let report = explore { scenario in
+/// let exploration = explore { scenario in
 ///     let counter = Counter()
 ///     scenario.thread("first") { counter.increment() }
 ///     scenario.thread("second") { counter.increment() }

@@ -70,6 +70,17 @@ struct ChildResult {
 
     // MARK: How it ended
 
+    /// Why the code under test did not end the process; `nil` if it did.
+    var foreignEnd: String? {
+        let sentence = withUnsafeBytes(of: recorder.lab_ended_it) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if !sentence.isEmpty { return sentence }
+        guard status & 0x7F == SIGKILL else { return nil }
+        return "another process ended the child process (SIGKILL), or the operating system did, "
+            + "for lack of memory"
+    }
+
     /// Describes the crash in a sentence. Interleavings with the same sentence are counted
     /// together.
     var reason: String {

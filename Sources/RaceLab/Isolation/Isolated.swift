@@ -61,24 +61,7 @@ final class Isolated {
     }
 
     private func exploredByChild() throws(Ending) -> ExplorationResult {
-        try again(whenBlocked: { $0.inconclusive }) { () throws(Ending) in
-            try value { $0.explored() }
-        }
-    }
-
-    /// Repeats an attempt in which the child blocks. If another thread of this process held a lock
-    /// of a library at the `fork`, the child can never take that lock. That is rare, so a child
-    /// that blocks in every attempt has a reason of its own.
-    private func again<Value>(
-        whenBlocked inconclusive: (Value) -> Exploration.Inconclusive?,
-        _ attempt: () throws(Ending) -> Value
-    ) throws(Ending) -> Value {
-        var value = try attempt()
-        for _ in 1..<Isolated.attempts {
-            guard case .blocked = inconclusive(value) else { break }
-            value = try attempt()
-        }
-        return value
+        try value { $0.explored() }
     }
 
     func trace(of schedule: String) throws(Exploration.ReplayError) -> Exploration.Trace {
@@ -113,7 +96,7 @@ final class Isolated {
     // MARK: Traces
 
     /// The result of a replay in a child, or why there is none.
-    private enum Replayed: Codable {
+    private enum Replayed: ValueOfChild {
         case trace(Exploration.Trace)
         case error(Exploration.ReplayError)
 
@@ -144,10 +127,8 @@ final class Isolated {
         crashes = []
         let replayed: Replayed
         do throws(Ending) {
-            replayed = try again(whenBlocked: { $0.inconclusive }) { () throws(Ending) in
-                try valueOfOneChild { explorer in
-                    Replayed { () throws(Exploration.ReplayError) in try replay(explorer) }
-                }
+            replayed = try valueOfOneChild { explorer in
+                Replayed { () throws(Exploration.ReplayError) in try replay(explorer) }
             }
         } catch {
             switch error {
@@ -188,7 +169,7 @@ final class Isolated {
 
     /// Runs `work` in one child after another until a child completes it. Each crash adds an
     /// interleaving that the next child cuts short.
-    private func value<Value: Codable>(
+    private func value<Value: ValueOfChild>(
         _ work: @escaping (Explorer) -> Value
     ) throws(Ending) -> Value {
         while true {
@@ -207,7 +188,7 @@ final class Isolated {
         return isNew && canBeSkipped && crashes.count < Isolated.maximumCrashes
     }
 
-    private func valueOfOneChild<Value: Codable>(
+    private func valueOfOneChild<Value: ValueOfChild>(
         _ work: @escaping (Explorer) -> Value
     ) throws(Ending) -> Value {
         if let why = Exploration.unavailable ?? rl_no_children().map({ String(cString: $0) }) {
@@ -216,8 +197,8 @@ final class Isolated {
         let job = ChildJob(options, crashes, memoryLimit, describe) { explorer in
             (try? JSONEncoder().encode(work(explorer))) ?? Data()
         }
-        let child = try result(of: job)
-        if let value = child.value.flatMap({ try? JSONDecoder().decode(Value.self, from: $0) }) {
+        let (child, value) = try run(job, Value.self)
+        if let value {
             FileHandle.standardError.write(Data(child.errors.utf8))
             return value
         }
@@ -233,24 +214,44 @@ final class Isolated {
                 .tookTooLong(
                     limit: timeLimit, schedule: beginning.text(threads: child.threads)))
         }
+        if let foreignEnd = child.foreignEnd { throw .inconclusive(.unavailable(foreignEnd)) }
         throw .crash(
             KnownCrash(
                 schedule: child.schedule, reason: child.reason, runs: child.runs), child)
     }
 
-    /// Tries again if a child is stuck: whatever stopped its watchdog will hardly stop the next
-    /// one.
-    private func result(
-        of job: ChildJob, attempts: Int = Isolated.attempts
-    ) throws(Ending) -> ChildResult {
-        guard let child = job.run(atMost: timeLeft) else {
-            throw .inconclusive(.unavailable("the operating system allows no child process"))
+    /// Runs a child, and another one if it blocks: a lock of a library that another thread of this
+    /// process held at the `fork` is never released in the child. That is rare, so a child that
+    /// blocks in every attempt has a reason of its own.
+    private func run<Value: ValueOfChild>(
+        _ job: ChildJob, _ type: Value.Type
+    ) throws(Ending) -> (ChildResult, Value?) {
+        var attempt = 1
+        while true {
+            guard let child = job.run(atMost: timeLeft) else {
+                throw .inconclusive(.unavailable("the operating system allows no child process"))
+            }
+            timeLeft -= child.time
+            let value = child.value.flatMap { try? JSONDecoder().decode(type, from: $0) }
+            let blocks = child.isStuck || value?.isBlocked == true
+            if !blocks || attempt == Isolated.attempts { return (child, value) }
+            attempt += 1
         }
-        timeLeft -= child.time
-        guard child.isStuck, attempts > 1 else { return child }
-        return try self.result(of: job, attempts: attempts - 1)
     }
 }
+
+/// What a child returns.
+private protocol ValueOfChild: Codable {
+    var inconclusive: Exploration.Inconclusive? { get }
+}
+
+extension ValueOfChild {
+    fileprivate var isBlocked: Bool {
+        if case .blocked? = inconclusive { true } else { false }
+    }
+}
+
+extension ExplorationResult: ValueOfChild {}
 
 /// The work for one child process.
 private final class ChildJob {
@@ -273,33 +274,8 @@ private final class ChildJob {
         self.work = work
     }
 
-    /// Lazy initialization in a child, of type metadata for example, could wait forever for a
-    /// thread that had begun it in the parent and does not exist in the child. So every kind of
-    /// message is encoded and decoded here once, before the first child.
-    private static let rehearsed: Bool = {
-        var found = Found()
-        found.all = [
-            Exploration.Finding(.said(.crash, ""), count: 1, schedule: Exploration.Schedule([0]))
-        ]
-        found.count([.crash])
-        let result = ExplorationResult(
-            threads: [""], explored: 1, coverage: .all, limit: .time, found: found,
-            outcomes: ["": 1], passingSchedule: Exploration.Schedule([0]),
-            inconclusive: .noThreads)
-        return isSaid(result) && isSaid(Message.value(Data())) && isSaid(Message.initial([""]))
-            && isSaid(Message.scenario(threads: [""], columns: [""]))
-    }()
-
-    private static func isSaid(_ something: some Codable) -> Bool {
-        func decode<Value: Codable>(_ like: Value, _ data: Data) throws -> Value {
-            try JSONDecoder().decode(Value.self, from: data)
-        }
-        return (try? decode(something, JSONEncoder().encode(something))) != nil
-    }
-
     /// Returns `nil` if the operating system allows no child process.
     func run(atMost time: Duration) -> ChildResult? {
-        _ = ChildJob.rehearsed
         task.context = Unmanaged.passUnretained(self).toOpaque()
         task.before = { _ in Symbols.hold() }
         task.after = { _ in Symbols.release() }

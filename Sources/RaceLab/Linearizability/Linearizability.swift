@@ -79,10 +79,10 @@ public struct Linearizability<Subject, Model> {
     /// `options` apply to each program. A program is explored up to its first failure.
     public func explore(
         options: Exploration.Options = Exploration.Options()
-    ) -> LinearizabilityResult {
+    ) -> Result {
         var options = options
         options.stopsAtFirstFailure = true
-        var result = LinearizabilityResult()
+        var result = Result()
         for program in SmallProgram.all(
             operations: operations.count, upTo: maximumOperations, threads: maximumThreads)
         {
@@ -132,55 +132,57 @@ public struct Linearizability<Subject, Model> {
     }
 }
 
-/// The result of exploring many small programs.
-public struct LinearizabilityResult: CustomStringConvertible {
-    /// The smallest program that fails.
-    public struct Failure {
-        /// What each thread calls, such as `push(1), then A: pop() ∥ B: pop()`.
-        public let program: String
-        /// The exploration of the program, with the interleaving that fails.
-        public let exploration: Exploration
-    }
-
-    /// The smallest program that fails, if one does.
-    public private(set) var failure: Failure?
-    /// The number of programs explored.
-    public private(set) var programs = 0
-    /// The number of their interleavings.
-    public private(set) var interleavings = 0
-    /// The first program without a verdict, and the reason.
-    public private(set) var inconclusive: (program: String, reason: String)?
-
-    /// Whether every interleaving of every program has been explored, and none fails.
-    public var isLinearizable: Bool { failure == nil && inconclusive == nil && programs > 0 }
-
-    mutating func add(_ exploration: Exploration, of program: String) {
-        programs += 1
-        interleavings += exploration.explored
-        if exploration.failing > 0 {
-            failure = Failure(program: program, exploration: exploration)
-        } else if !exploration.survives, inconclusive == nil {
-            let reason =
-                exploration.inconclusive?.description ?? "explored: \(exploration.coverage)"
-            inconclusive = (program, reason)
+extension Linearizability {
+    /// The result of exploring many small programs.
+    public struct Result: CustomStringConvertible {
+        /// The smallest program that fails.
+        public struct Failure {
+            /// What each thread calls, such as `push(1), then A: pop() ∥ B: pop()`.
+            public let program: String
+            /// The exploration of the program, with the interleaving that fails.
+            public let exploration: Exploration
         }
-    }
 
-    public var description: String {
-        let explored =
-            "\(programs) program\(programs == 1 ? "" : "s") with \(interleavings) interleavings"
-        if let failure {
-            let table = (try? failure.exploration.counterexample())?.table()
-            return """
-                not linearizable: \(failure.program)
-                \(failure.exploration.findings.first.map(String.init) ?? "")
+        /// The smallest program that fails, if one does.
+        public private(set) var failure: Failure?
+        /// The number of programs explored.
+        public private(set) var programs = 0
+        /// The number of their interleavings.
+        public private(set) var interleavings = 0
+        /// The first program without a verdict, and the reason.
+        public private(set) var inconclusive: (program: String, reason: String)?
 
-                \(table ?? "")
-                """
+        /// Whether every interleaving of every program has been explored, and none fails.
+        public var isLinearizable: Bool { failure == nil && inconclusive == nil && programs > 0 }
+
+        mutating func add(_ exploration: Exploration, of program: String) {
+            programs += 1
+            interleavings += exploration.explored
+            if exploration.failing > 0 {
+                failure = Failure(program: program, exploration: exploration)
+            } else if !exploration.survives, inconclusive == nil {
+                let reason =
+                    exploration.inconclusive?.description ?? "explored: \(exploration.coverage)"
+                inconclusive = (program, reason)
+            }
         }
-        if let inconclusive {
-            return "inconclusive: \(inconclusive.program): \(inconclusive.reason)"
+
+        public var description: String {
+            let explored =
+                "\(programs) program\(programs == 1 ? "" : "s") with \(interleavings) interleavings"
+            if let failure {
+                let table = (try? failure.exploration.counterexample())?.table()
+                return """
+                    not linearizable: \(failure.program)
+                    \(failure.exploration.findings.first.map(String.init) ?? "")
+
+                    \(table ?? "")
+                    """
+            }
+            if let inconclusive {
+                return "inconclusive: \(inconclusive.program): \(inconclusive.reason)"
+            }
+            return programs == 0 ? "inconclusive: no operations" : "linearizable in \(explored)"
         }
-        return programs == 0 ? "inconclusive: no operations" : "linearizable in \(explored)"
     }
 }

@@ -17,17 +17,17 @@ extension OperatorRace {
     }
 
     func runExpressible(on subject: Subject) -> Verdict {
-        let reports = scenarios.map { Explored.report(options, $0) }
+        let explorations = scenarios.map { Explored.exploration(options, $0) }
         // A failure explains itself, and may be the reason for a missing outcome.
-        guard reports.allSatisfy(\.survives) else { return verdict(reports) }
+        guard explorations.allSatisfy(\.survives) else { return verdict(explorations) }
         // An additional lock would remove the race, and the row would no longer test anything.
-        if let missing = reports.flatMap(\.unreached).first {
+        if let missing = explorations.flatMap(\.unreached).first {
             return .unknown("no interleaving has the expected outcome: \(missing.outcome)")
         }
-        guard reports.allSatisfy({ $0.coverage == .all }) else {
+        guard explorations.allSatisfy({ $0.coverage == .all }) else {
             return .unknown("the lab has not explored all interleavings")
         }
-        return verdict(reports)
+        return verdict(explorations)
     }
 }
 

@@ -49,23 +49,23 @@ extension Race {
         }
     }
 
-    public func report(on subject: Subject) -> Exploration {
+    public func exploration(on subject: Subject) -> Exploration {
         explore(options: options, scenario(on: subject))
     }
 
     public func runExpressible(on subject: Subject) -> Verdict {
-        verdict([Explored.report(of: self, on: subject)])
+        verdict([Explored.exploration(of: self, on: subject)])
     }
 
-    func verdict(_ reports: [Exploration]) -> Verdict {
-        if let inconclusive = reports.compactMap(\.inconclusive).first {
+    func verdict(_ explorations: [Exploration]) -> Verdict {
+        if let inconclusive = explorations.compactMap(\.inconclusive).first {
             return .unknown(inconclusive.description)
         }
-        let explored = reports.reduce(0) { $0 + $1.explored }
-        let failing = reports.reduce(0) { $0 + $1.failing }
-        let findings = reports.flatMap(\.findings)
+        let explored = explorations.reduce(0) { $0 + $1.explored }
+        let failing = explorations.reduce(0) { $0 + $1.failing }
+        let findings = explorations.flatMap(\.findings)
         guard !findings.isEmpty else {
-            if let cutOff = reports.first(where: { !$0.survives }) {
+            if let cutOff = explorations.first(where: { !$0.survives }) {
                 return .unknown(cutOff.summary)
             }
             return .survives(explored: explored, detail: "in every one of \(explored)")
@@ -84,34 +84,39 @@ extension Race {
 /// The explorations of this process. R18 judges those of R01 to R05 with other failing kinds, so
 /// they are kept.
 public enum Explored {
-    private static let known = Mutex<(reports: [String: Exploration], count: Int)>(([:], 0))
+    private static let known = Mutex<(explorations: [String: Exploration], count: Int)>(([:], 0))
 
     /// The number of interleavings.
     public static var count: Int { known.withLock { $0.count } }
 
-    static func report(of race: any Race, on subject: Subject) -> Exploration {
+    static func exploration(of race: any Race, on subject: Subject) -> Exploration {
         let key = "\(race.id) on \(subject)"
-        if let report = known.withLock({ $0.reports[key] }) { return report }
-        let report = report(race.options, race.scenario(on: subject))
-        known.withLock { $0.reports[key] = report }
-        return report
+        if let exploration = known.withLock({ $0.explorations[key] }) { return exploration }
+        let exploration = exploration(race.options, race.scenario(on: subject))
+        known.withLock { $0.explorations[key] = exploration }
+        return exploration
     }
 
-    static func report(_ options: Exploration.Options, _ scenario: @escaping (Scenario) -> Void)
+    static func exploration(
+        _ options: Exploration.Options, _ scenario: @escaping (Scenario) -> Void
+    )
         -> Exploration
     {
-        let report = explore(options: options, scenario)
-        known.withLock { $0.count += report.explored }
-        return report
+        let exploration = explore(options: options, scenario)
+        known.withLock { $0.count += exploration.explored }
+        return exploration
     }
 }
 
 extension Race {
     /// The findings, with the documented reason first.
-    public func findings(of report: Exploration, on subject: Subject) -> [Exploration.Finding] {
-        guard case .fails(let first, _) = expectation(on: subject) else { return report.findings }
+    public func findings(of exploration: Exploration, on subject: Subject) -> [Exploration.Finding]
+    {
+        guard case .fails(let first, _) = expectation(on: subject) else {
+            return exploration.findings
+        }
         let isFirst = { (finding: Exploration.Finding) in Reason(finding) == first }
-        return report.findings.filter(isFirst) + report.findings.filter { !isFirst($0) }
+        return exploration.findings.filter(isFirst) + exploration.findings.filter { !isFirst($0) }
     }
 }
 

@@ -56,6 +56,7 @@ struct R18: Race {
     func runExpressible(on subject: Subject) -> Verdict {
         let races: [any Race] = [R01(), R02(), R03(), R04(), R05()]
         return verdict(
-            races.map { Explored.report(of: $0, on: subject).countingAsFailures(failingKinds) })
+            races.map { Explored.exploration(of: $0, on: subject).countingAsFailures(failingKinds) }
+        )
     }
 }

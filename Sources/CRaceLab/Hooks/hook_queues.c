@@ -1,0 +1,191 @@
+// The queues of Dispatch: which are serial and which concurrent, and what it means to run on one.
+//
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
+
+#include "Hooks/dispatch.h"
+#include "Model/locks.h"
+#include "Platform/memory.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <setjmp.h>
+#include <stdatomic.h>
+
+// A queue does not reveal whether it is serial or concurrent. So concurrent queues are marked when
+// they are created, and the attributes that make a queue concurrent are remembered.
+
+typedef dispatch_object (*queue_create)(const char *, dispatch_object);
+typedef dispatch_object (*queue_create_with_target)(const char *, dispatch_object, dispatch_object);
+typedef dispatch_object (*global_queue)(intptr_t, uintptr_t);
+typedef void (*set_specific)(dispatch_object, const void *, void *, function);
+typedef void *(*get_specific)(dispatch_object, const void *);
+REAL(queue_create, real_create, "dispatch_queue_create")
+REAL(queue_create_with_target, real_create_with_target, "dispatch_queue_create_with_target")
+REAL(global_queue, real_global_queue, "dispatch_get_global_queue")
+REAL(set_specific, real_set_specific, "dispatch_queue_set_specific")
+REAL(get_specific, real_get_specific, "dispatch_queue_get_specific")
+
+/// An entry of a list of objects that live as long as the process.
+typedef struct member {
+    dispatch_object object;
+    struct member *next;
+} member;
+
+typedef _Atomic(member *) object_set;
+
+static object_set concurrent_attributes, global_queues;
+
+static bool contains(object_set *set, dispatch_object object) {
+    const member *m = atomic_load(set);
+    while (m && m->object != object) m = m->next;
+    return m != NULL;
+}
+
+static void insert(object_set *set, dispatch_object object) {
+    if (!object || contains(set, object)) return;
+    member *m = rl_allocate(sizeof *m, "the kind of a queue");
+    *m = (member){object, atomic_load(set)};
+    while (!atomic_compare_exchange_weak(set, &m->next, m)) {}
+}
+
+static bool is_concurrent_attribute(dispatch_object attribute) {
+    if (!attribute) return false;
+    return attribute == dlsym(RTLD_DEFAULT, "_dispatch_queue_attr_concurrent") ||
+           contains(&concurrent_attributes, attribute);
+}
+
+static dispatch_object derived(dispatch_object attribute, dispatch_object from) {
+    if (is_concurrent_attribute(from)) insert(&concurrent_attributes, attribute);
+    return attribute;
+}
+
+#define DERIVE1(name)                                                                      \
+    dispatch_object name(dispatch_object from) {                                           \
+        typedef dispatch_object (*make)(dispatch_object);                                  \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from), from);                       \
+    }
+#define DERIVE2(name, type)                                                                \
+    dispatch_object name(dispatch_object from, type a) {                                   \
+        typedef dispatch_object (*make)(dispatch_object, type);                            \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a), from);                    \
+    }
+#define DERIVE3(name, type1, type2)                                                        \
+    dispatch_object name(dispatch_object from, type1 a, type2 b) {                         \
+        typedef dispatch_object (*make)(dispatch_object, type1, type2);                    \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a, b), from);                 \
+    }
+
+DERIVE1(dispatch_queue_attr_make_initially_inactive)
+DERIVE2(dispatch_queue_attr_make_with_autorelease_frequency, unsigned long)
+DERIVE3(dispatch_queue_attr_make_with_qos_class, unsigned, int)
+
+static const char mark_of_concurrent;
+
+static dispatch_object marked(dispatch_object queue, dispatch_object attribute) {
+    if (queue && is_concurrent_attribute(attribute))
+        real_set_specific()(queue, &mark_of_concurrent, (void *)&mark_of_concurrent, NULL);
+    return queue;
+}
+
+/// The lab does not model that queues with a common target queue exclude one another.
+static void note_target(dispatch_object target, rl_place place) {
+    if (!rl_is_of_lab() || !target || rl_kind_of_queue(target) == GLOBAL) return;
+    if (rl_is_in_library(place.pc, "libdispatch")) return;
+    rl_library_between(&place);
+    rl_meet_outside("gives a queue another one as its target", place);
+}
+
+typedef void (*set_target)(dispatch_object, dispatch_object);
+REAL(set_target, real_set_target, "dispatch_set_target_queue")
+
+void dispatch_set_target_queue(dispatch_object queue, dispatch_object target) {
+    note_target(target, RL_CALLER);
+    real_set_target()(queue, target);
+}
+
+dispatch_object dispatch_queue_create(const char *label, dispatch_object attribute) {
+    return marked(real_create()(label, attribute), attribute);
+}
+
+dispatch_object dispatch_queue_create_with_target(const char *label, dispatch_object attribute,
+                                                  dispatch_object target) {
+    note_target(target, RL_CALLER);
+    return marked(real_create_with_target()(label, attribute, target), attribute);
+}
+
+dispatch_object dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
+    dispatch_object queue = real_global_queue()(identifier, flags);
+    insert(&global_queues, queue);
+    return queue;
+}
+
+queue_kind rl_kind_of_queue(dispatch_object queue) {
+    static dispatch_object main_queue;
+    if (!main_queue) main_queue = dlsym(RTLD_DEFAULT, "_dispatch_main_q");
+    if (queue == main_queue) return MAIN;
+    if (contains(&global_queues, queue)) return GLOBAL;
+    return real_get_specific()(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
+}
+
+// MARK: - Running work on a queue
+
+// A queue is modeled as a lock around the work: a mutual-exclusion lock for a serial queue, a
+// readers-writer lock for a concurrent one, where a barrier is the writer. The work runs on the
+// waiting thread, as in Dispatch, and inside a real call, so that `dispatchPrecondition` and
+// `getSpecific` work.
+
+REAL(call_on, real_sync_f, "dispatch_sync_f")
+REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
+
+/// Lets Dispatch's function return even if the work is abandoned.
+static void make_call(void *context) {
+    const call *c = context;
+    rl_landing landing;
+    rl_set_landing(&landing);
+    if (setjmp(landing.at) == 0) c->work(c->context);
+    rl_remove_landing(&landing);
+}
+
+/// Returns false if the thread arrived later than it could have, and must queue up after all.
+static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
+    rl_come_for(work);
+    const uint32_t step = rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
+    rl_come_for(NULL);
+    return rl_got_it(step);
+}
+
+void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place) {
+    const queue_kind kind = rl_kind_of_queue(queue);
+    const bool shared = kind == CONCURRENT && !barrier;
+    if (kind != GLOBAL)
+        while (!take_queue(queue, shared, work, place)) rl_come_later(queue);
+    if (kind == MAIN)
+        c.work(c.context);  // by the thread that acts as the main thread
+    else
+        (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    rl_continue_giving_up();
+    if (kind != GLOBAL) rl_unlocked(queue);
+    if (work) rl_leave_line(queue, work);
+}
+
+static void no_release(void *queue) { (void)queue; }
+
+void rl_observe_on_queue(dispatch_object queue, call c, bool barrier) {
+    if (rl_kind_of_queue(queue) == MAIN) {
+        const bool before = rl_stand_for_main_thread(true);
+        c.work(c.context);
+        rl_stand_for_main_thread(before);
+        return;
+    }
+    rl_observer_locks(queue, no_release);
+    (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
+    rl_continue_giving_up();
+    rl_observer_unlocks(queue);
+}
+
+#endif

@@ -1,0 +1,135 @@
+// The work items of Dispatch. Each has a group of its own, entered when the item is created and left
+// when the item has been done for the first time (hook_groups.c).
+//
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
+
+#include "Hooks/dispatch.h"
+#include "Model/locks.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <string.h>
+
+/// The layout of a block created by `dispatch_block_create`.
+typedef struct {
+    void *isa;
+    int block_flags, reserved;
+    void *invoke, *descriptor;
+    uint64_t magic, flags;
+    uint32_t state;
+    int32_t performed;
+    uint64_t priority;
+    void *voucher, *block;
+    dispatch_object group;
+} work_item;
+
+#define MAGIC_OF_WORK_ITEM 0xD159B10Cull
+#define IS_BARRIER 1ull
+
+/// Returns the block as a work item, or NULL if it is not one.
+static work_item *work_item_of(void *block) {
+    static void **invoke;
+    if (!invoke) invoke = dlsym(RTLD_DEFAULT, "_dispatch_block_special_invoke");
+    work_item *item = block;
+    return invoke && item->invoke == *invoke && item->magic == MAGIC_OF_WORK_ITEM ? item : NULL;
+}
+
+dispatch_object rl_group_of_work_item(void *block) {
+    const work_item *item = work_item_of(block);
+    return item ? item->group : NULL;
+}
+
+bool rl_is_barrier(void *block) {
+    const work_item *item = work_item_of(block);
+    return item && (item->flags & IS_BARRIER);
+}
+
+// Swift's `async(flags:execute:)` creates an item of its own that other code cannot reach.
+bool rl_passes_work_item(void *block, rl_place place) {
+    if (!work_item_of(block)) return false;
+    Dl_info info;
+    if (!dladdr((void *)(place.pc - 1), &info) || !info.dli_sname) return true;
+    return strncmp(info.dli_sname, "$s", 2) != 0 || strstr(info.dli_sname, "WorkItemC");
+}
+
+static _Thread_local rl_work_in_hand in_hand;
+
+rl_work_in_hand rl_in_hand(void) { return in_hand; }
+
+rl_work_in_hand rl_take_in_hand(rl_work_in_hand work) {
+    rl_work_in_hand before = in_hand;
+    in_hand = work;
+    return before;
+}
+
+static void begin_work_item(void *block) {
+    if (in_hand.block != block || !in_hand.is_known || !rl_active || !work_item_of(block)) return;
+    // At this point the thread reads whether the item has been cancelled.
+    rl_point(RL_ATOMIC_READ, block, (rl_place){in_hand.pc, RL_CALLER.stack});
+}
+
+/// The block of a work item checks for itself whether it has been cancelled.
+void rl_call_block(void *context) {
+    begin_work_item(context);
+    ((block *)context)->invoke(context);
+}
+
+// The lab cannot see where `perform()` checks whether the item has been cancelled.
+void rl_note_on_item(dispatch_object group, int note, rl_place place) {
+    const void *notes = (const char *)group + 1;
+    const int64_t before = rl_is_counted(notes) ? rl_unfinished(notes) : 0;
+    rl_count_unfinished(notes, before | note);
+    if ((before | note) == (IS_CANCELED | IS_PERFORMED))
+        rl_meet_outside("is about a work item that is both canceled and performed on the spot",
+                        place);
+}
+
+bool rl_is_of_item_in_hand(dispatch_object group) {
+    const work_item *item = in_hand.block ? work_item_of(in_hand.block) : NULL;
+    return item && item->group == group;
+}
+
+typedef void (*on_block)(void *block);
+typedef intptr_t (*ask_block)(void *block);
+REAL(on_block, real_block_cancel, "dispatch_block_cancel")
+REAL(ask_block, real_block_testcancel, "dispatch_block_testcancel")
+
+typedef void *(*block_create)(unsigned long flags, void *work);
+typedef void *(*block_create_with_qos)(unsigned long flags, unsigned qos, int priority, void *work);
+REAL(block_create, real_block_create, "dispatch_block_create")
+REAL(block_create_with_qos, real_block_create_with_qos, "dispatch_block_create_with_qos_class")
+
+static void *made(void *block) {
+    const work_item *item = block ? work_item_of(block) : NULL;
+    if (item) rl_made(item->group);
+    return block;
+}
+
+void *dispatch_block_create(unsigned long flags, void *work) {
+    return made(real_block_create()(flags, work));
+}
+
+void *dispatch_block_create_with_qos_class(unsigned long flags, unsigned qos, int priority,
+                                           void *work) {
+    return made(real_block_create_with_qos()(flags, qos, priority, work));
+}
+
+void dispatch_block_cancel(void *block) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to) rl_point(RL_ATOMIC_WRITE, block, place);
+    const work_item *item = is_listened_to ? work_item_of(block) : NULL;
+    if (item) rl_note_on_item(item->group, IS_CANCELED, place);
+    real_block_cancel()(block);
+}
+
+intptr_t dispatch_block_testcancel(void *block) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to) rl_point(RL_ATOMIC_READ, block, place);
+    return real_block_testcancel()(block);
+}
+
+#endif

@@ -1,0 +1,299 @@
+// Work that is sent to a queue of Dispatch: which thread does it, and when.
+//
+// Threads that the lab starts for a queue run its work, and wait for more until all other threads
+// have finished: one thread for a serial queue, as many as needed for a concurrent one. They run
+// each piece of work as `sync` does (hook_queues.c), so that it excludes other work on the queue.
+//
+// Linux only, where the program's definitions take precedence; see hook_threads.c.
+
+#include "Hooks/dispatch.h"
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Platform/memory.h"
+#include "Scheduler/added_threads.h"
+#include "Scheduler/between_runs.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "Scheduler/runs.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef void *(*block_copy)(const void *block);
+typedef void (*block_release)(const void *block);
+REAL(block_copy, real_block_copy, "_Block_copy")
+REAL(block_release, real_block_release, "_Block_release")
+REAL(call_on, real_sync_f, "dispatch_sync_f")
+REAL(call_on, real_barrier_sync_f, "dispatch_barrier_sync_f")
+
+item *rl_make_item(dispatch_object queue, call c, rl_place place) {
+    item *i = rl_allocate(sizeof *i, "work for a queue");
+    *i = (item){.queue = queue, .call = c, .pc = place.pc};
+    dispatch_retain(queue);
+    return i;
+}
+
+item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller) {
+    item *i = rl_make_item(queue, (call){rl_call_block, real_block_copy()(block)}, place);
+    i->is_block = true;
+    i->barrier = barrier || rl_is_barrier(i->call.context);
+    i->is_known = rl_passes_work_item(i->call.context, caller);
+    return i;
+}
+
+void rl_discard_item(item *i) {
+    if (i->is_block) real_block_release()(i->call.context);
+    if (i->group) dispatch_release(i->group);
+    dispatch_release(i->queue);
+    free(i);
+}
+
+/// Runs the work and frees what it has captured, on the queue and before other threads can see that
+/// the work has ended.
+static void do_work(void *context) {
+    item *i = context;
+    rl_place place = RL_CALLER;
+    place.pc = i->pc;
+    const rl_work_in_hand before = rl_take_in_hand(
+        (rl_work_in_hand){i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
+    i->call.work(i->call.context);
+    rl_take_in_hand(before);
+    if (i->is_block) real_block_release()(i->call.context);
+    i->is_block = false;
+    if (i->when_done) i->when_done(i, place);
+    if (i->is_waited_for) rl_finished(i);
+}
+
+// MARK: - Between two runs
+
+// While a scenario is set up and while a run is judged, the thread that sends work to a queue also
+// runs it: when it waits for something, or when the set-up or judgment has ended.
+
+static item *first_waiting, *last_waiting;
+
+/// A queue whose work is running further down the stack.
+typedef struct busy_queue {
+    dispatch_object queue;
+    const struct busy_queue *outer;
+} busy_queue;
+
+static const busy_queue *busy_queues;
+
+static bool is_busy(dispatch_object queue) {
+    for (const busy_queue *b = busy_queues; b; b = b->outer)
+        if (b->queue == queue) return rl_kind_of_queue(queue) != GLOBAL;
+    return false;
+}
+
+static void wait_for_end_of_set_up(item *i) {
+    if (last_waiting)
+        last_waiting->next = i;
+    else
+        first_waiting = i;
+    last_waiting = i;
+}
+
+static item *take_waiting_item(void) {
+    item *before = NULL, *i = first_waiting;
+    while (i && is_busy(i->queue)) {
+        before = i;
+        i = i->next;
+    }
+    if (!i) return NULL;
+    if (before)
+        before->next = i->next;
+    else
+        first_waiting = i->next;
+    if (last_waiting == i) last_waiting = before;
+    return i;
+}
+
+bool rl_do_waiting_work(void) {
+    RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
+    item *i = take_waiting_item();
+    if (!i) return false;
+    const busy_queue here = {i->queue, busy_queues};
+    busy_queues = &here;
+    const bool is_main = rl_kind_of_queue(i->queue) == MAIN;
+    const bool was_main = rl_stand_for_main_thread(is_main);
+    if (is_main)
+        do_work(i);
+    else
+        (i->barrier ? real_barrier_sync_f() : real_sync_f())(i->queue, i, do_work);
+    rl_stand_for_main_thread(was_main);
+    busy_queues = here.outer;
+    rl_discard_item(i);
+    return true;
+}
+
+static item *first_delayed;
+
+void rl_forget_work_between_runs(void) {
+    first_waiting = last_waiting = first_delayed = NULL;
+    busy_queues = NULL;
+}
+
+// MARK: - In a run
+
+/// The work of one thread for one queue in one run. A serial queue has one lane; a lane of a
+/// concurrent queue takes one piece of work after another.
+typedef struct {
+    dispatch_object queue;
+    item *first, *last;
+    bool is_started, is_free;
+    rl_moment end;              // of its last work, if the lane is free
+} lane;
+
+static lane lanes[RL_MAX_THREADS];
+static int lane_count;
+
+void rl_forget_lanes(void) {
+    for (int k = 0; k < lane_count; k++)
+        for (item *i = lanes[k].first, *next; i; i = next) {
+            next = i->next;
+            rl_discard_item(i);
+        }
+    lane_count = 0;
+}
+
+/// A concurrent queue reuses a lane only if the end of its last work happens-before the send.
+/// Whether any other lane is free depends on the schedule, without a step that shows it; and
+/// running both pieces of work on one thread would order them although nothing else does.
+static bool can_take_more(const lane *l, bool is_serial) {
+    return is_serial || (l->is_free && rl_knows(l->end));
+}
+
+static lane *lane_of(dispatch_object queue, bool is_serial) {
+    for (int k = 0; k < lane_count; k++)
+        if (lanes[k].queue == queue && can_take_more(&lanes[k], is_serial)) return &lanes[k];
+    if (lane_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    lanes[lane_count] = (lane){.queue = queue};
+    return &lanes[lane_count++];
+}
+
+static item *take_item(lane *l) {
+    item *i = l->first;
+    l->first = i->next;
+    if (!l->first) l->last = NULL;
+    return i;
+}
+
+static void *work_on_lane(void *argument) {
+    lane *l = argument;
+    rl_stand_for_main_thread(rl_kind_of_queue(l->queue) == MAIN);
+    while (rl_await(l)) {
+        item *i = take_item(l);
+        rl_received(i);
+        rl_place place = RL_CALLER;
+        place.pc = i->pc;
+        rl_run_on_queue(l->queue, (call){do_work, i}, i->barrier, i, place);
+        rl_discard_item(i);
+        l->end = rl_end_of_work(l->queue);
+        l->is_free = true;
+    }
+    return NULL;
+}
+
+static void start_worker(lane *l) {
+    l->is_started = true;
+    rl_start_detached_thread(work_on_lane, l);
+}
+
+static void add_item(lane *l, item *i) {
+    if (l->last)
+        l->last->next = i;
+    else
+        l->first = i;
+    l->last = i;
+    l->is_free = false;
+    rl_deliver(l);
+}
+
+void rl_send_item(item *i, rl_place place) {
+    if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
+    const queue_kind kind = rl_kind_of_queue(i->queue);
+    const bool is_serial = kind == SERIAL || kind == MAIN;
+    rl_point(RL_SEND, rl_line_of(i->queue), place);
+    if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
+    lane *l = lane_of(i->queue, is_serial);
+    rl_hand_down(i, place.pc);
+    add_item(l, i);
+    if (!l->is_started) start_worker(l);
+}
+
+// MARK: - Delayed work
+
+// Time is not part of the model: work sent with a delay may reach its queue at any later time. A
+// separate thread sends it.
+
+static void *send_now(void *argument) {
+    item *i = argument;
+    rl_place place = RL_CALLER;
+    place.pc = i->pc;
+    rl_send_item(i, place);
+    return NULL;
+}
+
+static void send_in_run(void *argument) { send_now(argument); }
+
+void rl_send_item_later(uint64_t when, item *i, rl_place place) {
+    if (when == FOREVER) return rl_discard_item(i);
+    if (rl_is_between_runs_here()) {
+        i->next = first_delayed;
+        first_delayed = i;
+        return;
+    }
+    // One address for all starts: see pthread_create.
+    rl_point(RL_START, (const void *)rl_start_thread, place);
+    rl_start_detached_thread(send_now, i);
+}
+
+void rl_begin_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        i->next = NULL;
+        rl_add_thread_of_set_up(send_in_run, i);
+    }
+    first_delayed = NULL;
+}
+
+void rl_forget_delayed_work(void) {
+    for (item *i = first_delayed, *next; i; i = next) {
+        next = i->next;
+        rl_discard_item(i);
+    }
+    first_delayed = NULL;
+}
+
+// MARK: - What is sent
+
+bool rl_is_sending(rl_place *place) {
+    if (!rl_is_of_lab()) return false;
+    rl_place nearest = *place;
+    const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
+    // Walking the stack past library frames is slow, and the result is the same for the same
+    // caller.
+    static struct { uintptr_t caller, place; } direct[64];
+    const uintptr_t slot = (nearest.pc ^ place->pc >> 3) % 64;
+    if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc) return true;
+    const uintptr_t caller = nearest.pc;
+    // Ignore the calls that Dispatch makes for itself.
+    if (rl_is_in_library(caller, "libdispatch")) return false;
+    const char *library = rl_library_between(&nearest);
+    if (is_known && !library) {
+        direct[slot].caller = caller;
+        direct[slot].place = place->pc;
+        return true;
+    }
+    rl_meet_outside(!library                         ? "sends work to a queue while a global is made"
+                    : strstr(library, "_Concurrency") ? "starts or resumes a task, which runs outside of the scenario"
+                                                      : "has a library send work to a queue, as OperationQueue does",
+                    nearest);
+    return false;
+}
+
+#endif

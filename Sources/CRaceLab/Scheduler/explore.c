@@ -1,0 +1,115 @@
+// An exploration: one run after another.
+
+#include "Scheduler/explore.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/clock.h"
+#include "Platform/memory.h"
+#include "Platform/recording.h"
+#include "Scheduler/added_threads.h"
+#include "Scheduler/hand_over.h"
+#include "Scheduler/watcher.h"
+#include "Scheduler/workers.h"
+#include "Search/reference_counts.h"
+#include "Search/search.h"
+#include "State/state.h"
+
+#include <execinfo.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+static bool made;
+
+void rl_hold_explorations(void) { pthread_mutex_lock(&one_at_a_time); }
+void rl_release_explorations(void) { pthread_mutex_unlock(&one_at_a_time); }
+
+void rl_begin_in_child(uint32_t room) {
+    RL_REQUIRE(rl_recording, "this process has no recorder");
+    pthread_mutex_init(&one_at_a_time, NULL);
+    made = false;
+    lab.idle = lab.running = NULL;
+    lab.kept_count = 0;
+    rl_forget_added_threads();
+    lab.steps = rl_recording->steps;
+    lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);
+    lab.step_capacity = room;
+}
+
+#if defined(__linux__)
+
+/// Keeps the watching thread on the processor of the other threads: waking threads across
+/// processors takes longer than many explorations.
+static void stay_on_this_processor(cpu_set_t *before) {
+    sched_getaffinity(0, sizeof *before, before);
+    lab.processor = sched_getcpu();
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(lab.processor, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+#endif
+
+rl_summary rl_explore(const rl_scenario *scenario) {
+    rl_hold_explorations();
+    if (!made) {
+        made = true;
+        rl_parker_make(&lab.done);
+        rl_parker_make(&lab.gone);
+        // The first call loads a library, which a signal handler must not do.
+        void *frame;
+        backtrace(&frame, 1);
+    }
+    lab.scenario = scenario;
+    lab.work = rl_work;
+    memset(&lab.summary, 0, sizeof lab.summary);
+    lab.thread_count = 0;
+    lab.current = NULL;
+    lab.begun = false;
+    lab.began = lab.reported = rl_milliseconds();
+    if (!scenario->continues) rl_forget_counts();
+#if defined(__linux__)
+    cpu_set_t before;
+    stay_on_this_processor(&before);
+#endif
+    rl_assign(ENGINE);
+    rl_watch();
+    rl_forget_branches();
+#if defined(__linux__)
+    sched_setaffinity(0, sizeof before, &before);
+#endif
+    rl_summary summary = lab.summary;
+    rl_release_explorations();
+    return summary;
+}
+
+#if defined(__APPLE__)
+
+/// On macOS the lab cannot intercept the locks of Foundation, Dispatch, threads and tasks: a free
+/// lock is taken without a call. So no verdict can be trusted, unless the user declares that the
+/// code under test uses none of them.
+static const char *why_no_verdict_can_be_trusted(void) {
+    if (getenv("RACELAB_CLOSED")) return NULL;
+    return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, so it gives "
+           "no verdict there: use a Linux container, or set RACELAB_CLOSED=1 if the code under test uses "
+           "nothing but properties, Mutex and Atomic";
+}
+
+#else
+
+static const char *why_no_verdict_can_be_trusted(void) { return NULL; }
+
+#endif
+
+const char *rl_unavailable(void) {
+    // An exploration inside another one would wait for itself.
+    if (me)
+        return "one exploration within another is not possible: explore and replay are to be "
+               "called outside of a scenario";
+    return why_no_verdict_can_be_trusted();
+}
+
+#endif

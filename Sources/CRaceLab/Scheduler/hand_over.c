@@ -1,0 +1,106 @@
+// The operating-system threads, and how one of them lets another one run.
+
+#include "Scheduler/hand_over.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/end.h"
+#include "Platform/memory.h"
+#include "Platform/recording.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+worker *rl_new_worker(void) {
+    worker *w = rl_allocate(sizeof *w, "a thread");
+    rl_parker_make(&w->turn);
+    w->processor = -1;
+    w->thread = w->base_thread = NO_THREAD;
+    return w;
+}
+
+worker *rl_idle_worker(worker *wanted) {
+    worker **at = &lab.idle;
+    while (*at && wanted && *at != wanted) at = &(*at)->next_idle;
+    if (!*at) at = &lab.idle;
+    worker *w = *at;
+    if (w) {
+        *at = w->next_idle;
+        return w;
+    }
+    w = rl_new_worker();
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 20);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    rl_ignore();  // not a thread of the scenario
+    int result = pthread_create(&w->pthread, &attributes, lab.work, w);
+    rl_attend();
+    if (result != 0) rl_end_without_thread(result);
+    pthread_attr_destroy(&attributes);
+    return w;
+}
+
+void rl_become_idle(void) {
+    me->next_idle = lab.idle;
+    lab.idle = me;
+}
+
+void rl_hand_over(worker *w) {
+    lab.running = w;
+    rl_unpark(&w->turn);
+}
+
+void rl_assign(int what) {
+    worker *w = rl_idle_worker(NULL);
+    w->assigned = what;
+    if (what >= 0) lab.threads[what].on = w;
+    rl_hand_over(w);
+}
+
+void rl_pass_turn(int index) {
+    thread *t = &lab.threads[index];
+    if (t->on) return rl_hand_over(t->on);
+    worker *w = rl_idle_worker(t->lane);
+    w->assigned = JOB;
+    w->job = t->job;
+    w->job_work = t->work;
+    w->thread = index;
+    t->on = w;
+    rl_hand_over(w);
+}
+
+void rl_bind_to_processor(worker *w) {
+#if defined(__linux__)
+    if (w->processor == lab.processor) return;
+    w->processor = lab.processor;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(lab.processor, &set);
+    sched_setaffinity(0, sizeof set, &set);
+#else
+    (void)w;
+#endif
+}
+
+void rl_begin_work(worker *w) {
+    me = w;
+    me->landing = &me->base;
+    rl_expect_crashes();
+    // The watcher may interrupt this thread with a signal. A thread that is created by a Dispatch
+    // thread inherits a mask that blocks signals.
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGURG);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+#if defined(__linux__)
+    me->number = (uint32_t)syscall(SYS_gettid);
+#endif
+}
+
+#endif
