@@ -165,17 +165,24 @@ extension Requirement {
         _ options: Exploration.Options, _ describe: @escaping (Scenario) -> Void
     ) -> Verdict {
         var options = options
+        options.maximumInterleavings = 1
         options.marksPointOfNoReturn = false
+        let report = explore(options: options, describe)
+        if report.inconclusive == nil { return verdict(report.findings) }
+        // Unlike an exploration, a replay of no steps does not compare two runs.
         do throws(Exploration.ReplayError) {
             let trace = try Exploration.replay(
                 prefix: Exploration.Schedule([]), options: options, describe
             ).trace
-            let finding = trace.findings.first { options.failingKinds.contains($0.kind) }
-            return finding.map { .fails(Failure(reason: $0.word, detail: $0.sentence)) }
-                ?? .holdsSoFar(explored: 1)
+            return verdict(trace.findings.filter { options.failingKinds.contains($0.kind) })
         } catch {
             return .fails(Failure(reason: "not explored", detail: "\(error)"))
         }
+    }
+
+    private func verdict(_ findings: [Exploration.Finding]) -> Verdict {
+        findings.first.map { .fails(Failure(reason: $0.word, detail: $0.sentence)) }
+            ?? .holdsSoFar(explored: 1)
     }
 
     private func explored(

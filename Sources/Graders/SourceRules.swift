@@ -121,8 +121,9 @@ enum SourceRules {
                 + imports.sorted().joined(separator: ", ") + " and nothing else"
         }
         let own = declared(in: words)
+        let places = Dictionary(grouping: words.indices) { words[$0].text }
         let found = (others + forbidden).compactMap { rule in
-            words.indices.first {
+            places[rule.words[0], default: []].first {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
             }

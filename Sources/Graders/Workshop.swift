@@ -81,12 +81,29 @@ struct Workshop {
         try? Data().write(to: placeholder)
         let asked = arguments.map { $0 == answer.path ? placeholder.path : $0 }
         guard driver(["-driver-print-jobs"] + asked) == .status(0) else { return "" }
-        return Child.beginning(of: compilerOutput, lines: 400)
+        let script = Child.beginning(of: compilerOutput, lines: 400)
             // The driver has not written this file.
             .replacing(#/ -supplementary-output-file-map \S+/#, with: "")
             .replacing(#/[^\s@]*/TemporaryDirectory\.\w+//#, with: "\"$2\"/")
             .replacing(placeholder.path, with: "\"$1\"")
             .replacing(folder.path, with: "\"$2\"")
+        return linkingDirectly(script)
+    }
+
+    /// On Linux, the commands with a shorter last step: the linker itself, with the object files. The
+    /// driver's last two commands list the libraries of the system, and start a compiler that starts
+    /// the linker with them. An answer need not name them, because the program that loads it has
+    /// loaded them: all modules that an answer may import are linked to it.
+    private func linkingDirectly(_ script: String) -> String {
+        let commands = script.split(separator: "\n")
+        guard commands.count == 3, commands[1].contains("/swift-autolink-extract "),
+            let compiler = commands[0].split(separator: " ").first
+        else { return script }
+        let linker = compiler.replacing("swift-frontend", with: "ld.lld")
+        let objects = commands[2].split(separator: " ").filter { $0.hasSuffix(".o") }
+        let output = "-o \"$2\"/\(library.lastPathComponent)"
+        return "\(commands[0])\n\(linker) -shared --hash-style=gnu --eh-frame-hdr \(output) "
+            + objects.joined(separator: " ")
     }
 
     private func driver(_ arguments: [String]) -> Child.Ending {

@@ -213,7 +213,9 @@ enum SourceText {
     fileprivate static let files = ForkSafeLock<[String: [String]]>([:])
 
     static func line(_ line: Int, of path: String) -> String? {
-        untrimmed(line, of: path)?.trimmingCharacters(in: .whitespaces)
+        // Called for each step, so without Foundation, which would copy the text first.
+        guard let text = untrimmed(line, of: path)?.drop(while: \.isWhitespace) else { return nil }
+        return text.lastIndex { !$0.isWhitespace }.map { String(text[...$0]) } ?? ""
     }
 
     private static func untrimmed(_ line: Int, of path: String) -> String? {
