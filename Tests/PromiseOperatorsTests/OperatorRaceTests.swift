@@ -104,7 +104,7 @@ struct OperatorRaceTests {
 
     @Test("timeout ∥ fulfill ∥ cancel")
     func timeoutSettleOrCancel() {
-        let report = expectSurvival(OperatorScenarios.timeoutSettleOrCancel)
+        let report = expectSurvival(sample: 2, OperatorScenarios.timeoutSettleOrCancel)
         #expect(report.outcomes.count == 3, "\(report.outcomes)")
     }
 

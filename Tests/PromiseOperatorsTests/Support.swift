@@ -46,16 +46,22 @@ func onOwnThread<Answer: Sendable>(
 ///
 /// Uses reduction, which leaves out permutations of independent steps. An operator has several
 /// promises, so these would multiply the interleavings.
+///
+/// - Parameter sample: For a scenario whose interleavings take half a minute: explores only those
+///   with at most this many preemptions, unless `EVERY_CASE` is set.
 @discardableResult
 func expectSurvival(
-    sourceLocation: SourceLocation = #_sourceLocation,
+    sample: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation,
     _ describe: @escaping (Scenario) -> Void
 ) -> Exploration {
+    let everyCase = ProcessInfo.processInfo.environment["EVERY_CASE"] != nil
     var options = Exploration.Options()
-    options.reduction = true
+    options.preemptionBound = everyCase ? nil : sample
     let report = explore(options: options, describe)
-    #expect(report.survives, "\(report.summary)", sourceLocation: sourceLocation)
-    #expect(report.coverage == .all, sourceLocation: sourceLocation)
+    let coverage = options.preemptionBound.map(Exploration.Coverage.atMost) ?? .all
+    #expect(report.inconclusive == nil, "\(report.summary)", sourceLocation: sourceLocation)
+    #expect(report.failing == 0, "\(report.summary)", sourceLocation: sourceLocation)
+    #expect(report.coverage == coverage, sourceLocation: sourceLocation)
     #expect(report.explored > 1, sourceLocation: sourceLocation)
     return report
 }
