@@ -15,10 +15,6 @@ let specialized: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
 ]
 
-// No module waits for the module of a test target, so it is put together from the compiled files.
-// Without this setting, the compiler expands every `@Test` a second time for it.
-let tests: [SwiftSetting] = [.unsafeFlags(["-no-emit-module-separately"])]
-
 // The steps from Stage 2 to Stage 3.
 let steps = [
     "StepAOneLock", "StepBCallOutside", "StepCThirdPhase", "StepDCallbackQueue",
@@ -116,23 +112,20 @@ let package = Package(
         // The tests: each subject against the catalogue, then the operators, then the lab itself.
         .testTarget(
             name: "SubjectTests",
-            dependencies: [
-                "FieldGuide", "RaceLab", "SharedSuite", "Stage1Naive", "RaceLabTesting",
-            ],
-            swiftSettings: tests),
+            dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "Stage1Naive", "RaceLabTesting"]),
         .testTarget(
             name: "PromiseOperatorsTests",
             dependencies: ["PromiseOperators", "RaceLab", "RaceLabTesting"],
-            swiftSettings: visibleAtomics + tests),
+            swiftSettings: visibleAtomics),
         .testTarget(
             name: "ExerciseTests",
             dependencies: ["Graders", "RaceLabTesting", "SharedSuite", "promise-lab"],
-            exclude: ["WrongAnswers"], swiftSettings: tests),
+            exclude: ["WrongAnswers"]),
         // The page, in a browser where one is installed.
         .testTarget(
             name: "PageTests",
             dependencies: ["LabPage", "RaceLab", "SharedSuite", "RaceLabTesting", "promise-lab"],
-            swiftSettings: visibleAtomics + tests),
+            swiftSettings: visibleAtomics),
         // The documents and the output of the command.
         .testTarget(
             name: "DocumentationTests",
@@ -140,14 +133,14 @@ let package = Package(
                 "Graders", "HTTPExample", "RaceLab", "SharedSuite", "RaceLabTesting", "promise-lab",
                 "tutorial",
             ],
-            swiftSettings: visibleAtomics + tests),
+            swiftSettings: visibleAtomics),
         .testTarget(
             name: "RaceLabTests",
             dependencies: [
                 "RaceLab", "CRaceLab", "PromiseOperators", "RaceLabTesting", "SharedSuite",
                 "Stage1Naive", "Stage2Handlers",
             ],
-            swiftSettings: visibleAtomics + tests),
+            swiftSettings: visibleAtomics),
     ]
         + steps.map {
             .target(name: $0, path: "Sources/Steps/\($0)", swiftSettings: visibleAtomics)
