@@ -56,13 +56,15 @@ let package = Package(
         // tests only.
         .target(name: "RaceLabTesting", dependencies: ["RaceLab"]),
 
-        // The page for stepping through an exploration.
+        // The page for stepping through an exploration, and its files.
         .target(
-            name: "LabPage", dependencies: ["RaceLab"],
-            resources: [
+            name: "LabPage", dependencies: ["LabPageResources", "RaceLab"], exclude: ["Resources"]),
+        .target(
+            name: "LabPageResources", path: "Sources/LabPage/Resources",
+            exclude: [
                 "page.html", "page.css", "model.js", "drawing.js", "map.js", "race.js",
                 "matrix.js", "pictures.js", "page.js",
-            ].map { .embedInCode("Resources/\($0)") }),
+            ]),
 
         // The hazards: one catalogue for the tests, the command and the graders.
         .target(

@@ -1,3 +1,4 @@
+import LabPageResources
 import RaceLab
 
 /// A page with a matrix of hazards and their explorations: one file of HTML that needs no network.
@@ -95,12 +96,12 @@ public struct Page: Sendable {
         let data = PageData(self)
         let parts = [
             "TITLE": title.escaped,
-            "STYLE": Compact.text(of: Page.resource(PackageResources.page_css), .style),
+            "STYLE": Compact.text(of: String(cString: page_css), .style),
             "SCRIPT": scripts,
             "DATA": data.scripts,
         ]
         var html = ""
-        var rest = Substring(Page.resource(PackageResources.page_html))
+        var rest = Substring(String(cString: page_html))
         // Inserted text is not searched again, because a state may contain {{DATA}}.
         while let start = rest.firstRange(of: "{{"),
             let end = rest[start.upperBound...].firstRange(of: "}}")
@@ -114,17 +115,11 @@ public struct Page: Sendable {
 
     /// A page without a matrix omits the scripts that draw the matrix and its pictures.
     private var scripts: String {
-        let ofMatrix = [PackageResources.matrix_js, PackageResources.pictures_js]
+        let ofMatrix = [matrix_js, pictures_js]
         let resources =
-            [
-                PackageResources.model_js, PackageResources.drawing_js, PackageResources.map_js,
-                PackageResources.race_js,
-            ] + (rows.isEmpty ? [] : ofMatrix) + [PackageResources.page_js]
-        return Compact.text(of: resources.map(Page.resource).joined(separator: "\n"), .script)
-    }
-
-    private static func resource(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes, as: UTF8.self)
+            [model_js, drawing_js, map_js, race_js] + (rows.isEmpty ? [] : ofMatrix) + [page_js]
+        return Compact.text(
+            of: resources.map { String(cString: $0) }.joined(separator: "\n"), .script)
     }
 }
 

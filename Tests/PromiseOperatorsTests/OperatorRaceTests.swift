@@ -104,7 +104,7 @@ struct OperatorRaceTests {
 
     @Test("timeout ∥ fulfill ∥ cancel")
     func timeoutSettleOrCancel() {
-        let exploration = expectSurvival(OperatorScenarios.timeoutSettleOrCancel)
+        let exploration = expectSurvival(sample: 2, OperatorScenarios.timeoutSettleOrCancel)
         #expect(exploration.outcomes.count == 3, "\(exploration.outcomes)")
     }
 

@@ -46,16 +46,23 @@ func onOwnThread<Answer: Sendable>(
 ///
 /// Uses reduction, which leaves out permutations of independent steps. An operator has several
 /// promises, so these would multiply the interleavings.
+///
+/// - Parameter sample: For a scenario whose interleavings take half a minute: explores only those
+///   with at most this many preemptions, unless `EVERY_CASE` is set.
 @discardableResult
 func expectSurvival(
-    sourceLocation: SourceLocation = #_sourceLocation,
+    sample: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation,
     _ describe: @escaping (Scenario) -> Void
 ) -> Exploration {
+    let everyCase = ProcessInfo.processInfo.environment["EVERY_CASE"] != nil
     var options = Exploration.Options()
-    options.reduction = true
+    options.preemptionBound = everyCase ? nil : sample
     let exploration = explore(options: options, describe)
-    #expect(exploration.survives, "\(exploration.summary)", sourceLocation: sourceLocation)
-    #expect(exploration.coverage == .all, sourceLocation: sourceLocation)
+    let coverage = options.preemptionBound.map(Exploration.Coverage.atMost) ?? .all
+    let summary = Comment(rawValue: exploration.summary)
+    #expect(exploration.inconclusive == nil, summary, sourceLocation: sourceLocation)
+    #expect(exploration.failing == 0, summary, sourceLocation: sourceLocation)
+    #expect(exploration.coverage == coverage, sourceLocation: sourceLocation)
     #expect(exploration.explored > 1, sourceLocation: sourceLocation)
     return exploration
 }

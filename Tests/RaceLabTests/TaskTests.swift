@@ -20,8 +20,8 @@ struct TaskTests {
         return explore(options: options, example.describe)
     }
 
-    private static func kinds(_ report: Exploration) -> Set<Exploration.Finding.Kind> {
-        Set(report.findings.map(\.kind))
+    private static func kinds(_ exploration: Exploration) -> Set<Exploration.Finding.Kind> {
+        Set(exploration.findings.map(\.kind))
     }
 
     private static func example(_ description: String) throws -> TaskExample {
@@ -32,10 +32,12 @@ struct TaskTests {
 
     @Test("every example has its known result", arguments: TaskExample.all)
     func answer(of example: TaskExample) {
-        let report = Self.explored(example)
-        #expect(report.inconclusive == nil && report.coverage == .all, "\(report.text())")
-        #expect(Self.kinds(report) == example.findings, "\(report.text())")
-        #expect(Set(report.outcomes.keys) == example.outcomes, "\(report.text())")
+        let exploration = Self.explored(example)
+        #expect(
+            exploration.inconclusive == nil && exploration.coverage == .all, "\(exploration.text())"
+        )
+        #expect(Self.kinds(exploration) == example.findings, "\(exploration.text())")
+        #expect(Set(exploration.outcomes.keys) == example.outcomes, "\(exploration.text())")
     }
 
     @Test("every example has the same result without reduction", arguments: TaskExample.all)
@@ -51,15 +53,15 @@ struct TaskTests {
         expect(all, agreesWith: example)
     }
 
-    private func expect(_ report: Exploration, agreesWith example: TaskExample) {
-        let text = "\(example): \(report.text())"
-        #expect(report.inconclusive == nil, "\(text)")
-        if report.coverage == .all {
-            #expect(Self.kinds(report) == example.findings, "\(text)")
-            #expect(Set(report.outcomes.keys) == example.outcomes, "\(text)")
+    private func expect(_ exploration: Exploration, agreesWith example: TaskExample) {
+        let text = "\(example): \(exploration.text())"
+        #expect(exploration.inconclusive == nil, "\(text)")
+        if exploration.coverage == .all {
+            #expect(Self.kinds(exploration) == example.findings, "\(text)")
+            #expect(Set(exploration.outcomes.keys) == example.outcomes, "\(text)")
         } else {
-            #expect(Self.kinds(report).isSubset(of: example.findings), "\(text)")
-            #expect(Set(report.outcomes.keys).isSubset(of: example.outcomes), "\(text)")
+            #expect(Self.kinds(exploration).isSubset(of: example.findings), "\(text)")
+            #expect(Set(exploration.outcomes.keys).isSubset(of: example.outcomes), "\(text)")
         }
     }
 
@@ -90,18 +92,18 @@ struct TaskTests {
     func earlyResumption() throws {
         for description in ["also if it is resumed first", "an unsafe one, too"] {
             let example = try Self.example(description)
-            let report = Self.explored(
+            let exploration = Self.explored(
                 example, reduction: false, faults: RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)
-            #expect(Self.kinds(report) != example.findings)
+            #expect(Self.kinds(exploration) != example.findings)
         }
     }
 
     @Test("a fault is noticed: locks of the runtime order nothing")
     func locksOfRuntime() throws {
         let example = try Self.example("a stream orders what was done before")
-        let report = Self.explored(
+        let exploration = Self.explored(
             example, reduction: false, faults: RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING)
-        #expect(Self.kinds(report).contains(.dataRace))
+        #expect(Self.kinds(exploration).contains(.dataRace))
     }
 
     @Test("a fault is noticed: tasks are ordered because they run on one thread")
@@ -172,21 +174,21 @@ struct TaskTests {
                 }
             }
         }
-        let report = explore(describe)
-        let finding = try #require(report.findings.first)
+        let exploration = explore(describe)
+        let finding = try #require(exploration.findings.first)
         #expect(finding.kind == .deadlock)
         #expect(finding.reason.contains("'task 2' waits at TaskTests.swift:"), "\(finding.reason)")
         #expect(finding.reason.hasSuffix("to be resumed"), "\(finding.reason)")
-        let trace = try #require(try report.counterexample())
+        let trace = try #require(try exploration.counterexample())
         #expect(trace.waiting.map(\.cause) == [.resumption])
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
     @Test("a task that waits for an actor is shown with the actor and the task that holds it")
     func waitingForActor() throws {
-        let report = explore(waitForActor)
+        let exploration = explore(waitForActor)
         #expect(
-            try report.counterexample()?.table() == """
+            try exploration.counterexample()?.table() == """
                     A                                                B
                  1  await account.wait(for:… :25 arrives at Account  ← every continuation fails from here
                  2                                                   await a… :27 waits for Account, which 'A' holds
@@ -195,10 +197,10 @@ struct TaskTests {
                                                                                 ← waits for Account, which 'A' holds
                 Line numbers refer to TaskTables.swift.
                 """)
-        let reason = try #require(report.findings.first).reason
+        let reason = try #require(exploration.findings.first).reason
         let why = "'B' waits at TaskTables.swift:27 for Account, which 'A' holds"
         #expect(reason.hasSuffix(why), "\(reason)")
-        #expect(try report.counterexample()?.waiting.last?.cause == .actor(holder: 0))
+        #expect(try exploration.counterexample()?.waiting.last?.cause == .actor(holder: 0))
     }
 
     @Test("a stream's consumer is shown waiting for an element, and receiving one")
@@ -247,8 +249,9 @@ struct TaskTests {
     @Test("a table shows which task resumes which")
     func resumption() throws {
         let example = try Self.example("a continuation orders")
-        let report = Self.explored(example)
-        let trace = try Exploration.replay(try #require(report.passingSchedule), example.describe)
+        let exploration = Self.explored(example)
+        let trace = try Exploration.replay(
+            try #require(exploration.passingSchedule), example.describe)
         let step = try #require(trace.steps.first { $0.kind == .resume })
         #expect(step.resumes == 0 && step.thread == 1)
         #expect(trace.table().contains("resumes 'waiter'"))
@@ -279,7 +282,7 @@ struct TaskTests {
     func resumedTwice() {
         var options = Exploration.Options()
         options.isolation = .childProcess()
-        let report = explore(options: options) { scenario in
+        let exploration = explore(options: options) { scenario in
             let notebook = Notebook()
             scenario.task("waiter") {
                 notebook.value = 1
@@ -289,14 +292,14 @@ struct TaskTests {
                 }
             }
         }
-        #expect(report.findings.first?.kind == .crash, "\(report.text())")
+        #expect(exploration.findings.first?.kind == .crash, "\(exploration.text())")
     }
 
     // MARK: Limits
 
     @Test("more tasks than the lab has room for are inconclusive")
     func tooMany() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let notebook = Notebook()
             scenario.task("starter") {
                 notebook.value = 1
@@ -305,20 +308,20 @@ struct TaskTests {
                 }
             }
         }
-        guard case .tooManyThreads? = report.inconclusive else {
-            Issue.record("\(report.text())")
+        guard case .tooManyThreads? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
     }
 
     @Test("a task with a priority that is sent to another actor is inconclusive")
     func priorityFromElsewhere() {
-        let report = explore { scenario in
+        let exploration = explore { scenario in
             let notebook = Notebook()
             scenario.task("sender") { await Actors.start(notebook) }
         }
-        guard case .uncontrolled(let what, _)? = report.inconclusive else {
-            Issue.record("\(report.text())")
+        guard case .uncontrolled(let what, _)? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
             return
         }
         #expect(what.contains("priority"))

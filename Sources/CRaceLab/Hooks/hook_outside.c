@@ -29,7 +29,7 @@ REAL(source_create, real_source_create, "dispatch_source_create")
 
 dispatch_object dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask,
                                        dispatch_object queue) {
-    meet("makes a dispatch source", RL_CALLER);
+    meet("makes a dispatch source, as a timer and a sleep with a tolerance do", RL_CALLER);
     return real_source_create()(type, handle, mask, queue);
 }
 

@@ -297,7 +297,8 @@ void rl_created_task(void) { me->is_creating = false; }
 void rl_job_is_enqueued(const void *job, rl_place place) {
     if (kind_of(job) != TASK) {
         if (kind_of(job) != ACTOR_WORK && kind_of(job) != YIELD)
-            rl_meet_outside("has the runtime do work that is no task", rl_place_of_await(place));
+            rl_meet_outside("has the runtime do work that is no task, as an isolated deinit does",
+                            rl_place_of_await(place));
         return;
     }
     int index = task_at(job);

@@ -308,15 +308,21 @@ static bool reads(const visit *v) {
     return v->what == RL_READ || v->what == RL_ATOMIC_READ || v->what == RL_EXCHANGE;
 }
 
-static bool reads_global(const visit *v) { return reads(v) && rl_is_global(v->address); }
+static bool reads_global(const visit *v) {
+    return reads(v) && rl_is_global(v->address);
+}
 
 static bool does_more_than_look(const visit *v) {
     return !reads(v) && v->what != RL_ASK && v->what != RL_YIELD;
 }
 
-bool rl_is_busy(const thread *t) { return has_in_round(t, does_more_than_look); }
+bool rl_is_busy(const thread *t) {
+    return has_in_round(t, does_more_than_look);
+}
 
-bool rl_spins_on_global(const thread *t) { return has_in_round(t, reads_global); }
+bool rl_spins_on_global(const thread *t) {
+    return has_in_round(t, reads_global);
+}
 
 void rl_holds_fewer(thread *t) {
     for (size_t k = 0; k < t->visit_count; k++)
