@@ -106,11 +106,7 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
     real_will_throw_typed()(value, type, conformance);
 }
 
-// MARK: - What the runtime does itself
-
-bool rl_is_task_cancelled_by_now(const void *task) {
-    return real_is_task_cancelled()((void *)task, NULL, NULL, NULL, NULL) & 1;
-}
+// MARK: - For the self-test
 
 const char *const rl_symbols_of_cancellation[] = {
     "$sScT6cancelyyF", "$sSct6cancelyyF", "$sScG9cancelAllyyF", "$sScg9cancelAllyyF",

@@ -529,6 +529,11 @@ static bool are_there(const char *const *symbols) {
     return true;
 }
 
+typedef SWIFT_FUNCTION bool (*ask_task)(const void *task);
+REAL(ask_task, real_is_cancelled, "swift_task_isCancelled")
+
+static bool is_cancelled(const void *task) { return real_is_cancelled()(task); }
+
 static void *find_out(void *unused) {
     (void)unused;
     static const char *const needed[] = {
@@ -551,7 +556,7 @@ static void *find_out(void *unused) {
     if (!trial.obstacle) trial.obstacle = hear_stream(trial.use_stream);
     is_finding_out = false;
     is_available = !trial.obstacle;
-    rl_look_for_cancelled_children_with(rl_is_task_cancelled_by_now);
+    rl_look_for_cancelled_children_with(is_cancelled);
     if (!is_available) *acquires = *releases = NULL;
     return NULL;
 }

@@ -31,6 +31,5 @@ bool rl_finds_out_about_lock(void *mutex, rl_place place);
 
 /// The functions that hook_cancellation.c replaces; the last one is NULL.
 extern const char *const rl_symbols_of_cancellation[];
-bool rl_is_task_cancelled_by_now(const void *task);
 
 #endif
