@@ -92,6 +92,23 @@ struct Graph: Sendable {
     var nodes: [Node] = []
 }
 
+extension Graph {
+    /// Gives the labels that occur most the shortest numbers, which makes a page smaller.
+    fileprivate mutating func sortLabelsByUse() {
+        var uses = [Int](repeating: 0, count: labels.count)
+        for edge in nodes.lazy.flatMap(\.edges) { uses[edge.label] += 1 }
+        let order = labels.indices.sorted { (uses[$1], $0) < (uses[$0], $1) }
+        var places = uses
+        for (place, label) in order.enumerated() { places[label] = place }
+        labels = order.map { labels[$0] }
+        for node in nodes.indices {
+            nodes[node].edges = nodes[node].edges.map {
+                Edge(label: places[$0.label], target: $0.target, isCounted: $0.isCounted)
+            }
+        }
+    }
+}
+
 /// All interleavings, as a tree of steps, which is merged into a ``Graph``.
 struct Tree {
     private struct Node {
@@ -173,6 +190,7 @@ struct Tree {
         graph.endings = endings.all
         graph.findings = findings.all
         graph.nodes = merged.all
+        graph.sortLabelsByUse()
         return graph
     }
 }

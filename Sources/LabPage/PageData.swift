@@ -122,7 +122,8 @@ private struct ExplorationData: Encodable {
     let endings: [Ending]
     /// Separated by semicolons. Each node has a state, then either the ending or pairs of label and
     /// target. A step to an interleaving that is not counted has the label -1 - label. The target
-    /// is the distance back from this node.
+    /// is the distance back from this node. Left out are a state that is that of the node before,
+    /// and a distance of 1.
     let nodes: String
     /// A schedule for each kind of interleaving; `nil` unless the nodes contain every interleaving.
     let kinds: [String]?
@@ -187,13 +188,19 @@ private struct ExplorationData: Encodable {
                         taken: wait.taken.map { [$0.thread, $0.step] } ?? [])
                 })
         }
+        var lastState: Int?
         nodes = graph.nodes.enumerated().map { index, node in
-            let values =
-                [node.state] + (node.ending < 0 ? [] : [node.ending])
-                + node.edges.flatMap {
-                    [$0.isCounted ? $0.label : -1 - $0.label, index - $0.target]
-                }
-            return values.map(String.init).joined(separator: ",")
+            let state = node.state == lastState ? "" : "\(node.state)"
+            lastState = node.state
+            let edges = node.edges.flatMap { edge in
+                let distance = index - edge.target
+                return [
+                    "\(edge.isCounted ? edge.label : -1 - edge.label)",
+                    distance == 1 ? "" : "\(distance)",
+                ]
+            }
+            let ending = node.ending < 0 ? [] : ["\(node.ending)"]
+            return ([state] + ending + edges).joined(separator: ",")
         }.joined(separator: ";")
         kinds = exploration.coverage == .all ? exploration.kinds : nil
         source = ExplorationData.source(of: graph, files)

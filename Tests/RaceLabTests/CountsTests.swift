@@ -21,6 +21,15 @@ struct CountsTests {
         init(_ thing: Thing? = nil) { strong = thing }
     }
 
+    private struct Observer {
+        weak var thing: Thing?
+    }
+
+    private final class Part: @unchecked Sendable {
+        unowned let whole: Thing
+        init(_ whole: Thing) { self.whole = whole }
+    }
+
     /// A race whose outcome depends on the order, although no two steps access the same property.
     struct Shape: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -46,6 +55,23 @@ struct CountsTests {
         }
     }
 
+    private static func observer(
+        _ name: String, before: @escaping @Sendable (DispatchSemaphore) -> Void
+    ) -> Shape {
+        Shape(testDescription: name, outcomes: ["alive", "gone"]) { scenario in
+            let owner = Holder(Thing())
+            let observers = [Observer(thing: owner.strong)]
+            let signal = DispatchSemaphore(value: 0)
+            let seen = Seen()
+            scenario.thread("releases") { owner.strong = nil }
+            scenario.thread("looks") {
+                before(signal)
+                seen.note(observers[0].thing == nil ? "gone" : "alive")
+            }
+            scenario.outcome { seen.text }
+        }
+    }
+
     static let shapes: [Shape] = [
         weak("a weak reference", { $0.strong = $1 }, { $0.strong = nil }),
         weak("a weak reference to an element", { $0.list = [$1] }, { $0.list = [] }),
@@ -53,6 +79,8 @@ struct CountsTests {
             $0.closure = nil
         },
         weak("a weak reference to what is replaced", { $0.strong = $1 }, { $0.strong = Thing() }),
+        observer("a weak reference in a structure, at the beginning") { _ in },
+        observer("the same, right after a signal") { $0.signal() },
         Shape(
             testDescription: "which thread runs `deinit`",
             outcomes: ["end 1 2", "end 2 1", "1 end 2", "2 end 1"]
@@ -105,5 +133,25 @@ struct CountsTests {
         #expect(Set(all.outcomes.keys) == shape.outcomes, "\(all.text())")
         #expect(Set(reduced.outcomes.keys) == shape.outcomes, "\(reduced.text())")
         #expect(Set(reduced.findings.map(\.description)) == Set(all.findings.map(\.description)))
+    }
+
+    @Test("an unowned reference may be read after its object has been freed")
+    func unowned() {
+        var options = Exploration.Options()
+        options.isolation = .childProcess(timeLimit: .seconds(60))
+        let exploration = explore(options: options) { scenario in
+            let owner = Holder(Thing())
+            let part = Part(owner.strong!)
+            let signal = DispatchSemaphore(value: 0)
+            scenario.thread("reads") {
+                signal.signal()
+                part.whole.value += 1
+            }
+            scenario.thread("releases") {
+                signal.wait()
+                owner.strong = nil
+            }
+        }
+        #expect(exploration.findings.map(\.kind) == [.crash], "\(exploration.text())")
     }
 }

@@ -50,6 +50,12 @@ private func yieldOften(_ count: Int) async -> Int {
 
 extension TaskExample {
     static let polling = [
+        TaskExample("only waits for a continuation", [.deadlock]) { scenario in
+            scenario.task("waiter") { await withUnsafeContinuation { _ in } }
+        },
+        TaskExample("only sleeps") { scenario in
+            scenario.task("sleeper") { try? await Task.sleep(for: .seconds(1)) }
+        },
         TaskExample("yields until a flag is set", outcomes: ["2"]) { scenario in
             let shared = PolledFlags()
             let notebook = Notebook()

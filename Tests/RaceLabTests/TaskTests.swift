@@ -340,6 +340,20 @@ struct TaskTests {
         #expect(place.hasPrefix("TaskExecutors.swift:"), "\(place)")
     }
 
+    @Test("a sleep with a tolerance is inconclusive")
+    func tolerance() {
+        let exploration = explore { scenario in
+            scenario.task("sleeper") {
+                try? await Task.sleep(for: .seconds(1), tolerance: .seconds(1))
+            }
+        }
+        guard case .uncontrolled(let what, _)? = exploration.inconclusive else {
+            Issue.record("\(exploration.text())")
+            return
+        }
+        #expect(what.contains("tolerance"))
+    }
+
     @Test("a task that only some interleavings start is named as one")
     func startedSometimes() {
         let exploration = explore { scenario in

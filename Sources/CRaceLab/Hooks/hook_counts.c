@@ -3,8 +3,10 @@
 
 #include "Hooks/next_symbol.h"
 #include "Scheduler/between_runs.h"
+#include "Scheduler/points.h"
 #include "Search/reference_counts.h"
 #include "State/state.h"
+#include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -147,6 +149,16 @@ typedef void *(*on_weak_and_object)(void *reference, void *object);
 typedef void *(*on_weak)(void *reference);
 typedef void *(*on_two_weak)(void *to, void *from);
 
+/// A load belongs to the access to a property right before it. If there is none, it is a step of its
+/// own: another thread may release the object before it.
+static void come_to_load(const void *reference, rl_place place) {
+    if (!rl_active) return;
+    const thread *t = my_thread();
+    const bool has_access = t->started && (t->kind == RL_READ || t->kind == RL_MODIFY);
+    if (!has_access && rl_is_call_of_program(&place))
+        rl_atomic_point(RL_ATOMIC_READ, reference, rl_place_in_source(place), __ATOMIC_RELAXED);
+}
+
 #define FORMS_WEAK_REFERENCE(name)                        \
     REAL(on_weak_and_object, real_##name, #name)          \
     void *name(void *reference, void *object) {           \
@@ -157,6 +169,7 @@ typedef void *(*on_two_weak)(void *to, void *from);
 #define LOADS_WEAK_REFERENCE(name)                        \
     REAL(on_weak, real_##name, #name)                     \
     void *name(void *reference) {                         \
+        come_to_load(reference, RL_CALLER);               \
         rl_looks_for(reference);                          \
         void *object = real_##name()(reference);          \
         rl_has_counted(object, 1);                        \
@@ -182,6 +195,7 @@ COPIES_WEAK_REFERENCE(swift_weakTakeAssign)
 REAL(on_object, real_unowned_retain_strong, "swift_unownedRetainStrong")
 
 void *swift_unownedRetainStrong(void *object) {
+    come_to_load(object, RL_CALLER);
     rl_looks_at_object(object);
     rl_counts(object, 1);
     return real_unowned_retain_strong()(object);

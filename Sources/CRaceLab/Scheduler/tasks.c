@@ -112,6 +112,7 @@ void rl_send_job(void *job, void (*work)(void *), rl_place place) {
 uint64_t rl_time(void) { return lab.time; }
 
 void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_of_runtime) {
+    my_thread()->accesses++;
     int index = task_at(job);
     if (index == NO_THREAD) index = new_task(job);
     thread *t = &lab.threads[index];
@@ -375,6 +376,7 @@ void rl_resumes_task(const void *task, rl_place place) {
 
 void rl_begins_continuation(const void *task) {
     thread *t = my_thread();
+    t->accesses++;
     if (t->task != (uintptr_t)task) return;
     const bool is_first = t->continuation == NO_CONTINUATION;
     t->continuation = IS_PENDING;

@@ -11,7 +11,7 @@ class Race {
     this.columns = data.columns;
     this.labels = data.labels.map(values => this.readLabel(values));
     this.knowsOrder = data.kindNames.every(kind => kindsInOrder.has(kind));
-    this.nodes = data.nodes.split(";").map((text, index) => this.readNode(text.split(",").map(Number), index));
+    this.nodes = data.nodes.split(";").map((text, index) => this.readNode(text.split(","), index));
     this.root = this.nodes.length - 1;
     this.count();
     this.upcoming = new Map();
@@ -41,19 +41,20 @@ class Race {
   }
 
   // An even number of values: a state and its ending. An odd number: a state, and pairs of label
-  // and target.
-  readNode(values, index) {
+  // and target. A state that is left out is that of the node before; a target, the node before.
+  readNode(texts, index) {
+    const values = texts.map(Number);
     const edges = [];
-    if (values.length % 2 === 0) {
-      return { state: values[0], ending: this.data.endings[values[1]], edges };
-    }
+    if (texts[0] !== "") this.lastState = values[0];
+    const state = this.lastState;
+    if (values.length % 2 === 0) return { state, ending: this.data.endings[values[1]], edges };
     for (let i = 1; i < values.length; i += 2) {
       // A negative number marks a step into an interleaving that is not counted.
       const isExtra = values[i] < 0;
       const label = this.labels[isExtra ? -1 - values[i] : values[i]];
-      edges.push({ label, isExtra, target: index - values[i + 1], key: this.key(label) });
+      edges.push({ label, isExtra, target: index - (values[i + 1] || 1), key: this.key(label) });
     }
-    return { state: values[0], ending: null, edges };
+    return { state, ending: null, edges };
   }
 
   key(label) { return this.letters[label.thread] + (label.early ? "-" : ""); }

@@ -82,13 +82,14 @@ import Synchronization
 /// Time is not part of the model. Tasks that sleep wake up in the order of their deadlines, each at
 /// any moment. `ContinuousClock.now` stands still until one of them wakes up.
 ///
-/// These make an exploration inconclusive, with their place: a task that is started while a
-/// scenario is set up or checked, an executor that runs a task before the task's own call of
-/// `enqueue` has returned, a sleep with a tolerance, a task with a priority that begins on another
-/// actor, and a task that sleeps repeatedly until something changes. Tasks of different priorities arrive at an actor in any
-/// order, and the runtime orders them. One order is not explored: a job that overtakes another job
-/// which the same task has sent before it. A checked continuation that is resumed twice ends the
-/// process: see ``Exploration/Options/isolation``.
+/// These make an exploration inconclusive, with their place where it is known: a task that is
+/// started while a scenario is set up or checked, an executor that runs a task before the task's
+/// own call of `enqueue` has returned, a sleep with a tolerance, a task with a priority that
+/// begins on another actor, an isolated `deinit`, and a task that sleeps repeatedly until
+/// something changes. Tasks of different priorities arrive at an actor in any order, and the
+/// runtime orders them. One order is not explored: a job that overtakes another job which the same
+/// task has sent before it. A checked continuation that is resumed twice ends the process: see
+/// ``Exploration/Options/isolation``.
 ///
 /// ## Misuse
 ///
