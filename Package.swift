@@ -115,7 +115,7 @@ let package = Package(
             dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "Stage1Naive", "RaceLabTesting"]),
         .testTarget(
             name: "PromiseOperatorsTests",
-            dependencies: ["PromiseOperators", "RaceLab", "RaceLabTesting"],
+            dependencies: ["PromiseOperators", "RaceLab", "RaceLabTesting", "SharedSuite"],
             swiftSettings: visibleAtomics),
         .testTarget(
             name: "ExerciseTests",

@@ -250,8 +250,8 @@ extension DispatchQueue: Dispatcher {
     }
 }
 
-/// Runs handlers on the thread that settles the promise, after those that this
-/// thread is already running, or inside `then` if the promise is settled.
+/// Runs handlers inside `then` if the promise is settled, and otherwise on the
+/// thread that settles it, when the handlers before them have returned.
 public struct ImmediateDispatcher: Dispatcher {
     public var runsImmediately: Bool { true }
     public init() {}

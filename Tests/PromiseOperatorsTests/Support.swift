@@ -1,6 +1,7 @@
 import Foundation
 import PromiseOperators
 import RaceLab
+import SharedSuite
 import Synchronization
 import Testing
 
@@ -54,9 +55,8 @@ func expectSurvival(
     sample: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation,
     _ describe: @escaping (Scenario) -> Void
 ) -> Exploration {
-    let everyCase = ProcessInfo.processInfo.environment["EVERY_CASE"] != nil
     var options = Exploration.Options()
-    options.preemptionBound = everyCase ? nil : sample
+    options.preemptionBound = everyCaseIsTested ? nil : sample
     let exploration = explore(options: options, describe)
     let coverage = options.preemptionBound.map(Exploration.Coverage.atMost) ?? .all
     let summary = Comment(rawValue: exploration.summary)

@@ -9,7 +9,8 @@ private typealias Log = Scenario.Log<String>
 
 private func cancelled() -> String { Task.isCancelled ? "cancelled" : "running" }
 
-private func sleep(_ log: Log) async {
+/// Waits on the model's clock, where no real time passes.
+private func waitOrWake(_ log: Log) async {
     do {
         try await Task.sleep(for: .seconds(1))
         log.append("slept")
@@ -54,7 +55,7 @@ extension TaskExample {
             async let _: Void = log.append(cancelled())
         },
         TaskExample("an async let is left while it sleeps", outcomes: ["slept", "woken"]) { log in
-            async let _: Void = sleep(log)
+            async let _: Void = waitOrWake(log)
             await Task.yield()
         },
         TaskExample("the body of a group throws", outcomes: ["running", "cancelled"]) { log in
@@ -68,7 +69,7 @@ extension TaskExample {
             do {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     group.addTask { throw Failure() }
-                    group.addTask { await sleep(log) }
+                    group.addTask { await waitOrWake(log) }
                     for try await _ in group {}
                 }
             } catch {
@@ -78,7 +79,7 @@ extension TaskExample {
         TaskExample("a child of a discarding group throws", outcomes: ["slept", "woken"]) { log in
             try? await withThrowingDiscardingTaskGroup { group in
                 group.addTask { throw Failure() }
-                group.addTask { await sleep(log) }
+                group.addTask { await waitOrWake(log) }
             }
         },
         TaskExample("a task cancels itself", outcomes: ["running", "cancelled"]) { log in
@@ -105,7 +106,7 @@ extension TaskExample {
             outcomes: ["slept left", "left woken", "left slept"]
         ) { log in
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await sleep(log) }
+                group.addTask { await waitOrWake(log) }
                 log.append("left")
                 group.cancelAll()
             }

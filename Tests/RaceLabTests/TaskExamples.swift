@@ -46,32 +46,55 @@ final class Protected: Sendable {
     var text: String { lines.withLock { $0 }.map(String.init).joined(separator: " ") }
 }
 
-private actor Store {
-    var lines: [Int] = []
-    var isSet = false
+/// What an actor guards. Which executor it has makes no difference to the examples.
+protocol Guard: Actor {
+    var lines: [Int] { get set }
+    var balance: Int { get set }
+}
 
+extension Guard {
     func add(_ line: Int) { lines.append(line) }
-    func set() { isSet = true }
-    var text: String { lines.map(String.init).joined(separator: " ") }
+    func change(_ notebook: Notebook) { notebook.value += 1 }
 
     /// Stores the lines in a notebook when the tasks have ended.
     func report(to notebook: Notebook) { notebook.lines = lines }
-}
 
-private actor Account {
-    private(set) var balance = 100
-
-    func withdraw(_ amount: Int) async -> Bool {
-        guard balance >= amount else { return false }
-        await Task.yield()
-        balance -= amount
+    func withdraw() -> Bool {
+        guard balance > 0 else { return false }
+        balance -= 1
         return true
     }
 
-    func withdrawAtOnce(_ amount: Int) -> Bool {
-        guard balance >= amount else { return false }
-        balance -= amount
+    func withdrawLater(_ wait: @Sendable () async -> Void = { await Task.yield() }) async -> Bool {
+        guard balance > 0 else { return false }
+        await wait()
+        balance -= 1
         return true
+    }
+
+    fileprivate func start(_ notebook: Notebook) async {
+        Task { add(1) }
+        Task { add(2) }
+        let last = Task {
+            add(3)
+            report(to: notebook)
+        }
+        await last.value
+    }
+}
+
+private actor Account: Guard {
+    var lines: [Int] = []
+    var balance = 1
+}
+
+/// Two tasks withdraw, and the balance is enough for one of them.
+func withdrawTwice(_ scenario: Scenario, _ withdraw: @escaping @Sendable () async -> Bool) {
+    let notebook = Notebook()
+    scenario.task("first") { notebook.value = await withdraw() ? 1 : 0 }
+    scenario.task("second") { notebook.other = await withdraw() ? 1 : 0 }
+    scenario.check {
+        try Scenario.require(notebook.value + notebook.other == 1, "not exactly one succeeds")
     }
 }
 
@@ -151,113 +174,110 @@ extension TaskExample {
 
     // MARK: Actors
 
-    static let actors = [
-        TaskExample("an actor protects what is its own") { scenario in
-            let store = Store()
-            scenario.task("first") { await store.add(1) }
-            scenario.task("second") { await store.add(2) }
-        },
-        TaskExample(
-            "three tasks on one actor come in any order",
-            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
-        ) { scenario in
-            let store = Store()
-            let notebook = Notebook()
-            for number in 1...3 {
-                scenario.task("task \(number) of three") {
-                    await store.add(number)
-                    await store.report(to: notebook)
+    /// The same for actors with any executor.
+    static func actors(
+        _ place: String, by makeActor: @escaping @Sendable () -> any Guard
+    ) -> [TaskExample] {
+        [
+            TaskExample("an actor protects what is its own\(place)") { scenario in
+                let actor = makeActor()
+                scenario.task("first") { await actor.add(1) }
+                scenario.task("second") { await actor.add(2) }
+            },
+            TaskExample(
+                "three tasks on one actor come in any order\(place)",
+                outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
+            ) { scenario in
+                let actor = makeActor()
+                let notebook = Notebook()
+                for number in 1...3 {
+                    scenario.task("task \(number) of three") {
+                        await actor.add(number)
+                        await actor.report(to: notebook)
+                    }
                 }
-            }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("check, await, act", [.failedCheck]) { scenario in
-            let account = Account()
-            let notebook = Notebook()
-            scenario.task("first") { notebook.value = await account.withdraw(80) ? 1 : 0 }
-            scenario.task("second") { notebook.other = await account.withdraw(80) ? 1 : 0 }
-            scenario.check {
-                try Scenario.require(
-                    notebook.value + notebook.other == 1, "not exactly one succeeds")
-            }
-        },
-        TaskExample("check and act") { scenario in
-            let account = Account()
-            let notebook = Notebook()
-            scenario.task("first") { notebook.value = await account.withdrawAtOnce(80) ? 1 : 0 }
-            scenario.task("second") { notebook.other = await account.withdrawAtOnce(80) ? 1 : 0 }
-            scenario.check {
-                try Scenario.require(
-                    notebook.value + notebook.other == 1, "not exactly one succeeds")
-            }
-        },
-        TaskExample("an actor publishes what was done before") { scenario in
-            let store = Store()
-            let notebook = Notebook()
-            scenario.task("writer") {
-                notebook.value = 1
-                await store.set()
-            }
-            scenario.task("reader") { if await store.isSet { _ = notebook.value } }
-        },
-        TaskExample("but not what is done afterwards", [.dataRace]) { scenario in
-            let store = Store()
-            let notebook = Notebook()
-            scenario.task("writer") {
-                await store.set()
-                notebook.value = 1
-            }
-            scenario.task("reader") { if await store.isSet { _ = notebook.value } }
-        },
-        TaskExample("two actors do not protect one thing", [.overlap]) { scenario in
-            let notebook = Notebook()
-            let first = Store()
-            let second = Store()
-            scenario.task("first") { await first.change(notebook) }
-            scenario.task("second") { await second.change(notebook) }
-        },
-        TaskExample("one actor protects one thing") { scenario in
-            let notebook = Notebook()
-            let store = Store()
-            scenario.task("first") { await store.change(notebook) }
-            scenario.task("second") { await store.change(notebook) }
-        },
-        TaskExample(
-            "a priority changes nothing", outcomes: ["1 2", "2 1"]
-        ) { scenario in
-            let store = Store()
-            let notebook = Notebook()
-            scenario.thread("starter") {
-                Task.detached(priority: .background) {
-                    await store.add(1)
-                    await store.report(to: notebook)
+                scenario.outcome { text(notebook.lines) }
+            },
+            TaskExample("check, await, act\(place)", [.failedCheck]) { scenario in
+                let actor = makeActor()
+                withdrawTwice(scenario) { await actor.withdrawLater() }
+            },
+            TaskExample("check and act\(place)") { scenario in
+                let actor = makeActor()
+                withdrawTwice(scenario) { await actor.withdraw() }
+            },
+            TaskExample("an actor publishes what was done before\(place)") { scenario in
+                let actor = makeActor()
+                let notebook = Notebook()
+                scenario.task("writer") {
+                    notebook.value = 1
+                    await actor.add(1)
                 }
-                Task.detached(priority: .high) {
-                    await store.add(2)
-                    await store.report(to: notebook)
+                scenario.task("reader") { if await !actor.lines.isEmpty { _ = notebook.value } }
+            },
+            TaskExample("but not what is done afterwards\(place)", [.dataRace]) { scenario in
+                let actor = makeActor()
+                let notebook = Notebook()
+                scenario.task("writer") {
+                    await actor.add(1)
+                    notebook.value = 1
                 }
-            }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("tasks that an actor starts on itself are in order", outcomes: ["1 2 3"]) {
-            scenario in
-            let store = Store()
-            let notebook = Notebook()
-            scenario.task("starter") { await store.start(notebook) }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("the main actor protects", outcomes: ["1 2", "2 1"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("first") { await write(1, to: notebook) }
-            scenario.task("second") { await write(2, to: notebook) }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("but not against the background", [.overlap]) { scenario in
-            let notebook = Notebook()
-            scenario.task("first") { await write(1, to: notebook) }
-            scenario.task("second") { notebook.lines.append(2) }
-        },
-    ]
+                scenario.task("reader") { if await !actor.lines.isEmpty { _ = notebook.value } }
+            },
+            TaskExample("two actors do not protect one thing\(place)", [.overlap]) { scenario in
+                let notebook = Notebook()
+                let (first, second) = (makeActor(), makeActor())
+                scenario.task("first") { await first.change(notebook) }
+                scenario.task("second") { await second.change(notebook) }
+            },
+            TaskExample("one actor protects one thing\(place)") { scenario in
+                let notebook = Notebook()
+                let actor = makeActor()
+                scenario.task("first") { await actor.change(notebook) }
+                scenario.task("second") { await actor.change(notebook) }
+            },
+            TaskExample(
+                "tasks that an actor starts on itself are in order\(place)", outcomes: ["1 2 3"]
+            ) { scenario in
+                let actor = makeActor()
+                let notebook = Notebook()
+                scenario.task("starter") { await actor.start(notebook) }
+                scenario.outcome { text(notebook.lines) }
+            },
+        ]
+    }
+
+    static let actors =
+        actors("", by: { Account() }) + [
+            TaskExample(
+                "a priority changes nothing", outcomes: ["1 2", "2 1"]
+            ) { scenario in
+                let account = Account()
+                let notebook = Notebook()
+                scenario.thread("starter") {
+                    Task.detached(priority: .background) {
+                        await account.add(1)
+                        await account.report(to: notebook)
+                    }
+                    Task.detached(priority: .high) {
+                        await account.add(2)
+                        await account.report(to: notebook)
+                    }
+                }
+                scenario.outcome { text(notebook.lines) }
+            },
+            TaskExample("the main actor protects", outcomes: ["1 2", "2 1"]) { scenario in
+                let notebook = Notebook()
+                scenario.task("first") { await write(1, to: notebook) }
+                scenario.task("second") { await write(2, to: notebook) }
+                scenario.outcome { text(notebook.lines) }
+            },
+            TaskExample("but not against the background", [.overlap]) { scenario in
+                let notebook = Notebook()
+                scenario.task("first") { await write(1, to: notebook) }
+                scenario.task("second") { notebook.lines.append(2) }
+            },
+        ]
 
     // MARK: Continuations
 
@@ -463,13 +483,13 @@ extension TaskExample {
             }
         },
         TaskExample("five children on one actor", outcomes: ["5"]) { scenario in
-            let store = Store()
+            let account = Account()
             let notebook = Notebook()
             scenario.task("parent") {
                 await withTaskGroup(of: Void.self) { group in
-                    for child in 1...5 { group.addTask { await store.add(child) } }
+                    for child in 1...5 { group.addTask { await account.add(child) } }
                 }
-                notebook.value = await store.lines.count
+                notebook.value = await account.lines.count
             }
             scenario.outcome { "\(notebook.value)" }
         },
@@ -674,20 +694,6 @@ extension TaskExample {
 private func write(_ seconds: Int, _ lines: Protected) async {
     try? await Task.sleep(for: .seconds(seconds))
     lines.add(seconds)
-}
-
-extension Store {
-    fileprivate func change(_ notebook: Notebook) { notebook.value += 1 }
-
-    fileprivate func start(_ notebook: Notebook) async {
-        Task { add(1) }
-        Task { add(2) }
-        let last = Task {
-            add(3)
-            report(to: notebook)
-        }
-        await last.value
-    }
 }
 
 extension Notebook {

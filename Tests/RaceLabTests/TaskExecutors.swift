@@ -85,56 +85,29 @@ private final class CountingExecutor: SerialExecutor, @unchecked Sendable {
     }
 }
 
-private actor Shop {
+private actor Bank: Guard {
     private let executor: any SerialExecutor
-    private(set) var tickets = 1
-    private(set) var lines: [Int] = []
+    var lines: [Int] = []
+    var balance = 1
     private var waiter: CheckedContinuation<Void, Never>?
 
     init(_ executor: any SerialExecutor = QueueExecutor()) { self.executor = executor }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    func add(_ line: Int) { lines.append(line) }
-    func report(to notebook: Notebook) { notebook.lines = lines }
-    func change(_ notebook: Notebook) { notebook.value += 1 }
-
-    func sell() -> Bool {
-        guard tickets > 0 else { return false }
-        tickets -= 1
-        return true
-    }
-
-    func sellLater(_ wait: @Sendable () async -> Void = { await Task.yield() }) async -> Bool {
-        guard tickets > 0 else { return false }
-        await wait()
-        tickets -= 1
-        return true
-    }
-
     func wait() async { await withCheckedContinuation { waiter = $0 } }
     func call() { waiter?.resume() }
-
-    func start(_ notebook: Notebook) {
-        for number in 1...2 {
-            Task {
-                add(number)
-                report(to: notebook)
-            }
-        }
-    }
-
     func startNow(_ notebook: Notebook) { Task.immediate { notebook.value += 1 } }
 }
 
 private actor Ordinary {
     private var count = 0
 
-    func sell(in shop: Shop) async -> Bool {
+    func withdraw(from bank: Bank) async -> Bool {
         count += 1
-        let sold = await shop.sell()
+        let succeeded = await bank.withdraw()
         count += 1
-        return sold
+        return succeeded
     }
 }
 
@@ -151,226 +124,160 @@ private actor Ordinary {
 
 private func text(_ lines: [Int]) -> String { lines.map(String.init).joined(separator: " ") }
 
-private func sale(
-    _ scenario: Scenario, _ sell: @escaping @Sendable () async -> Bool
-) {
-    let notebook = Notebook()
-    scenario.task("first") { notebook.value = await sell() ? 1 : 0 }
-    scenario.task("second") { notebook.other = await sell() ? 1 : 0 }
-    scenario.check {
-        try Scenario.require(notebook.value + notebook.other == 1, "not exactly one succeeds")
-    }
-}
-
 extension TaskExample {
-    static let executors = [
-        TaskExample("an actor on a queue protects what is its own") { scenario in
-            let shop = Shop()
-            scenario.task("first") { await shop.add(1) }
-            scenario.task("second") { await shop.add(2) }
-        },
-        TaskExample(
-            "three tasks on a queue come in any order",
-            outcomes: ["1 2 3", "1 3 2", "2 1 3", "2 3 1", "3 1 2", "3 2 1"]
-        ) { scenario in
-            let shop = Shop()
-            let notebook = Notebook()
-            for number in 1...3 {
-                scenario.task("task \(number) of three") {
-                    await shop.add(number)
-                    await shop.report(to: notebook)
+    static let executors =
+        actors(", on queues", by: { Bank() }) + [
+            TaskExample("check, sleep, act on a queue", [.failedCheck]) { scenario in
+                let bank = Bank()
+                withdrawTwice(scenario) {
+                    await bank.withdrawLater { try? await Task.sleep(for: .seconds(1)) }
                 }
-            }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("check, await, act on a queue", [.failedCheck]) { scenario in
-            let shop = Shop()
-            sale(scenario) { await shop.sellLater() }
-        },
-        TaskExample("check, sleep, act on a queue", [.failedCheck]) { scenario in
-            let shop = Shop()
-            sale(scenario) {
-                await shop.sellLater { try? await Task.sleep(for: .seconds(1)) }
-            }
-        },
-        TaskExample("check and act on a queue") { scenario in
-            let shop = Shop()
-            sale(scenario) { await shop.sell() }
-        },
-        TaskExample("from one actor to another, which is on a queue") { scenario in
-            let shop = Shop()
-            let ordinary = Ordinary()
-            sale(scenario) { await ordinary.sell(in: shop) }
-        },
-        TaskExample("from the main actor to one on a queue") { scenario in
-            let shop = Shop()
-            sale(scenario) { @MainActor in await shop.sell() }
-        },
-        TaskExample("an actor on the main queue") { scenario in
-            let shop = Shop(QueueExecutor(.main))
-            sale(scenario) { await shop.sell() }
-        },
-        TaskExample(
-            "an actor on a concurrent queue protects nothing", [.overlap, .dataRace, .failedCheck]
-        ) { scenario in
-            let shop = Shop(QueueExecutor(.global()))
-            sale(scenario) { await shop.sell() }
-        },
-        TaskExample("two actors on one executor protect one thing") { scenario in
-            let notebook = Notebook()
-            let executor = QueueExecutor()
-            let first = Shop(executor)
-            let second = Shop(executor)
-            scenario.task("first") { await first.change(notebook) }
-            scenario.task("second") { await second.change(notebook) }
-        },
-        TaskExample("two actors on two executors do not", [.overlap]) { scenario in
-            let notebook = Notebook()
-            let first = Shop()
-            let second = Shop()
-            scenario.task("first") { await first.change(notebook) }
-            scenario.task("second") { await second.change(notebook) }
-        },
-        TaskExample("an executor publishes what was done before") { scenario in
-            let shop = Shop()
-            let notebook = Notebook()
-            scenario.task("writer") {
-                notebook.value = 1
-                await shop.add(1)
-            }
-            scenario.task("reader") { if await !shop.lines.isEmpty { _ = notebook.value } }
-        },
-        TaskExample("but not what is done after it", [.dataRace]) { scenario in
-            let shop = Shop()
-            let notebook = Notebook()
-            scenario.task("writer") {
-                await shop.add(1)
-                notebook.value = 1
-            }
-            scenario.task("reader") { if await !shop.lines.isEmpty { _ = notebook.value } }
-        },
-        TaskExample("a queue of the program and an actor on it share") { scenario in
-            let executor = QueueExecutor()
-            let shop = Shop(executor)
-            let notebook = Notebook()
-            scenario.task("task") { await shop.change(notebook) }
-            scenario.thread("thread") { executor.queue.async { notebook.value += 1 } }
-        },
-        TaskExample("a global actor on a queue", outcomes: ["1 2", "2 1"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("first") { await count(1, in: notebook) }
-            scenario.task("second") { await count(2, in: notebook) }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("tasks that an actor on a queue starts are in order", outcomes: ["1 2"]) {
-            scenario in
-            let shop = Shop()
-            let notebook = Notebook()
-            scenario.task("starter") { await shop.start(notebook) }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("an immediate task on a queue", outcomes: ["1"]) { scenario in
-            let shop = Shop()
-            let notebook = Notebook()
-            scenario.task("starter") { await shop.startNow(notebook) }
-            scenario.outcome { "\(notebook.value)" }
-        },
-        TaskExample("a call on a queue that comes too early", [.deadlock]) { scenario in
-            let shop = Shop()
-            scenario.task("waiter") { await shop.wait() }
-            scenario.task("caller") { await shop.call() }
-        },
-        TaskExample("children on a queue", outcomes: ["3"]) { scenario in
-            let shop = Shop()
-            let notebook = Notebook()
-            scenario.task("parent") {
-                async let one: Void = shop.change(notebook)
-                async let two: Void = shop.change(notebook)
-                _ = await (one, two)
-                await shop.change(notebook)
-            }
-            scenario.outcome { "\(notebook.value)" }
-        },
-        TaskExample("a thread that runs the jobs", outcomes: ["1 2", "2 1"]) { scenario in
-            let executor = LoopExecutor()
-            let shop = Shop(executor)
-            let notebook = Notebook()
-            for number in 1...2 {
-                scenario.task("task \(number)") {
-                    await shop.add(number)
-                    await shop.report(to: notebook)
+            },
+            TaskExample("from one actor to another, which is on a queue") { scenario in
+                let bank = Bank()
+                let ordinary = Ordinary()
+                withdrawTwice(scenario) { await ordinary.withdraw(from: bank) }
+            },
+            TaskExample("from the main actor to one on a queue") { scenario in
+                let bank = Bank()
+                withdrawTwice(scenario) { @MainActor in await bank.withdraw() }
+            },
+            TaskExample("an actor on the main queue") { scenario in
+                let bank = Bank(QueueExecutor(.main))
+                withdrawTwice(scenario) { await bank.withdraw() }
+            },
+            TaskExample(
+                "an actor on a concurrent queue protects nothing",
+                [.overlap, .dataRace, .failedCheck]
+            ) { scenario in
+                let bank = Bank(QueueExecutor(.global()))
+                withdrawTwice(scenario) { await bank.withdraw() }
+            },
+            TaskExample("two actors on one executor protect one thing") { scenario in
+                let notebook = Notebook()
+                let executor = QueueExecutor()
+                let first = Bank(executor)
+                let second = Bank(executor)
+                scenario.task("first") { await first.change(notebook) }
+                scenario.task("second") { await second.change(notebook) }
+            },
+            TaskExample("a queue of the program and an actor on it share") { scenario in
+                let executor = QueueExecutor()
+                let bank = Bank(executor)
+                let notebook = Notebook()
+                scenario.task("task") { await bank.change(notebook) }
+                scenario.thread("thread") { executor.queue.async { notebook.value += 1 } }
+            },
+            TaskExample("a global actor on a queue", outcomes: ["1 2", "2 1"]) { scenario in
+                let notebook = Notebook()
+                scenario.task("first") { await count(1, in: notebook) }
+                scenario.task("second") { await count(2, in: notebook) }
+                scenario.outcome { text(notebook.lines) }
+            },
+            TaskExample("an immediate task on a queue", outcomes: ["1"]) { scenario in
+                let bank = Bank()
+                let notebook = Notebook()
+                scenario.task("starter") { await bank.startNow(notebook) }
+                scenario.outcome { "\(notebook.value)" }
+            },
+            TaskExample("a call on a queue that comes too early", [.deadlock]) { scenario in
+                let bank = Bank()
+                scenario.task("waiter") { await bank.wait() }
+                scenario.task("caller") { await bank.call() }
+            },
+            TaskExample("children on a queue", outcomes: ["3"]) { scenario in
+                let bank = Bank()
+                let notebook = Notebook()
+                scenario.task("parent") {
+                    async let one: Void = bank.change(notebook)
+                    async let two: Void = bank.change(notebook)
+                    _ = await (one, two)
+                    await bank.change(notebook)
                 }
-            }
-            scenario.thread("loop") { executor.runJobs(2) }
-            scenario.outcome { text(notebook.lines) }
-        },
-        TaskExample("two threads that run the jobs", [.overlap]) { scenario in
-            let executor = LoopExecutor()
-            let shop = Shop(executor)
-            scenario.task("first") { await shop.add(1) }
-            scenario.task("second") { await shop.add(2) }
-            scenario.thread("loop 1") { executor.runJobs(1) }
-            scenario.thread("loop 2") { executor.runJobs(1) }
-        },
-        TaskExample("a job that no thread runs", [.deadlock]) { scenario in
-            let shop = Shop(LoopExecutor())
-            scenario.task("caller") { await shop.add(1) }
-        },
-        TaskExample("an executor without a lock", [.overlap, .deadlock]) { scenario in
-            let executor = RacyExecutor()
-            let shop = Shop(executor)
-            scenario.task("caller") { await shop.add(1) }
-            scenario.thread("loop") { executor.runJobs() }
-        },
-        TaskExample("two tasks with a preference share", [.overlap]) { scenario in
-            let notebook = Notebook()
-            scenario.thread("starter") {
-                let executor = TaskQueue()
-                for _ in 1...2 { Task(executorPreference: executor) { notebook.value += 1 } }
-            }
-        },
-        TaskExample("two tasks with a preference use one actor") { scenario in
-            let store = Ordinary()
-            let shop = Shop()
-            scenario.thread("starter") {
-                let executor = TaskQueue()
-                for _ in 1...2 {
-                    Task(executorPreference: executor) { _ = await store.sell(in: shop) }
+                scenario.outcome { "\(notebook.value)" }
+            },
+            TaskExample("a thread that runs the jobs", outcomes: ["1 2", "2 1"]) { scenario in
+                let executor = LoopExecutor()
+                let bank = Bank(executor)
+                let notebook = Notebook()
+                for number in 1...2 {
+                    scenario.task("task \(number)") {
+                        await bank.add(number)
+                        await bank.report(to: notebook)
+                    }
                 }
-            }
-        },
-        TaskExample("children with a preference", outcomes: ["2"]) { scenario in
-            let notebook = Notebook()
-            scenario.task("parent") {
-                await withTaskExecutorPreference(TaskQueue()) {
-                    async let one = 1
-                    await Task.yield()
-                    notebook.value = await one + 1
+                scenario.thread("loop") { executor.runJobs(2) }
+                scenario.outcome { text(notebook.lines) }
+            },
+            TaskExample("two threads that run the jobs", [.overlap]) { scenario in
+                let executor = LoopExecutor()
+                let bank = Bank(executor)
+                scenario.task("first") { await bank.add(1) }
+                scenario.task("second") { await bank.add(2) }
+                scenario.thread("loop 1") { executor.runJobs(1) }
+                scenario.thread("loop 2") { executor.runJobs(1) }
+            },
+            TaskExample("a job that no thread runs", [.deadlock]) { scenario in
+                let bank = Bank(LoopExecutor())
+                scenario.task("caller") { await bank.add(1) }
+            },
+            TaskExample("an executor without a lock", [.overlap, .deadlock]) { scenario in
+                let executor = RacyExecutor()
+                let bank = Bank(executor)
+                scenario.task("caller") { await bank.add(1) }
+                scenario.thread("loop") { executor.runJobs() }
+            },
+            TaskExample("two tasks with a preference share", [.overlap]) { scenario in
+                let notebook = Notebook()
+                scenario.thread("starter") {
+                    let executor = TaskQueue()
+                    for _ in 1...2 { Task(executorPreference: executor) { notebook.value += 1 } }
                 }
-            }
-            scenario.outcome { "\(notebook.value)" }
-        },
-        TaskExample("a task that is run where it is started", outcomes: ["1"]) { scenario in
-            let notebook = Notebook()
-            scenario.thread("starter") {
-                Task(executorPreference: InlineTaskExecutor()) { notebook.value = 1 }
-            }
-            scenario.outcome { "\(notebook.value)" }
-        },
-    ]
+            },
+            TaskExample("two tasks with a preference use one actor") { scenario in
+                let ordinary = Ordinary()
+                let bank = Bank()
+                scenario.thread("starter") {
+                    let executor = TaskQueue()
+                    for _ in 1...2 {
+                        Task(executorPreference: executor) {
+                            _ = await ordinary.withdraw(from: bank)
+                        }
+                    }
+                }
+            },
+            TaskExample("children with a preference", outcomes: ["2"]) { scenario in
+                let notebook = Notebook()
+                scenario.task("parent") {
+                    await withTaskExecutorPreference(TaskQueue()) {
+                        async let one = 1
+                        await Task.yield()
+                        notebook.value = await one + 1
+                    }
+                }
+                scenario.outcome { "\(notebook.value)" }
+            },
+            TaskExample("a task that is run where it is started", outcomes: ["1"]) { scenario in
+                let notebook = Notebook()
+                scenario.thread("starter") {
+                    Task(executorPreference: InlineTaskExecutor()) { notebook.value = 1 }
+                }
+                scenario.outcome { "\(notebook.value)" }
+            },
+        ]
 
     /// Executors that the lab cannot control.
     static let uncontrolledExecutors = [
         TaskExample("runs a job at once") { scenario in
-            let shop = Shop(InlineExecutor())
+            let bank = Bank(InlineExecutor())
             scenario.task("caller") {
                 await Task.yield()
-                await shop.add(1)
+                await bank.add(1)
             }
         },
         TaskExample("has steps after it has sent a job") { scenario in
-            let shop = Shop(CountingExecutor())
-            scenario.task("caller") { await shop.add(1) }
+            let bank = Bank(CountingExecutor())
+            scenario.task("caller") { await bank.add(1) }
         },
     ]
 }

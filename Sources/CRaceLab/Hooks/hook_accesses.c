@@ -59,8 +59,6 @@ void swift_once(void *predicate, void (*function)(void *), void *context) {
 // `Mutex` exchanges 0 for the thread's number in one atomic operation. If that fails, it calls one
 // of two functions, one for `lock` and one for `tryLock`. So on a lab thread the atomic operation
 // always fails, and these two functions take the lock when the thread has its turn.
-#define SWIFT_SELF __attribute__((swift_context))
-#define SWIFT_FUNCTION __attribute__((swiftcall))
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define TRY_LOCK_SLOW "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
 
@@ -326,8 +324,6 @@ void free(void *memory) {
 extern void __tsan_acquire(void *address);
 extern void __tsan_release(void *address);
 
-#define SWIFT_SELF __attribute__((swift_context))
-#define SWIFT_FUNCTION __attribute__((swiftcall))
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 

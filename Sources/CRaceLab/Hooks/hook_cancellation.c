@@ -29,30 +29,34 @@ static void may_cancel_children(rl_place place) {
 
 typedef SWIFT_FUNCTION uintptr_t (*method)(void *, void *, void *, void *, SWIFT_SELF void *);
 
-/// Defines a method of the library that cancels or checks, whatever its parameters are.
-#define METHOD(kind, name, symbol)                                                                \
-    REAL(method, real_##name, symbol)                                                             \
-    SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *, SWIFT_SELF void *)         \
-        __asm__(symbol);                                                                          \
+/// The methods of the library that cancel, and those that check for cancellation.
+#define METHODS(METHOD)                                                                      \
+    METHOD(RL_CANCEL, cancel, "$sScT6cancelyyF")                                             \
+    METHOD(RL_CANCEL, cancel_current, "$sSct6cancelyyF")                                     \
+    METHOD(RL_CANCEL, cancel_group, "$sScG9cancelAllyyF")                                    \
+    METHOD(RL_CANCEL, cancel_throwing, "$sScg9cancelAllyyF")                                 \
+    METHOD(RL_CANCEL, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")           \
+    METHOD(RL_CANCEL, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")         \
+    METHOD(RL_ASK, is_cancelled, "$sScT11isCancelledSbvg")                                   \
+    METHOD(RL_ASK, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")         \
+    METHOD(RL_ASK, is_current_cancelled, "$sSct11isCancelledSbvg")                           \
+    METHOD(RL_ASK, is_task_cancelled, "swift_task_isCancelled")                              \
+    METHOD(RL_ASK, is_group_cancelled, "$sScG11isCancelledSbvg")                             \
+    METHOD(RL_ASK, is_throwing_cancelled, "$sScg11isCancelledSbvg")                          \
+    METHOD(RL_ASK, is_discarding_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg")    \
+    METHOD(RL_ASK, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
+
+/// Defines such a method, whatever its parameters are.
+#define DEFINE(kind, name, symbol)                                                               \
+    REAL(method, real_##name, symbol)                                                            \
+    SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *, SWIFT_SELF void *)        \
+        __asm__(symbol);                                                                         \
     SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, SWIFT_SELF void *self) { \
-        cancels_or_asks(kind, RL_CALLER);                                                         \
-        return real_##name()(a, b, c, d, self);                                                   \
+        cancels_or_asks(kind, RL_CALLER);                                                        \
+        return real_##name()(a, b, c, d, self);                                                  \
     }
 
-METHOD(RL_CANCEL, cancel, "$sScT6cancelyyF")
-METHOD(RL_CANCEL, cancel_current, "$sSct6cancelyyF")
-METHOD(RL_CANCEL, cancel_group, "$sScG9cancelAllyyF")
-METHOD(RL_CANCEL, cancel_throwing_group, "$sScg9cancelAllyyF")
-METHOD(RL_CANCEL, cancel_discarding_group, "$ss19DiscardingTaskGroupV9cancelAllyyF")
-METHOD(RL_CANCEL, cancel_both_group, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")
-METHOD(RL_ASK, is_cancelled, "$sScT11isCancelledSbvg")
-METHOD(RL_ASK, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")
-METHOD(RL_ASK, is_current_cancelled, "$sSct11isCancelledSbvg")
-METHOD(RL_ASK, is_task_cancelled, "swift_task_isCancelled")
-METHOD(RL_ASK, is_group_cancelled, "$sScG11isCancelledSbvg")
-METHOD(RL_ASK, is_throwing_group_cancelled, "$sScg11isCancelledSbvg")
-METHOD(RL_ASK, is_discarding_group_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg")
-METHOD(RL_ASK, is_both_group_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
+METHODS(DEFINE)
 
 #define CHECK_CANCELLATION "$sScTss5NeverORszABRs_rlE17checkCancellationyyKFZ"
 
@@ -108,14 +112,10 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
 
 // MARK: - For the self-test
 
+#define SYMBOL(kind, name, symbol) symbol,
+
 const char *const rl_symbols_of_cancellation[] = {
-    "$sScT6cancelyyF", "$sSct6cancelyyF", "$sScG9cancelAllyyF", "$sScg9cancelAllyyF",
-    "$ss19DiscardingTaskGroupV9cancelAllyyF", "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF",
-    "$sScT11isCancelledSbvg", "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ",
-    "$sSct11isCancelledSbvg", "swift_task_isCancelled", "$sScG11isCancelledSbvg",
-    "$sScg11isCancelledSbvg", "$ss19DiscardingTaskGroupV11isCancelledSbvg",
-    "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg", CHECK_CANCELLATION,
-    "swift_taskGroup_addPending", "swift_asyncLet_finish", "swift_willThrow",
-    "swift_willThrowTypedImpl", NULL};
+    METHODS(SYMBOL) CHECK_CANCELLATION, "swift_taskGroup_addPending", "swift_asyncLet_finish",
+    "swift_willThrow", "swift_willThrowTypedImpl", NULL};
 
 #endif

@@ -203,7 +203,6 @@ void *swift_unownedRetainStrong(void *object) {
 
 // MARK: - Uniqueness
 
-#define SWIFT_FUNCTION __attribute__((swiftcall))
 #define IS_UNIQUE "$ss25isKnownUniquelyReferencedySbxzRlzClF"
 #define IS_UNIQUE_OPTIONAL "$ss25isKnownUniquelyReferencedySbxSgzRlzClF"
 

@@ -143,7 +143,6 @@ static void listen(const void *root, const void *key_path, bool modifies, rl_pla
 
 // MARK: - The entry points
 
-#define SWIFT_FUNCTION __attribute__((swiftcall))
 #define RESULT __attribute__((swift_indirect_result)) void *
 
 /// What a coroutine returns: its continuation and the address of the value it lends.

@@ -1,4 +1,5 @@
-// How an entry point finds the function that it replaces.
+// How an entry point is declared in Swift's calling conventions, and how it finds the function that it
+// replaces.
 
 #ifndef REAL_H
 #define REAL_H
@@ -6,6 +7,12 @@
 #include "Platform/build.h"
 
 #include <dlfcn.h>
+
+#define SWIFT_FUNCTION __attribute__((swiftcall))
+#define SWIFT_SELF __attribute__((swift_context))
+#define SWIFT_ERROR __attribute__((swift_error_result))
+#define ASYNC_FUNCTION __attribute__((swiftasynccall))
+#define ASYNC_CONTEXT __attribute__((swift_async_context))
 
 /// The next definition of a symbol: the one that would be called without the lab.
 #define REAL(type, name, symbol)                             \

@@ -5,12 +5,6 @@
 
 #include "Hooks/dispatch.h"
 
-#define SWIFT_FUNCTION __attribute__((swiftcall))
-#define ASYNC_FUNCTION __attribute__((swiftasynccall))
-#define ASYNC_CONTEXT __attribute__((swift_async_context))
-#define SWIFT_SELF __attribute__((swift_context))
-#define SWIFT_ERROR __attribute__((swift_error_result))
-
 /// Whether the program calls the runtime at this place, on a thread that the lab controls.
 bool rl_is_by_program(rl_place place);
 

@@ -5,7 +5,7 @@ import Synchronization
 /// `then`.
 ///
 /// What is still wrong: a promise whose two functions are released without a
-/// call stays pending, and freeing a long chain after it overflows the stack.
+/// call stays pending. Freeing a long chain of them overflows the stack.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -216,8 +216,8 @@ extension DispatchQueue: Dispatcher {
     }
 }
 
-/// Runs handlers on the thread that settles the promise, after those that this
-/// thread is already running, or inside `then` if the promise is settled.
+/// Runs handlers inside `then` if the promise is settled, and otherwise on the
+/// thread that settles it, when the handlers before them have returned.
 public struct ImmediateDispatcher: Dispatcher {
     public var runsImmediately: Bool { true }
     public init() {}
