@@ -23,8 +23,8 @@ struct TaskExample: Sendable, CustomStringConvertible {
     }
 
     static let all =
-        shared + actors + executors + polling + continuations + structured + cancellation + streams
-        + mixed
+        shared + actors + executors + polling + continuations + structured + cancellation
+        + implicitCancellations + streams + mixed
 }
 
 /// Shared without protection. `@unchecked` turns off the compiler's check.

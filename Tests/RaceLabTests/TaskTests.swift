@@ -30,6 +30,19 @@ struct TaskTests {
 
     // MARK: Answers
 
+    @Test("every example in the other files is in a list that is explored")
+    func allExamples() throws {
+        let explored = Set((TaskExample.all + TaskExample.uncontrolledExecutors).map(\.description))
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        for name in ["Examples", "Executors", "Polling", "Cancellations"] {
+            let source = try String(
+                contentsOf: folder.appending(path: "Task\(name).swift"), encoding: .utf8)
+            let written = source.matches(of: /TaskExample\(\s*"([^"\\]+)"/).map { String($0.1) }
+            #expect(!written.isEmpty)
+            #expect(written.filter { !explored.contains($0) } == [], "Task\(name).swift")
+        }
+    }
+
     @Test("every example has its known result", arguments: TaskExample.all)
     func answer(of example: TaskExample) {
         let exploration = Self.explored(example)
