@@ -20,7 +20,9 @@ struct ModelTests {
 
     @Test("on random programs", arguments: Family.allCases, (0..<60).sample(6))
     func randomPrograms(of family: Family, block: Int) {
-        let disagreements = Self.disagreements(family, block)
+        let disagreements = ((block * 10)..<(block * 10 + 10)).flatMap {
+            Self.disagreements(family, $0)
+        }
         #expect(disagreements.isEmpty, "\(disagreements.joined(separator: "\n"))")
     }
 
@@ -31,7 +33,7 @@ struct ModelTests {
             RL_FAULT_NO_EDGE_FROM_UNLOCK,
         ])
     func notices(family: Family, fault: Int) {
-        let isNoticed = (0..<40).contains {
+        let isNoticed = (0..<400).contains {
             !Self.disagreements(family, $0, faults: UInt32(fault)).isEmpty
         }
         #expect(isNoticed)
@@ -40,26 +42,24 @@ struct ModelTests {
     @Test("and would not agree if atomic operations ignored their memory orderings")
     func noticesOrderings() {
         let fault = UInt32(RL_FAULT_EVERY_ATOMIC_ORDERS)
-        #expect((0..<20).contains { !Self.disagreements(.locks, $0, faults: fault).isEmpty })
+        #expect((0..<200).contains { !Self.disagreements(.locks, $0, faults: fault).isEmpty })
     }
 
-    /// The programs of a block on which the lab and the model disagree.
+    /// On what the lab and the model disagree in a program.
     private static func disagreements(
-        _ family: Family, _ block: Int, faults: UInt32 = 0
+        _ family: Family, _ number: Int, faults: UInt32 = 0
     ) -> [String] {
-        ((block * 10)..<(block * 10 + 10)).flatMap { number in
-            let seed = UInt64(number)
-            switch family {
-            case .locks:
-                let program = RandomProgram(seed: seed)
-                return Prediction(program)
-                    .disagreements(on: "\(number):\n\(program)", faults: faults, program.describe)
-            case .queues:
-                let program = RandomQueueProgram(seed: seed)
-                return Prediction(program)
-                    .disagreements(
-                        on: "\(number):\n\(program)", faults: faults, upTo: 300, program.describe)
-            }
+        let seed = UInt64(number)
+        switch family {
+        case .locks:
+            let program = RandomProgram(seed: seed)
+            return Prediction(program)
+                .disagreements(on: "\(number):\n\(program)", faults: faults, program.describe)
+        case .queues:
+            let program = RandomQueueProgram(seed: seed)
+            return Prediction(program)
+                .disagreements(
+                    on: "\(number):\n\(program)", faults: faults, upTo: 300, program.describe)
         }
     }
 }

@@ -19,6 +19,8 @@ private func waitOrWake(_ log: Log) async {
     }
 }
 
+private func refuse<Refusal: Error>(_ reason: Refusal) throws(Refusal) { throw reason }
+
 extension TaskExample {
     private init(
         _ description: String, outcomes: Set<String>,
@@ -51,6 +53,14 @@ extension TaskExample {
                 group.cancelAll()
             }
         },
+        TaskExample(
+            "a throwing, discarding group is cancelled", outcomes: ["running", "cancelled"]
+        ) { log in
+            try? await withThrowingDiscardingTaskGroup { group in
+                group.addTask { log.append(cancelled()) }
+                group.cancelAll()
+            }
+        },
         TaskExample("an async let is left", outcomes: ["running", "cancelled"]) { log in
             async let _: Void = log.append(cancelled())
         },
@@ -62,6 +72,13 @@ extension TaskExample {
             try? await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { log.append(cancelled()) }
                 throw Failure()
+            }
+        },
+        TaskExample("a body throws an error of a known type", outcomes: ["running", "cancelled"]) {
+            log in
+            try? await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { log.append(cancelled()) }
+                try refuse(Failure())
             }
         },
         TaskExample("a child of a group throws", outcomes: ["slept caught", "woken caught"]) {
@@ -120,12 +137,31 @@ extension TaskExample {
             task.cancel()
             await task.value
         },
-        TaskExample("a group asks whether it is cancelled", outcomes: ["true", "false"]) { log in
-            let task = Task {
-                await withTaskGroup(of: Void.self) { log.append("\($0.isCancelled)") }
-            }
-            task.cancel()
-            await task.value
+        TaskExample("one task asks whether another is cancelled", outcomes: ["true", "false"]) {
+            log in
+            let task = Task {}
+            async let cancellation: Void = task.cancel()
+            log.append("\(task.isCancelled)")
+            await cancellation
+        },
+        asking("a task") { withUnsafeCurrentTask { $0!.isCancelled } },
+        asking("a group") { await withTaskGroup(of: Void.self) { $0.isCancelled } },
+        asking("a throwing group") {
+            await withThrowingTaskGroup(of: Void.self) { $0.isCancelled }
+        },
+        asking("a discarding group") { await withDiscardingTaskGroup { $0.isCancelled } },
+        asking("a throwing, discarding group") {
+            try await withThrowingDiscardingTaskGroup { $0.isCancelled }
         },
     ]
+
+    private static func asking(
+        _ name: String, _ ask: @escaping @Sendable () async throws -> Bool
+    ) -> TaskExample {
+        TaskExample("\(name) asks whether it is cancelled", outcomes: ["true", "false"]) { log in
+            let task = Task { log.append("\(try await ask())") }
+            task.cancel()
+            _ = await task.result
+        }
+    }
 }

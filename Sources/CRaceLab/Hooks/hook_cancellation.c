@@ -37,7 +37,6 @@ typedef SWIFT_FUNCTION uintptr_t (*method)(void *, void *, void *, void *, SWIFT
     METHOD(RL_CANCEL, cancel_throwing, "$sScg9cancelAllyyF")                                 \
     METHOD(RL_CANCEL, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")           \
     METHOD(RL_CANCEL, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")         \
-    METHOD(RL_ASK, is_cancelled, "$sScT11isCancelledSbvg")                                   \
     METHOD(RL_ASK, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")         \
     METHOD(RL_ASK, is_current_cancelled, "$sSct11isCancelledSbvg")                           \
     METHOD(RL_ASK, is_task_cancelled, "swift_task_isCancelled")                              \

@@ -38,7 +38,10 @@ static call_site *slot_of(uintptr_t pc) {
     return &call_sites[at];
 }
 
+/// The entry of a call site, valid until the next call. Controlled threads, one of which runs at a
+/// time, share the table. A thread that was given up runs beside them, so it ends here.
 static call_site *call_site_of(uintptr_t pc) {
+    if (me && me->fate == IS_LOST) rl_give_up();
     if (2 * call_site_count >= call_site_capacity) {
         call_site *old = call_sites;
         size_t old_capacity = call_site_capacity;
@@ -250,7 +253,6 @@ static void climb_up(climb *c) {
 }
 
 bool rl_is_call_of_program(rl_place *place) {
-    if (me->fate == IS_LOST) rl_give_up();
     origin from = origin_of(place->pc);
     if (from == OF_PROGRAM) return true;
     if (from == OF_TOOLCHAIN) return false;
