@@ -28,79 +28,79 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-@Suite("Exercise 1 · Be the scheduler", .needsTheLabElsewhere)
+@Suite("Exercise 1 · Be the scheduler", .needsTheLab)
 struct Exercise01 {
     @Test("your answer", .attempted(1))
     func yourAnswer() throws { try grade(1) }
 }
 
-@Suite("Exercise 2 · Keep both handlers", .needsTheLabElsewhere)
+@Suite("Exercise 2 · Keep both handlers", .needsTheLab)
 struct Exercise02 {
     @Test("your answer", .attempted(2))
     func yourAnswer() throws { try grade(2) }
 }
 
-@Suite("Exercise 3 · Settle once", .needsTheLabElsewhere)
+@Suite("Exercise 3 · Settle once", .needsTheLab)
 struct Exercise03 {
     @Test("your answer", .attempted(3))
     func yourAnswer() throws { try grade(3) }
 }
 
-@Suite("Exercise 4 · Flatten", .needsTheLabElsewhere)
+@Suite("Exercise 4 · Flatten", .needsTheLab)
 struct Exercise04 {
     @Test("your answer", .attempted(4))
     func yourAnswer() throws { try grade(4) }
 }
 
-@Suite("Exercise 5 · Lock it", .needsTheLabElsewhere)
+@Suite("Exercise 5 · Lock it", .needsTheLab)
 struct Exercise05 {
     @Test("your answer", .attempted(5))
     func yourAnswer() throws { try grade(5) }
 }
 
-@Suite("Exercise 6 · Do not call out under the lock", .needsTheLabElsewhere)
+@Suite("Exercise 6 · Do not call out under the lock", .needsTheLab)
 struct Exercise06 {
     @Test("your answer", .attempted(6))
     func yourAnswer() throws { try grade(6) }
 }
 
-@Suite("Exercise 7 · Keep the order across a settle", .needsTheLabElsewhere)
+@Suite("Exercise 7 · Keep the order across a settle", .needsTheLab)
 struct Exercise07 {
     @Test("your answer", .attempted(7))
     func yourAnswer() throws { try grade(7) }
 }
 
-@Suite("Exercise 8 · All of them", .needsTheLabElsewhere)
+@Suite("Exercise 8 · All of them", .needsTheLab)
 struct Exercise08 {
     @Test("your answer", .attempted(8))
     func yourAnswer() throws { try grade(8) }
 }
 
-@Suite("Exercise 9 · The first of them", .needsTheLabElsewhere)
+@Suite("Exercise 9 · The first of them", .needsTheLab)
 struct Exercise09 {
     @Test("your answer", .attempted(9))
     func yourAnswer() throws { try grade(9) }
 }
 
-@Suite("Exercise 10 · Again", .needsTheLabElsewhere)
+@Suite("Exercise 10 · Again", .needsTheLab)
 struct Exercise10 {
     @Test("your answer", .attempted(10))
     func yourAnswer() throws { try grade(10) }
 }
 
-@Suite("Exercise 11 · Told to stop", .needsTheLabElsewhere)
+@Suite("Exercise 11 · Told to stop", .needsTheLab)
 struct Exercise11 {
     @Test("your answer", .attempted(11))
     func yourAnswer() throws { try grade(11) }
 }
 
-@Suite("Exercise 12 · Find the bug", .needsTheLabElsewhere)
+@Suite("Exercise 12 · Find the bug", .needsTheLab)
 struct Exercise12 {
     @Test("your answer", .attempted(12))
     func yourAnswer() throws { try grade(12) }
 }
 
-@Suite("Exercise 13 · Sell each seat once", .needsTheLabElsewhere)
+@Suite("Exercise 13 · Sell each seat once", .needsTheLab)
 struct Exercise13 {
     @Test("your answer", .attempted(13))
     func yourAnswer() throws { try grade(13) }

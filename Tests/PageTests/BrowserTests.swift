@@ -159,7 +159,7 @@ struct BrowserTests {
                     }
                     #expect(
                         names == owners && names.count == trace.steps.count,
-                        "names: \(race.id) \(subject) \(schedule)")
+                        "names: \(race.id) \(subject) \(schedule): \(names), \(owners)")
                 }
             }
         }
@@ -319,9 +319,13 @@ struct BrowserTests {
             #expect(problem.contains("step 5 does not fit"))
             let unknown = Self.link("R01", .naive, "SQ")
             try await browser.run("location.hash = arguments[0]", [unknown])
-            try await Task.sleep(for: .milliseconds(50))
-            let other = try await browser.text("document.querySelector('.problem').textContent")
-            #expect(other.contains("no thread has the letter “Q”"))
+            let words = "no thread has the letter “Q”"
+            // The page notices the change some time later.
+            var other = ""
+            for _ in 1...1000 where !other.contains(words) {
+                other = try await browser.text("document.querySelector('.problem').textContent")
+            }
+            #expect(other.contains(words))
         }
     }
 

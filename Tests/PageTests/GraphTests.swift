@@ -1,6 +1,5 @@
 import Foundation
 import RaceLab
-import RaceLabTesting
 import SharedSuite
 import Testing
 
@@ -12,7 +11,7 @@ private final class Number {
 }
 
 /// Checks the data of the page without a browser.
-@Suite(.needsTheLab) struct GraphTests {
+@Suite struct GraphTests {
     private static func exploration(of id: String, on subject: Subject) throws
         -> RecordedExploration
     {

@@ -231,6 +231,8 @@ func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
     var options = Exploration.Options()
     options.failingKinds = [.deadlock, .livelock]
     let exploration = explore(options: options) { scenario in
+        // A race that ended in a deadlock has left its queue behind.
+        DesignQueue.useCaller()
         scenario.thread("main") { found = verdict(run) }
     }
     if let finding = exploration.findings.first {
