@@ -115,9 +115,9 @@ public final class AWPromise<Value: Sendable>: Sendable {
     /// If `function` throws, or if this promise is rejected, the new promise
     /// is rejected with that error.
     ///
-    /// `function` runs at most once: on the thread that settles the promise, on
-    /// the one that is calling other handlers of it, or, if it is settled, on
-    /// the calling thread before `then` returns.
+    /// `function` runs at most once. The thread that settles the promise calls
+    /// it, or the thread that is already calling handlers. If there is no such
+    /// thread any more, it runs before `then` returns.
     @discardableResult
     public func then<Next>(
         _ function: @escaping @Sendable (Value) throws -> Next
