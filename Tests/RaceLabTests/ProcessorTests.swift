@@ -6,30 +6,54 @@
 
     @Suite("The lab uses one processor while exploring", .needsTheLab)
     struct ProcessorTests {
-        /// The numbers of the processors on which the calling thread may run, such as "0-3".
-        private static func allowed() -> String? {
-            let status = try? String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
-            let line = status?.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed_list:") }
-            return line?.split(separator: "\t").last.map(String.init)
+        /// The numbers of the processors on which the calling thread may run.
+        private static var allowed: Set<Int> {
+            get {
+                var bits = none
+                _ = call("sched_getaffinity", &bits)
+                return Set((0..<1024).filter { bits[$0 / 64] >> ($0 % 64) & 1 == 1 })
+            }
+            set {
+                var bits = none
+                for processor in newValue { bits[processor / 64] |= 1 << (processor % 64) }
+                #expect(call("sched_setaffinity", &bits) == 0)
+            }
         }
 
-        @Test("all threads of a scenario share it, and the caller is unrestricted afterwards")
-        func bound() throws {
-            let before = try #require(Self.allowed())
-            let seen = Scenario.Log<String?>()
-            let exploration = explore { scenario in
-                let shared = Shared()
-                for name in ["first", "second"] {
-                    scenario.thread(name) {
-                        shared.value += 1
-                        seen.append(Self.allowed())
+        private static let none = [UInt64](repeating: 0, count: 16)
+
+        /// Swift does not import the functions that only Linux has.
+        private static func call(_ name: String, _ bits: inout [UInt64]) -> CInt {
+            typealias Function = @convention(c) (pid_t, Int, UnsafeMutablePointer<UInt64>) -> CInt
+            let function = unsafeBitCast(dlsym(nil, name), to: Function.self)
+            return function(0, MemoryLayout<UInt64>.size * bits.count, &bits)
+        }
+
+        @Test("all threads of a scenario use the caller's, and leave the caller unrestricted")
+        func bound() {
+            let before = Self.allowed
+            defer { Self.allowed = before }
+            // On the second, the lab uses threads again that it has used on the first.
+            for processor in before.sorted().prefix(2) {
+                Self.allowed = [processor]
+                let seen = Scenario.Log<Set<Int>>()
+                let exploration = explore { scenario in
+                    let shared = Shared()
+                    for name in ["first", "second"] {
+                        scenario.thread(name) {
+                            shared.value += 1
+                            seen.append(Self.allowed)
+                        }
                     }
                 }
+                #expect(exploration.explored > 1, "\(exploration.summary)")
+                #expect(Set(seen.entries) == [[processor]])
             }
-            #expect(exploration.explored > 1, "\(exploration.summary)")
-            #expect(Set(seen.entries).count == 1)
-            #expect(seen.entries.allSatisfy { $0.flatMap { Int($0) } != nil }, "\(seen.entries)")
-            #expect(Self.allowed() == before)
+            Self.allowed = before
+            let seen = Scenario.Log<Int>()
+            _ = explore { $0.thread("only") { seen.append(Self.allowed.count) } }
+            #expect(Set(seen.entries) == [1])
+            #expect(Self.allowed == before)
         }
     }
 #endif
