@@ -44,7 +44,10 @@ extension ClassTests {
 
     /// Answers that start processes, forge verdicts, or run code when they are loaded.
     private func cheating() throws -> [Submission] {
-        let close = "for descriptor in Int32(3)..<64 { close(descriptor) }"
+        // Only files: without descriptors of its own, Dispatch would crash now and then.
+        let close =
+            "var status = stat(); for file in Int32(3)..<64 where fstat(file, &status) == 0 "
+            + "&& status.st_mode & S_IFMT == S_IFREG { close(file) }"
         return [
             Submission(try answer("_ = fork()"), "not accepted: line"),
             Submission(try answer("system(\"sleep 1000 &\")"), "not accepted: line"),
@@ -57,7 +60,7 @@ extension ClassTests {
                 try answer() + "\n@section(\".init_array\") let early = 1\n", "not accepted: line"),
             Submission("import Glibc\n" + (try answer()), "not accepted: line"),
             Submission(try answer("forgeVerdicts(); fatalError()") + forgery, "H01 forged"),
-            Submission(try answer("\(close)"), "H01 no verdict"),
+            Submission(try answer(close), "H01 no verdict"),
         ]
     }
 
