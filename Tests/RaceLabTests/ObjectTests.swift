@@ -59,6 +59,43 @@ struct ObjectTests {
         #expect(trace.owners.map(\.names) == [["A", "B", "D"]])
     }
 
+    private final class Optionally<Value>: @unchecked Sendable {
+        let lock = NSLock()
+        /// Without a result, nothing is written to most of this memory.
+        var result: Result<(Value, Value, Value, Value), any Error>?
+    }
+
+    @Test("instances are looked up before the scenario releases them")
+    func released() throws {
+        let trace = try Exploration.replay("OO") { scenario in
+            let first = LockedByFoundation()
+            let second = LockedByFoundation()
+            scenario.thread("only") {
+                first.lock.withLock {}
+                second.lock.withLock {}
+            }
+        }
+        #expect(trace.steps.map(\.owner) == ["first", "second"])
+    }
+
+    @Test("a lock belongs to no instance whose memory belonged to another one before")
+    func usedAgain() throws {
+        let trace = try Exploration.replay("OO") { scenario in
+            let first = Optionally<Int>()
+            // What the lock refers to: the memory of the mutex, among others.
+            let lock = UnsafePointer<UInt>(bitPattern: unsafeBitCast(first.lock, to: UInt.self))!
+            // Of the size of an instance, or a little larger.
+            let blocks = (0..<20).map { [UInt](repeating: lock[2], count: 3 + $0 / 5) }
+            _ = consume blocks
+            let second = Optionally<Int>()
+            scenario.thread("only") {
+                first.lock.withLock {}
+                second.lock.withLock {}
+            }
+        }
+        #expect(trace.steps.map(\.owner) == ["first", "second"])
+    }
+
     @Test("instances of different classes, or a single one, need no names")
     func alone() throws {
         final class Other {
@@ -90,7 +127,7 @@ struct ObjectTests {
     }
 
     private final class LockedByFoundation {
-        private let lock = NSLock()
+        let lock = NSLock()
         private var stored = 0
         func set(_ value: Int, _ during: () -> Void = {}) {
             lock.lock()

@@ -10,6 +10,8 @@
 #include "Scheduler/hand_over.h"
 #include "Symbols/call_sites.h"
 
+#include <string.h>
+
 // MARK: - Reading the state
 
 #define MAX_TAKEN 16
@@ -109,6 +111,9 @@ static rl_object *objects;
 static size_t object_count, object_capacity;
 static bool is_noting;
 
+/// The first bytes of an object: its class and its reference count.
+enum { OBJECT_HEADER = 2 * sizeof(void *) };
+
 void rl_note_objects(bool whether) {
     is_noting = whether;
     object_count = 0;
@@ -121,9 +126,12 @@ size_t rl_noted_objects(const rl_object **noted) {
     return object_count;
 }
 
-void rl_note_object(const void *object, size_t size, const void *type, rl_place place) {
+void rl_note_object(void *object, size_t size, const void *type, rl_place place) {
     if (!is_noting || !me || rl_is_observing) return;
     rl_ignore();
+    // The memory may contain the address of an object that was there before. An initializer need
+    // not overwrite all of it, and a search for the object's owner would find this one.
+    memset((char *)object + OBJECT_HEADER, 0, size - OBJECT_HEADER);
     if (object_count == object_capacity) {
         size_t wanted = object_capacity ? 2 * object_capacity : 256;
         objects = rl_grown(objects, object_count, wanted, sizeof *objects);

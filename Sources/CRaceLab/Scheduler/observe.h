@@ -19,7 +19,7 @@ void rl_observer_unlocks(const void *address);
 void rl_observer_uses_atomic(void);
 
 /// Records a new object.
-void rl_note_object(const void *object, size_t size, const void *type, rl_place place);
+void rl_note_object(void *object, size_t size, const void *type, rl_place place);
 /// Records that an object of this run has been freed.
 void rl_forget_object(const void *memory);
 

@@ -31,8 +31,7 @@ extension Explorer {
             guard found == nil, [RL_COMPLETE, RL_DEADLOCK].contains(run.status) else {
                 return false
             }
-            var trace = self.trace(run, initial: initial, states: states)
-            trace.name(Objects(of: run), touched: touched)
+            var trace = self.trace(run, initial: initial, states: states, touched: touched)
             trace.add(notes: notes)
             return visit(trace)
         }

@@ -75,8 +75,7 @@ extension Explorer {
             } else if run.status == RL_MISFIT {
                 mismatch = run.mismatch(to: schedule, names: self.names(of: run))
             } else if run.status != RL_OUTSIDE {
-                trace = self.trace(run, initial: initial, states: states)
-                trace?.name(Objects(of: run), touched: touched)
+                trace = self.trace(run, initial: initial, states: states, touched: touched)
             }
             trace?.add(notes: Notes.stop())
             return false
@@ -114,7 +113,11 @@ extension Explorer {
         return nil
     }
 
-    func trace(_ run: rl_run, initial: [String], states: [Int: [String]]) -> Exploration.Trace {
+    func trace(
+        _ run: rl_run, initial: [String], states: [Int: [String]], touched: [Set<UInt>]
+    ) -> Exploration.Trace {
+        // First of all: to judge the run, the scenario releases objects.
+        let objects = Objects(of: run)
         let causes = causes(of: run)
         var result = Exploration.Trace(
             threads: names(of: run), columns: scenario.columns.map(\.title),
@@ -122,6 +125,7 @@ extension Explorer {
             steps: Exploration.Trace.Step.all(of: run.allSteps) { states[$0] },
             findings: causes.map { Exploration.Finding($0, count: 1, schedule: run.schedule) },
             waiting: Exploration.Trace.Waiting.all(of: run))
+        result.name(objects, touched: touched)
         for race in run.allRaces
         where
             options.failingKinds.contains(.dataRace)

@@ -124,7 +124,7 @@ struct Objects {
     /// For each thread, the instance that it waits for or was about to access.
     private(set) var ownersOfWaiting: [Instance?] = []
 
-    /// Call this while the run is being judged: its objects are freed only after that.
+    /// Call this at the beginning of judging the run, while its objects still exist.
     init(of run: rl_run) {
         let all = Array(UnsafeBufferPointer(start: run.objects, count: run.object_count))
         // Cached, because many steps access the same object.
@@ -162,6 +162,7 @@ struct Objects {
     }
 
     private static func object(at address: UInt, in all: [rl_object]) -> rl_object? {
+        guard address != 0 else { return nil }  // a step without an address
         // The last match, because memory freed during the set-up may have been reused.
         let object = all.last { address >= $0.address && address - $0.address < $0.size }
         guard let object else {
