@@ -11,6 +11,8 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     return (rl_summary){0};
 }
 
+void rl_hold_explorations(void) {}
+void rl_release_explorations(void) {}
 void rl_listen(void) {}
 void rl_deafen(void) {}
 void rl_ignore(void) {}

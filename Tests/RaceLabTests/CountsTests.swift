@@ -1,6 +1,7 @@
 import Foundation
 import RaceLab
 import RaceLabTesting
+import Synchronization
 import Testing
 
 /// Some outcomes depend on reference counts, and so on the order of releases, which are no steps.
@@ -133,6 +134,32 @@ struct CountsTests {
         #expect(Set(all.outcomes.keys) == shape.outcomes, "\(all.text())")
         #expect(Set(reduced.outcomes.keys) == shape.outcomes, "\(reduced.text())")
         #expect(Set(reduced.findings.map(\.description)) == Set(all.findings.map(\.description)))
+    }
+
+    @Test("each interleaving is visited once, although the exploration starts over")
+    func visited() throws {
+        let exploration = explore { scenario in
+            let (owner, other, seen) = (Holder(Thing()), Holder(), Seen())
+            other.weakly = owner.strong
+            let flag = Atomic(false)
+            // The first interleaving does not look, so the lab learns of the reference later.
+            scenario.thread("looks") {
+                if flag.load(ordering: .acquiring) {
+                    seen.note(other.weakly == nil ? "gone" : "alive")
+                }
+            }
+            scenario.thread("releases") {
+                flag.store(true, ordering: .releasing)
+                owner.strong = nil
+            }
+        }
+        var schedules: [String] = []
+        try exploration.visitTraces {
+            schedules.append($0.scheduleText)
+            return true
+        }
+        #expect(schedules.count == exploration.explored)
+        #expect(Set(schedules).count == schedules.count, "\(schedules)")
     }
 
     @Test("an unowned reference may be read after its object has been freed")

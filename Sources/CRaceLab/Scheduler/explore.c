@@ -20,7 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+#if defined(__APPLE__)
+#define NESTABLE PTHREAD_RECURSIVE_MUTEX_INITIALIZER
+#else
+#define NESTABLE PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP
+#endif
+
+static pthread_mutex_t one_at_a_time = NESTABLE;
 static bool made;
 
 void rl_hold_explorations(void) { pthread_mutex_lock(&one_at_a_time); }
@@ -28,7 +34,7 @@ void rl_release_explorations(void) { pthread_mutex_unlock(&one_at_a_time); }
 
 void rl_begin_in_child(uint32_t room) {
     RL_REQUIRE(rl_recording, "this process has no recorder");
-    pthread_mutex_init(&one_at_a_time, NULL);
+    one_at_a_time = (pthread_mutex_t)NESTABLE;
     made = false;
     lab.idle = lab.running = NULL;
     lab.kept_count = 0;

@@ -4,9 +4,6 @@
 
 #include "Platform/build.h"
 
-/// No exploration begins between these calls.
-void rl_hold_explorations(void);
-void rl_release_explorations(void);
 /// Resets the engine in a child process, which has only one of its parent's threads. Steps are
 /// written to the recorder, which has room for `room` steps.
 void rl_begin_in_child(uint32_t room);

@@ -246,6 +246,10 @@ typedef struct {
 /// Runs the scenario under one interleaving after another. Only one exploration runs at a time.
 rl_summary rl_explore(const rl_scenario *scenario);
 
+/// Between these two calls, which may be nested, no other thread begins an exploration.
+void rl_hold_explorations(void);
+void rl_release_explorations(void);
+
 /// For use in `finished`: writes the choices of an equivalent interleaving (one that differs from
 /// this run only in the order of independent steps) with the fewest preemptions and, among those,
 /// the fewest context switches. `choices` must have room for as many choices as the run has steps.

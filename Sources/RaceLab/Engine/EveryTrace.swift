@@ -2,9 +2,18 @@ import CRaceLab
 
 extension Explorer {
     /// Passes the trace of every interleaving to `visit`, which returns `false` to stop.
+    ///
+    /// - Parameter startsOver: whether the engine starts over when it explores this scenario. Then
+    ///   it does so before the first visit, so that no interleaving is visited twice.
     func visitTraces(
-        _ visit: @escaping (Exploration.Trace) -> Bool
+        startsOver: Bool, _ visit: @escaping (Exploration.Trace) -> Bool
     ) throws(Exploration.ReplayError) {
+        rl_hold_explorations()
+        defer { rl_release_explorations() }
+        if startsOver {
+            judge = { _ in true }
+            _ = run()
+        }
         var initial: [String] = []
         var states: [Int: [String]] = [:]
         var touched: [Set<UInt>] = []
@@ -35,7 +44,7 @@ extension Explorer {
             trace.add(notes: notes)
             return visit(trace)
         }
-        let summary = run()
+        let summary = run(continuing: startsOver)
         if let found = found ?? inconclusive ?? inconclusive(after: summary) {
             throw .inconclusive(found)
         }

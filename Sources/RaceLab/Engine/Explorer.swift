@@ -66,6 +66,7 @@ final class Explorer {
     /// The outcome of the last run examined.
     private var outcome: String?
     private var first: Recording?
+    private var startedOver = false
     /// The code addresses in the run that did not repeat an earlier one: likely places of the
     /// cause.
     private var lastPlaces: [UInt] = []
@@ -120,7 +121,8 @@ final class Explorer {
             threads: threads, explored: Int(summary.runs), redundant: Int(summary.redundant),
             coverage: coverage, limit: limit, found: found, outcomes: outcomes,
             expectations: scenario.expectations, passingSchedule: passingSchedule,
-            inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings)
+            inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings,
+            startedOver: startedOver)
     }
 
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to confirm
@@ -144,6 +146,7 @@ final class Explorer {
 
     /// Resets the tally before the engine starts over.
     private func forgetRuns() {
+        startedOver = startedOver || first != nil
         tallies = [:]
         found = Found()
         outcomes = [:]
@@ -332,7 +335,9 @@ final class Explorer {
 
     // MARK: The engine
 
-    func run(_ schedule: Exploration.Schedule? = nil, andBeyond: Bool = false) -> rl_summary {
+    func run(
+        _ schedule: Exploration.Schedule? = nil, andBeyond: Bool = false, continuing: Bool = false
+    ) -> rl_summary {
         inconclusive = nil
         if let why = Exploration.unavailable {
             inconclusive = .unavailable(why)
@@ -351,6 +356,7 @@ final class Explorer {
         if stepped != nil {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
+        configuration.continues = continuing
         configuration.reduce = options.reduction && options.preemptionBound == nil
         configuration.max_preemptions = Int32(clamping: options.preemptionBound ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
@@ -378,6 +384,9 @@ final class Explorer {
                 configuration.beyond = andBeyond
             }
             return withExtendedLifetime(self) {
+                // What the engine has learned is lost when another exploration begins.
+                rl_hold_explorations()
+                defer { rl_release_explorations() }
                 var summary = rl_explore(&configuration)
                 while summary.starts_again {
                     forgetRuns()

@@ -46,7 +46,7 @@ public struct Exploration: Sendable {
     }
 
     let program: Program
-    private let result: ExplorationResult
+    let result: ExplorationResult
 
     /// The number of interleavings with a finding that counts as a failure.
     public let failing: Int
@@ -137,4 +137,6 @@ struct ExplorationResult: Codable, Sendable {
     var passingSchedule: Exploration.Schedule?
     var inconclusive: Exploration.Inconclusive?
     var hasWeakOrderings = false
+    /// Whether the engine started over after it had reported an interleaving.
+    var startedOver = false
 }

@@ -95,7 +95,7 @@ extension Exploration {
     ///
     /// - Parameter visit: returns `false` to stop.
     public func visitTraces(_ visit: @escaping (Trace) -> Bool) throws(ReplayError) {
-        try program.explorer.visitTraces(visit)
+        try program.explorer.visitTraces(startsOver: result.startedOver, visit)
     }
 
     // MARK: Without an exploration
