@@ -4,7 +4,7 @@ import SharedSuite
 import Testing
 
 /// The command as users run it.
-@Suite("promise-lab", .needsTheLab)
+@Suite("promise-lab", .needsTheLabElsewhere)
 struct CommandTests {
     @Test(
         "mistyped commands are explained on standard error, with status 2",

@@ -7,7 +7,7 @@ import Testing
 @testable import promise_lab
 
 /// Two subjects side by side, as the command prints them.
-@Suite("promise-lab compare", .needsTheLab)
+@Suite("promise-lab compare", .needsTheLabElsewhere)
 struct CompareTests {
     @Test(
         "any two subjects are side by side in 100 columns, and no step is missing",

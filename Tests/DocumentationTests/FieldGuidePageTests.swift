@@ -4,7 +4,7 @@ import SharedSuite
 import Testing
 
 /// The commands about designs, and the verdicts in the prose of the field guide.
-@Suite("Field guide page", .needsTheLab)
+@Suite("Field guide page", .needsTheLabElsewhere)
 struct FieldGuidePageTests {
     private static let page = "Sources/FieldGuide/README.md"
     private static let file = Commands.package.appending(path: page)

@@ -3,7 +3,7 @@ import SharedSuite
 import Testing
 
 /// The output of `swift test --filter Stage1Naive`.
-@Suite("The listing of a stage's tests", .needsTheLab)
+@Suite("The listing of a stage's tests", .needsTheLabElsewhere)
 struct StageListingTests {
     @Test("a row that the stage cannot express is skipped with a reason, and does not pass")
     func skippedRows() throws {

@@ -6,7 +6,7 @@ import SharedSuite
 import Testing
 
 /// Everything that the teacher's page names exists.
-@Suite("Teaching", .needsTheLab)
+@Suite("Teaching", .needsTheLabElsewhere)
 struct TeachingTests {
     private static let page = "Exercises/TEACHING.md"
 

@@ -5,7 +5,7 @@ import SharedSuite
 import Testing
 
 /// A class of students. A hostile submission affects no other student.
-@Suite("A class is graded", .needsTheLab)
+@Suite("A class is graded", .needsTheLabElsewhere)
 struct ClassTests {
     /// A folder of submissions for exercise 5, removed together with this object.
     final class Submitted {

@@ -5,7 +5,7 @@ import SharedSuite
 import Testing
 
 /// The commands for exercises, on a separate workbook.
-@Suite("promise-lab for exercises", .needsTheLab)
+@Suite("promise-lab for exercises", .needsTheLabElsewhere)
 struct ClassroomCommandTests {
     /// A copy of the stubs, removed together with this object.
     final class Copy {

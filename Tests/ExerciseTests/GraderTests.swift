@@ -6,7 +6,7 @@ import Testing
 @testable import Graders
 
 /// The graders accept correct answers, and reject each wrong one for its own reason.
-@Suite("Graders", .needsTheLab)
+@Suite("Graders", .needsTheLabElsewhere)
 struct GraderTests {
     @Test("a correct answer is accepted, with optimization too", arguments: AnswerFile.right)
     func accepted(_ answer: AnswerFile) throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Graders
 
 /// The processes that an answer starts end with it, and an interrupted grader leaves no files.
-@Suite("Cleanup after grading", .needsTheLab)
+@Suite("Cleanup after grading", .needsTheLabElsewhere)
 struct IsolationTests {
     private final class Folder {
         let url = FileManager.default.temporaryDirectory.appending(

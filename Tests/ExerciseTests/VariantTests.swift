@@ -4,7 +4,7 @@ import RaceLabTesting
 import Testing
 
 /// Exercise 12: each variant has a bug that needs several threads.
-@Suite("Variants of the bug hunt", .needsTheLab)
+@Suite("Variants of the bug hunt", .needsTheLabElsewhere)
 struct VariantTests {
     static let bugs = [
         (variant: 1, hazard: "R01", reason: "lost"),

@@ -28,79 +28,79 @@ extension Trait where Self == ConditionTrait {
     }
 }
 
-@Suite("Exercise 1 · Be the scheduler", .needsTheLab)
+@Suite("Exercise 1 · Be the scheduler", .needsTheLabElsewhere)
 struct Exercise01 {
     @Test("your answer", .attempted(1))
     func yourAnswer() throws { try grade(1) }
 }
 
-@Suite("Exercise 2 · Keep both handlers", .needsTheLab)
+@Suite("Exercise 2 · Keep both handlers", .needsTheLabElsewhere)
 struct Exercise02 {
     @Test("your answer", .attempted(2))
     func yourAnswer() throws { try grade(2) }
 }
 
-@Suite("Exercise 3 · Settle once", .needsTheLab)
+@Suite("Exercise 3 · Settle once", .needsTheLabElsewhere)
 struct Exercise03 {
     @Test("your answer", .attempted(3))
     func yourAnswer() throws { try grade(3) }
 }
 
-@Suite("Exercise 4 · Flatten", .needsTheLab)
+@Suite("Exercise 4 · Flatten", .needsTheLabElsewhere)
 struct Exercise04 {
     @Test("your answer", .attempted(4))
     func yourAnswer() throws { try grade(4) }
 }
 
-@Suite("Exercise 5 · Lock it", .needsTheLab)
+@Suite("Exercise 5 · Lock it", .needsTheLabElsewhere)
 struct Exercise05 {
     @Test("your answer", .attempted(5))
     func yourAnswer() throws { try grade(5) }
 }
 
-@Suite("Exercise 6 · Do not call out under the lock", .needsTheLab)
+@Suite("Exercise 6 · Do not call out under the lock", .needsTheLabElsewhere)
 struct Exercise06 {
     @Test("your answer", .attempted(6))
     func yourAnswer() throws { try grade(6) }
 }
 
-@Suite("Exercise 7 · Keep the order across a settle", .needsTheLab)
+@Suite("Exercise 7 · Keep the order across a settle", .needsTheLabElsewhere)
 struct Exercise07 {
     @Test("your answer", .attempted(7))
     func yourAnswer() throws { try grade(7) }
 }
 
-@Suite("Exercise 8 · All of them", .needsTheLab)
+@Suite("Exercise 8 · All of them", .needsTheLabElsewhere)
 struct Exercise08 {
     @Test("your answer", .attempted(8))
     func yourAnswer() throws { try grade(8) }
 }
 
-@Suite("Exercise 9 · The first of them", .needsTheLab)
+@Suite("Exercise 9 · The first of them", .needsTheLabElsewhere)
 struct Exercise09 {
     @Test("your answer", .attempted(9))
     func yourAnswer() throws { try grade(9) }
 }
 
-@Suite("Exercise 10 · Again", .needsTheLab)
+@Suite("Exercise 10 · Again", .needsTheLabElsewhere)
 struct Exercise10 {
     @Test("your answer", .attempted(10))
     func yourAnswer() throws { try grade(10) }
 }
 
-@Suite("Exercise 11 · Told to stop", .needsTheLab)
+@Suite("Exercise 11 · Told to stop", .needsTheLabElsewhere)
 struct Exercise11 {
     @Test("your answer", .attempted(11))
     func yourAnswer() throws { try grade(11) }
 }
 
-@Suite("Exercise 12 · Find the bug", .needsTheLab)
+@Suite("Exercise 12 · Find the bug", .needsTheLabElsewhere)
 struct Exercise12 {
     @Test("your answer", .attempted(12))
     func yourAnswer() throws { try grade(12) }
 }
 
-@Suite("Exercise 13 · Sell each seat once", .needsTheLab)
+@Suite("Exercise 13 · Sell each seat once", .needsTheLabElsewhere)
 struct Exercise13 {
     @Test("your answer", .attempted(13))
     func yourAnswer() throws { try grade(13) }

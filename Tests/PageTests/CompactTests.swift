@@ -3,7 +3,7 @@ import Testing
 @testable import LabPage
 
 /// Removes comments and spaces that only readers need from scripts and style sheets.
-@Suite struct CompactTests {
+@Suite(.needsTheLab) struct CompactTests {
     @Test(arguments: [
         ("const a = 1; // a remark\n\n  // another\n  return a + b;", "const a=1;\nreturn a+b;"),
         ("/* a\n remark */ let x = { y : 1 }", "let x={y:1}"),

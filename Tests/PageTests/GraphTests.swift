@@ -1,5 +1,6 @@
 import Foundation
 import RaceLab
+import RaceLabTesting
 import SharedSuite
 import Testing
 
@@ -11,7 +12,7 @@ private final class Number {
 }
 
 /// Checks the data of the page without a browser.
-@Suite struct GraphTests {
+@Suite(.needsTheLab) struct GraphTests {
     private static func exploration(of id: String, on subject: Subject) throws
         -> RecordedExploration
     {

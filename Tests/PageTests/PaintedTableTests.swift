@@ -1,11 +1,12 @@
 import RaceLab
+import RaceLabTesting
 import SharedSuite
 import Testing
 
 @testable import promise_lab
 
 /// Colored tables contain the same text as plain ones.
-@Suite struct PaintedTableTests {
+@Suite(.needsTheLab) struct PaintedTableTests {
     private static func trace(_ id: String, _ subject: Subject, _ schedule: String) throws
         -> Exploration.Trace
     {
