@@ -43,6 +43,38 @@ static size_t blocks_up_to(const thread *t, uintptr_t address) {
     return low;
 }
 
+/// The part of memory to which an address belongs: the slot of `block_at` for 64 bytes, and for others
+/// at the same distance. It contains the index of the only block there plus one, 0 if there is none.
+static uint32_t *slot_of(thread *t, uintptr_t address) {
+    return &t->block_at[address / 64 % (sizeof t->block_at / sizeof *t->block_at)];
+}
+
+enum { SEVERAL_BLOCKS = UINT32_MAX };
+
+static void note_slots(thread *t, uint32_t index, uintptr_t start, size_t size) {
+    const size_t all = 64 * sizeof t->block_at / sizeof *t->block_at;
+    const uintptr_t end = start + (size < all ? size : all);
+    for (uintptr_t at = start & ~(uintptr_t)63; at < end; at += 64) {
+        uint32_t *slot = slot_of(t, at);
+        *slot = *slot == 0 || *slot == index + 1 ? index + 1 : SEVERAL_BLOCKS;
+    }
+}
+
+/// Returns the block of a thread that contains an address, or NULL. It is called for each word on a
+/// stack, most of which point to no block.
+static block_of_memory *block_with(thread *t, uintptr_t address) {
+    const uint32_t slot = *slot_of(t, address);
+    if (slot == 0) return NULL;
+    size_t index = slot - 1;
+    if (slot == SEVERAL_BLOCKS) {
+        const size_t count = blocks_up_to(t, address);
+        if (count == 0) return NULL;
+        index = t->by_address[count - 1];
+    }
+    block_of_memory *b = &t->blocks[index];
+    return address - b->start < b->size ? b : NULL;
+}
+
 static void add_block(thread *t, uintptr_t start, size_t size) {
     MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, 64);
     MAKE_ROOM(t->by_address, t->block_count, t->by_address_capacity, 64);
@@ -51,6 +83,7 @@ static void add_block(thread *t, uintptr_t start, size_t size) {
     uint32_t *place = t->by_address + blocks_up_to(t, start);
     memmove(place + 1, place, (size_t)(t->by_address + t->block_count - place) * sizeof *place);
     *place = (uint32_t)t->block_count;
+    note_slots(t, *place, start, size);
     t->blocks[t->block_count++] = (block_of_memory){start, size, 0, false};
 }
 
@@ -98,13 +131,10 @@ static void reach(look *l, size_t index) {
 
 /// The value of a word in the fingerprint: pointers to recent memory differ between iterations.
 static uint64_t seen_as(look *l, uint64_t word) {
-    const thread *t = l->thread;
-    if (word - t->lowest >= t->highest - t->lowest) return word;
-    const size_t count = blocks_up_to(t, word);
-    if (count == 0) return word;
-    const size_t index = t->by_address[count - 1];
-    const block_of_memory *b = &t->blocks[index];
-    if (word - b->start >= b->size) return word;
+    thread *t = l->thread;
+    const block_of_memory *b = block_with(t, word);
+    if (!b) return word;
+    const size_t index = (size_t)(b - t->blocks);
     reach(l, index);
     if (index < l->recent) return word;
     const uint64_t age = t->block_count - index - 1;
@@ -114,8 +144,7 @@ static uint64_t seen_as(look *l, uint64_t word) {
 // The two functions below process the whole stack at every read. Each is a single expression,
 // because a debug build keeps values in registers only within an expression.
 
-static bool may_point_to_a_block(const thread *t, const uint64_t *w) {
-    const uintptr_t low = t->lowest, span = t->highest - low;
+static bool may_point_to_a_block(uintptr_t low, uintptr_t span, const uint64_t *w) {
     return (w[0] - low < span) | (w[1] - low < span) | (w[2] - low < span) | (w[3] - low < span) |
            (w[4] - low < span) | (w[5] - low < span) | (w[6] - low < span) | (w[7] - low < span);
 }
@@ -130,12 +159,13 @@ static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
 }
 
 static void look_at_words(look *l, const uint64_t *words, size_t count) {
+    const uintptr_t low = l->thread->lowest, span = l->thread->highest - low;
     for (size_t k = 0; k < count; k += 8) {
         const uint64_t *w = words + k;
         uint64_t eight[8] = {0};
         if (count - k < 8) w = memcpy(eight, w, (count - k) * sizeof *w);
-        if (l->thread->block_count > 0 && may_point_to_a_block(l->thread, w)) {
-            for (size_t i = 0; i < 8; i++) eight[i] = seen_as(l, w[i]);
+        if (l->thread->block_count > 0 && may_point_to_a_block(low, span, w)) {
+            for (size_t i = 0; i < 8; i++) eight[i] = w[i] - low < span ? seen_as(l, w[i]) : w[i];
             w = eight;
         }
         l->hash = mix_eight(l->hash, w);
@@ -180,11 +210,8 @@ static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
 /// The end of the block that contains the object of a task, or 0. Any thread may have allocated it.
 static uintptr_t end_of_task(uintptr_t task) {
     for (int i = 0; i < lab.thread_count; i++) {
-        const thread *t = &lab.threads[i];
-        const size_t count = blocks_up_to(t, task);
-        if (count == 0) continue;
-        const block_of_memory *b = &t->blocks[t->by_address[count - 1]];
-        if (task - b->start < b->size) return b->start + b->size;
+        const block_of_memory *b = block_with(&lab.threads[i], task);
+        if (b) return b->start + b->size;
     }
     return 0;
 }

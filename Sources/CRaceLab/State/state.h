@@ -175,6 +175,7 @@ typedef struct {
     uint32_t *by_address;       // the same, sorted by address
     size_t by_address_capacity;
     uintptr_t lowest, highest;  // the bounds of those blocks
+    uint32_t block_at[1024];    // the block in each part of memory, see spinning.c
     visit *visits;
     size_t visit_count, visit_capacity;
 
