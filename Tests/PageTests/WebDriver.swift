@@ -5,6 +5,7 @@ final class Browser: Sendable {
     private let driver: Process
     private let port: Int
     private let session: String
+    private let folder: URL
 
     /// Why no browser can be driven; `nil` if one can.
     static let missing: String? = {
@@ -42,7 +43,9 @@ final class Browser: Sendable {
     }
 
     private init(_ arguments: [String]) async throws {
-        (driver, port) = try Browser.startDriver()
+        folder = FileManager.default.temporaryDirectory.appending(path: "browser-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        (driver, port) = try Browser.startDriver(in: folder)
         let options: [String: Any] = [
             "args": [
                 "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
@@ -61,16 +64,19 @@ final class Browser: Sendable {
             }
             session = "/session/\(id)"
         } catch {
-            Browser.end(driver)
+            Browser.end(driver, folder)
             throw error
         }
     }
 
-    /// The driver chooses a free port and prints it.
-    private static func startDriver() throws -> (Process, port: Int) {
+    /// The driver chooses a free port and prints it. It and the browser leave temporary files behind.
+    private static func startDriver(in folder: URL) throws -> (Process, port: Int) {
         let driver = Process()
         driver.executableURL = path(of: "chromedriver")
         driver.arguments = ["--port=0"]
+        driver.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) {
+            $1
+        }
         let output = Pipe()
         driver.standardOutput = output
         driver.standardError = FileHandle.nullDevice
@@ -100,12 +106,13 @@ final class Browser: Sendable {
 
     private func end() async {
         _ = try? await Browser.send("DELETE", port, session, nil)
-        Browser.end(driver)
+        Browser.end(driver, folder)
     }
 
     /// Ends a driver. It may have inherited a signal mask that blocks every signal but this one.
-    private static func end(_ driver: Process) {
+    private static func end(_ driver: Process, _ folder: URL) {
         kill(driver.processIdentifier, SIGKILL)
+        try? FileManager.default.removeItem(at: folder)
     }
 
     // MARK: Commands
