@@ -14,8 +14,7 @@ import Testing
 struct BrowserTests {
     /// The page with all races that the command writes.
     private static let page = Result { () throws -> String in
-        let file = FileManager.default.temporaryDirectory
-            .appending(path: "page-\(ProcessInfo.processInfo.processIdentifier).html")
+        let file = Commands.products.appending(path: "page of the tests.html")
         let ids = Catalogue.races.map(\.id).joined(separator: ",")
         let result = try Commands.promiseLab(["page", "--only", ids, "--output", file.path])
         guard result.status == 0 else { throw Browser.Failure(description: result.errors) }

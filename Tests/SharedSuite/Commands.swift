@@ -24,7 +24,7 @@ package enum Commands {
         .deletingLastPathComponent().deletingLastPathComponent()
 
     /// The folder of the build products: the one that contains this test.
-    private static let products: URL = {
+    package static let products: URL = {
         let executable = URL(filePath: CommandLine.arguments[0])
         let isBundle = executable.pathComponents.contains("MacOS")
         return isBundle
