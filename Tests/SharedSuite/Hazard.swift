@@ -159,7 +159,6 @@ extension Hazard {
     /// Runs the hazard on a subject.
     public func run(on subject: Subject) -> Verdict {
         if case .cannotExpress(let why) = expectation(on: subject) { return .cannotExpress(why) }
-        DesignQueue.useCaller()
         return runExpressible(on: subject)
     }
 }
@@ -226,12 +225,16 @@ extension Subject {
 /// Runs on a thread of the lab if possible, so that a promise that deadlocks fails instead of
 /// blocking the process.
 func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
-    guard Exploration.unavailable == nil else { return verdict(run) }
+    guard Exploration.unavailable == nil else {
+        DesignQueue.useCaller()
+        return verdict(run)
+    }
     var found: Verdict?
     var options = Exploration.Options()
     options.failingKinds = [.deadlock, .livelock]
     let exploration = explore(options: options) { scenario in
-        // A race that ended in a deadlock has left its queue behind.
+        // A race that ended in a deadlock has left its queue behind. It is replaced here and not
+        // before the exploration, when another one may still be using its own.
         DesignQueue.useCaller()
         scenario.thread("main") { found = verdict(run) }
     }
