@@ -69,7 +69,7 @@ final class Browser: Sendable {
         }
     }
 
-    /// The driver chooses a free port and prints it. It and the browser leave temporary files behind.
+    /// The driver chooses a free port and prints it. It and the browser leave files in `folder`.
     private static func startDriver(in folder: URL) throws -> (Process, port: Int) {
         let driver = Process()
         driver.executableURL = path(of: "chromedriver")

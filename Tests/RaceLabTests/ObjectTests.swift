@@ -78,7 +78,7 @@ struct ObjectTests {
         #expect(trace.steps.map(\.owner) == ["first", "second"])
     }
 
-    @Test("a lock belongs to no instance whose memory belonged to another one before")
+    @Test("what memory contained before an instance was created there does not count")
     func usedAgain() throws {
         let trace = try Exploration.replay("OO") { scenario in
             let first = Optionally<Int>()

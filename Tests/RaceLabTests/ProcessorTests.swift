@@ -29,7 +29,7 @@
             return function(0, MemoryLayout<UInt64>.size * bits.count, &bits)
         }
 
-        @Test("all threads of a scenario use the caller's, and leave the caller unrestricted")
+        @Test("all threads use the caller's processor, and the caller is unrestricted afterwards")
         func bound() {
             let before = Self.allowed
             defer { Self.allowed = before }

@@ -129,8 +129,8 @@ size_t rl_noted_objects(const rl_object **noted) {
 void rl_note_object(void *object, size_t size, const void *type, rl_place place) {
     if (!is_noting || !me || rl_is_observing) return;
     rl_ignore();
-    // The memory may contain the address of an object that was there before. An initializer need
-    // not overwrite all of it, and a search for the object's owner would find this one.
+    // An initializer need not write all of this memory. What it contained before may be the address
+    // of another object, and the search for the owner of that object would find this one.
     memset((char *)object + OBJECT_HEADER, 0, size - OBJECT_HEADER);
     if (object_count == object_capacity) {
         size_t wanted = object_capacity ? 2 * object_capacity : 256;

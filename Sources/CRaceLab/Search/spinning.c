@@ -43,18 +43,18 @@ static size_t blocks_up_to(const thread *t, uintptr_t address) {
     return low;
 }
 
-/// The part of memory to which an address belongs: the slot of `block_at` for 64 bytes, and for others
-/// at the same distance. It contains the index of the only block there plus one, 0 if there is none.
+enum { PART = 64, SEVERAL_BLOCKS = UINT32_MAX };
+
+/// Memory consists of parts of 64 bytes, and parts far from each other share a slot. A slot contains 0
+/// if there is no block in its parts, and the index plus one if there is a single block.
 static uint32_t *slot_of(thread *t, uintptr_t address) {
-    return &t->block_at[address / 64 % (sizeof t->block_at / sizeof *t->block_at)];
+    return &t->block_at[address / PART % SLOTS_OF_BLOCKS];
 }
 
-enum { SEVERAL_BLOCKS = UINT32_MAX };
-
 static void note_slots(thread *t, uint32_t index, uintptr_t start, size_t size) {
-    const size_t all = 64 * sizeof t->block_at / sizeof *t->block_at;
+    const size_t all = PART * SLOTS_OF_BLOCKS;
     const uintptr_t end = start + (size < all ? size : all);
-    for (uintptr_t at = start & ~(uintptr_t)63; at < end; at += 64) {
+    for (uintptr_t at = start - start % PART; at < end; at += PART) {
         uint32_t *slot = slot_of(t, at);
         *slot = *slot == 0 || *slot == index + 1 ? index + 1 : SEVERAL_BLOCKS;
     }

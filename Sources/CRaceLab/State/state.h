@@ -87,6 +87,8 @@ typedef struct {
     size_t recent;              // … and how many at its previous visit
 } visit;
 
+enum { SLOTS_OF_BLOCKS = 1024 };
+
 /// A block of memory that a thread has allocated during the run.
 typedef struct {
     uintptr_t start;
@@ -175,7 +177,7 @@ typedef struct {
     uint32_t *by_address;       // the same, sorted by address
     size_t by_address_capacity;
     uintptr_t lowest, highest;  // the bounds of those blocks
-    uint32_t block_at[1024];    // the block in each part of memory, see spinning.c
+    uint32_t block_at[SLOTS_OF_BLOCKS];  // the block in each part of memory, see spinning.c
     visit *visits;
     size_t visit_count, visit_capacity;
 

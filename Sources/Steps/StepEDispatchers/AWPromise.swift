@@ -216,8 +216,8 @@ extension DispatchQueue: Dispatcher {
     }
 }
 
-/// Runs handlers inside `then` if the promise is settled, and otherwise on the
-/// thread that settles it, when the handlers before them have returned.
+/// Runs handlers on the thread that settles the promise, or that is already
+/// calling handlers. If there is no such thread any more, `then` runs them.
 public struct ImmediateDispatcher: Dispatcher {
     public var runsImmediately: Bool { true }
     public init() {}
