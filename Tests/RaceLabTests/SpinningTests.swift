@@ -150,6 +150,33 @@ struct SpinningTests {
 
     private static func text(_ number: Int) -> String { "the counter is \(number)" }
 
+    // The engine keeps copies of what a thread can reach, up to a limit. Whether there is room for
+    // them must make no difference.
+
+    @Test(
+        "a loop is recognized in its second iteration, whatever its thread can reach",
+        arguments: [0, 20, 100], [0, 400])
+    func reachesMuch(blocks: Int, reads: Int) throws {
+        var options = Exploration.Options()
+        options.failingKinds = [.deadlock]
+        let exploration = explore(options: options) { scenario in
+            let (flag, others) = (Flag(), (0..<reads).map { _ in Flag() })
+            scenario.thread("waits") {
+                let before = (0..<blocks).map { [UInt8](repeating: 0, count: 500 + $0) }
+                var seen = 0
+                while seen < reads { seen += others[seen].isUp.load(ordering: .relaxed) ? 0 : 1 }
+                while !flag.isUp.load(ordering: .relaxed) {}
+                _ = before.count
+            }
+        }
+        let finding = try #require(exploration.findings.first, "\(exploration.text())")
+        #expect(finding.schedule.choices.count == reads + 1)
+    }
+
+    private final class Flag: Sendable {
+        let isUp = Atomic(false)
+    }
+
     private final class Holder {
         let number: Int
         init(_ number: Int) { self.number = number }

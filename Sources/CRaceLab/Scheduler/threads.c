@@ -31,7 +31,6 @@ void rl_make_thread(int index) {
     t->accesses = 0;
     rl_forget_visits(t);
     t->block_count = 0;
-    memset(t->block_at, 0, sizeof t->block_at);
     t->has_looked = false;
     t->told_in = UINT32_MAX;
     t->locks_held = 0;

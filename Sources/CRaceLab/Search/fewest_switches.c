@@ -21,6 +21,7 @@ typedef struct {
     int last;                   // the thread that made the last step
     uint32_t cost;              // preemptions in the upper half, all context switches in the lower
     int32_t from;               // the previous state; NO_THREAD: none
+    size_t slot;                // where it is in the table
 } state;
 
 /// Consecutive steps of one thread.
@@ -37,7 +38,7 @@ enum { MOST_STATES = 4096, TABLE_SIZE = 4 * MOST_STATES };
 static struct {
     state *states;
     uint32_t *heap;             // states by cost; of equal ones, the one found first
-    int32_t *table;             // of states, by hash; NO_THREAD: empty
+    uint32_t *table;            // of states, by hash; see `state_in`
     uint32_t state_count, heap_count;
     bool is_full;
     uint32_t *steps;            // the steps of all threads, thread by thread
@@ -93,15 +94,22 @@ static void go_on(step_clock *done, int thread) {
 
 // MARK: - States
 
+/// Returns the state in a slot of the table, or NULL. A slot may contain the number of a state of an
+/// earlier search: clearing the table for each search would take longer than most searches.
+static const state *state_in(size_t slot) {
+    const uint32_t index = paths.table[slot];
+    const bool is_there = index < paths.state_count && paths.states[index].slot == slot;
+    return is_there ? &paths.states[index] : NULL;
+}
+
 static size_t slot_of(const step_clock *done, int last) {
     uint64_t hash = (uint64_t)last + 1;
     for (int i = 0; i < lab.thread_count; i++)
         hash = (hash ^ done->at[i]) * 0x9E3779B97F4A7C15ull;
     size_t at = (size_t)(hash >> 40) % TABLE_SIZE;
     for (;; at = (at + 1) % TABLE_SIZE) {
-        if (paths.table[at] == NO_THREAD) return at;
-        const state *s = &paths.states[paths.table[at]];
-        if (s->last == last && memcmp(&s->done, done, sizeof *done) == 0) return at;
+        const state *s = state_in(at);
+        if (!s || (s->last == last && memcmp(&s->done, done, sizeof *done) == 0)) return at;
     }
 }
 
@@ -140,14 +148,14 @@ static uint32_t pop(void) {
 /// Adds a path to a state, unless a known path costs no more.
 static void reach(const step_clock *done, int last, uint32_t cost, int32_t from) {
     const size_t slot = slot_of(done, last);
-    const int32_t known = paths.table[slot];
-    if (known != NO_THREAD && paths.states[known].cost <= cost) return;
+    const state *known = state_in(slot);
+    if (known && known->cost <= cost) return;
     if (paths.state_count == MOST_STATES) {
         paths.is_full = true;
         return;
     }
-    paths.table[slot] = (int32_t)paths.state_count;
-    paths.states[paths.state_count] = (state){*done, last, cost, from};
+    paths.table[slot] = paths.state_count;
+    paths.states[paths.state_count] = (state){*done, last, cost, from, slot};
     push(paths.state_count++);
 }
 
@@ -230,13 +238,11 @@ static void make_room(void) {
         paths.heap = rl_grown(NULL, 0, MOST_STATES, sizeof *paths.heap);
         paths.table = rl_grown(NULL, 0, TABLE_SIZE, sizeof *paths.table);
     }
-    _Static_assert(NO_THREAD == -1, "all of its bits are set");
-    memset(paths.table, 0xFF, TABLE_SIZE * sizeof *paths.table);
     paths.state_count = paths.heap_count = 0;
     paths.is_full = false;
 }
 
-bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) {
+bool rl_fewest_switches(uint8_t *choices, uint32_t *forced, uint32_t *switches) {
     if (!rl_reduces() || lab.step_count == 0 || lab.status == RL_CRASHES) return false;
     sort_steps();
     make_room();
@@ -248,9 +254,10 @@ bool rl_fewest_switches(uint8_t *choices, uint32_t *forced) {
         if (is_end(s)) {
             write_choices(index, choices);
             *forced = s->cost >> 16;
+            *switches = s->cost & 0xFFFF;
             return true;
         }
-        const bool is_best = paths.table[slot_of(&s->done, s->last)] == (int32_t)index;
+        const bool is_best = paths.table[s->slot] == index;
         if (is_best) reach_all_from(index);
     }
     return false;

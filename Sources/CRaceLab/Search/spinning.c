@@ -43,35 +43,11 @@ static size_t blocks_up_to(const thread *t, uintptr_t address) {
     return low;
 }
 
-enum { PART = 64, SEVERAL_BLOCKS = UINT32_MAX };
-
-/// Memory consists of parts of 64 bytes, and parts far from each other share a slot. A slot contains 0
-/// if there is no block in its parts, and the index plus one if there is a single block.
-static uint32_t *slot_of(thread *t, uintptr_t address) {
-    return &t->block_at[address / PART % SLOTS_OF_BLOCKS];
-}
-
-static void note_slots(thread *t, uint32_t index, uintptr_t start, size_t size) {
-    const size_t all = PART * SLOTS_OF_BLOCKS;
-    const uintptr_t end = start + (size < all ? size : all);
-    for (uintptr_t at = start - start % PART; at < end; at += PART) {
-        uint32_t *slot = slot_of(t, at);
-        *slot = *slot == 0 || *slot == index + 1 ? index + 1 : SEVERAL_BLOCKS;
-    }
-}
-
-/// Returns the block of a thread that contains an address, or NULL. It is called for each word on a
-/// stack, most of which point to no block.
-static block_of_memory *block_with(thread *t, uintptr_t address) {
-    const uint32_t slot = *slot_of(t, address);
-    if (slot == 0) return NULL;
-    size_t index = slot - 1;
-    if (slot == SEVERAL_BLOCKS) {
-        const size_t count = blocks_up_to(t, address);
-        if (count == 0) return NULL;
-        index = t->by_address[count - 1];
-    }
-    block_of_memory *b = &t->blocks[index];
+/// Returns the block of a thread that contains an address, or NULL.
+static block_of_memory *block_with(const thread *t, uintptr_t address) {
+    const size_t count = blocks_up_to(t, address);
+    if (count == 0) return NULL;
+    block_of_memory *b = &t->blocks[t->by_address[count - 1]];
     return address - b->start < b->size ? b : NULL;
 }
 
@@ -83,7 +59,6 @@ static void add_block(thread *t, uintptr_t start, size_t size) {
     uint32_t *place = t->by_address + blocks_up_to(t, start);
     memmove(place + 1, place, (size_t)(t->by_address + t->block_count - place) * sizeof *place);
     *place = (uint32_t)t->block_count;
-    note_slots(t, *place, start, size);
     t->blocks[t->block_count++] = (block_of_memory){start, size, 0, false};
 }
 
@@ -111,8 +86,50 @@ void rl_freed(const void *memory) {
 
 // MARK: - The state of a thread
 
+/// The number of words at the beginning of a `jmp_buf` that hold callee-saved registers. On arm64
+/// these are x19 to x30, the stack pointer (and a word of padding), and d8 to d15.
+#if defined(__aarch64__)
+#define SAVED_WORDS 22
+#else
+#define SAVED_WORDS 8
+#endif
+_Static_assert(SAVED_WORDS * sizeof(uint64_t) <= sizeof(jmp_buf), "they are all in it");
+
+/// The state of a thread now, or a copy of an earlier one.
 typedef struct {
     thread *thread;
+    const uint64_t *registers, *stack;
+    size_t stack_count;
+    size_t block_count;         // how many blocks it had allocated
+    const uint64_t *blocks;     // the copies of them, see `copy_blocks`; NULL: the state is that of now
+} state;
+
+static state state_now(thread *t, uintptr_t stack, jmp_buf *registers) {
+    memset(registers, 0, sizeof *registers);
+    (void)_setjmp(*registers);
+    const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
+    return (state){.thread = t, .registers = (const uint64_t *)registers, .stack = top,
+                   .stack_count = (size_t)((const uint64_t *)me->stack_base - top),
+                   .block_count = t->block_count};
+}
+
+static size_t words_of(const block_of_memory *b) {
+    return (b->size < MOST_BYTES ? b->size : MOST_BYTES) / sizeof(uint64_t);
+}
+
+/// Returns the contents of a block, or NULL if it is freed.
+static const uint64_t *contents_of(const state *s, size_t index) {
+    const block_of_memory *b = &s->thread->blocks[index];
+    if (!s->blocks) return b->is_freed ? NULL : (const uint64_t *)b->start;
+    const uint64_t *copy = s->blocks;
+    for (size_t k = 0; k < index; k++) copy += 1 + words_of(&s->thread->blocks[k]);
+    const bool is_freed = *copy;
+    return is_freed ? NULL : copy + 1;
+}
+
+/// A look at such a state.
+typedef struct {
+    const state *state;
     uint64_t hash, number;      // `number` marks the blocks that have been visited
     size_t recent;              // blocks from this one on are replaced by their age
     size_t blocks[MOST_BLOCKS]; // the reachable blocks
@@ -121,8 +138,8 @@ typedef struct {
 } look;
 
 static void reach(look *l, size_t index) {
-    block_of_memory *b = &l->thread->blocks[index];
-    if (b->is_freed || b->looked_at_in == l->number) return;
+    block_of_memory *b = &l->state->thread->blocks[index];
+    if (b->looked_at_in == l->number || !contents_of(l->state, index)) return;
     if (l->block_count == MOST_BLOCKS || b->size > MOST_BYTES) l->is_partial = true;
     if (l->block_count == MOST_BLOCKS) return;
     b->looked_at_in = l->number;
@@ -131,18 +148,19 @@ static void reach(look *l, size_t index) {
 
 /// The value of a word in the fingerprint: pointers to recent memory differ between iterations.
 static uint64_t seen_as(look *l, uint64_t word) {
-    thread *t = l->thread;
+    const thread *t = l->state->thread;
     const block_of_memory *b = block_with(t, word);
     if (!b) return word;
     const size_t index = (size_t)(b - t->blocks);
+    if (index >= l->state->block_count) return word;
     reach(l, index);
     if (index < l->recent) return word;
-    const uint64_t age = t->block_count - index - 1;
+    const uint64_t age = l->state->block_count - index - 1;
     return age << 40 ^ (word - b->start) ^ 0x8000000000000000ull;
 }
 
-// The two functions below process the whole stack at every read. Each is a single expression,
-// because a debug build keeps values in registers only within an expression.
+// The two functions below process a whole stack. Each is a single expression, because a debug build
+// keeps values in registers only within an expression.
 
 static bool may_point_to_a_block(uintptr_t low, uintptr_t span, const uint64_t *w) {
     return (w[0] - low < span) | (w[1] - low < span) | (w[2] - low < span) | (w[3] - low < span) |
@@ -159,27 +177,19 @@ static uint64_t mix_eight(uint64_t hash, const uint64_t *w) {
 }
 
 static void look_at_words(look *l, const uint64_t *words, size_t count) {
-    const uintptr_t low = l->thread->lowest, span = l->thread->highest - low;
+    const thread *t = l->state->thread;
+    const uintptr_t low = t->lowest, span = t->highest - low;
     for (size_t k = 0; k < count; k += 8) {
         const uint64_t *w = words + k;
         uint64_t eight[8] = {0};
         if (count - k < 8) w = memcpy(eight, w, (count - k) * sizeof *w);
-        if (l->thread->block_count > 0 && may_point_to_a_block(low, span, w)) {
+        if (t->block_count > 0 && may_point_to_a_block(low, span, w)) {
             for (size_t i = 0; i < 8; i++) eight[i] = w[i] - low < span ? seen_as(l, w[i]) : w[i];
             w = eight;
         }
         l->hash = mix_eight(l->hash, w);
     }
 }
-
-/// The number of words at the beginning of a `jmp_buf` that hold callee-saved registers. On arm64
-/// these are x19 to x30, the stack pointer (and a word of padding), and d8 to d15.
-#if defined(__aarch64__)
-#define SAVED_WORDS 22
-#else
-#define SAVED_WORDS 8
-#endif
-_Static_assert(SAVED_WORDS * sizeof(uint64_t) <= sizeof(jmp_buf), "they are all in it");
 
 static uint64_t next_number(void) {
     static uint64_t number;
@@ -188,21 +198,16 @@ static uint64_t next_number(void) {
 
 static void look_at_reachable_blocks(look *l) {
     for (size_t k = 0; k < l->block_count; k++) {
-        const block_of_memory *b = &l->thread->blocks[l->blocks[k]];
-        const size_t size = b->size < MOST_BYTES ? b->size : MOST_BYTES;
-        look_at_words(l, (const uint64_t *)b->start, size / sizeof(uint64_t));
+        const size_t index = l->blocks[k];
+        look_at_words(l, contents_of(l->state, index), words_of(&l->state->thread->blocks[index]));
     }
 }
 
 /// A hash of everything by which a thread could distinguish two iterations of a loop.
-static uint64_t fingerprint(thread *t, uintptr_t stack, size_t recent) {
-    look l = {.thread = t, .recent = recent, .number = next_number()};
-    jmp_buf registers;
-    memset(&registers, 0, sizeof registers);
-    (void)_setjmp(registers);
-    look_at_words(&l, (const uint64_t *)&registers, SAVED_WORDS);
-    const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
-    look_at_words(&l, top, (size_t)((const uint64_t *)me->stack_base - top));
+static uint64_t fingerprint(const state *s, size_t recent) {
+    look l = {.state = s, .recent = recent, .number = next_number()};
+    look_at_words(&l, s->registers, SAVED_WORDS);
+    look_at_words(&l, s->stack, s->stack_count);
     look_at_reachable_blocks(&l);
     return l.hash;
 }
@@ -219,7 +224,8 @@ static uintptr_t end_of_task(uintptr_t task) {
 /// The same for a task that is suspended. A task whose state is not known completely differs from
 /// all others.
 static uint64_t fingerprint_of_task(thread *t, size_t recent) {
-    look l = {.thread = t, .recent = recent, .number = next_number()};
+    const state s = {.thread = t, .block_count = t->block_count};
+    look l = {.state = &s, .recent = recent, .number = next_number()};
     const uintptr_t end = end_of_task(t->task);
     if (end - t->task > MOST_BYTES) return l.number;
     look_at_words(&l, (const uint64_t *)t->task, (end - t->task) / sizeof(uint64_t));
@@ -227,9 +233,60 @@ static uint64_t fingerprint_of_task(thread *t, size_t recent) {
     return l.is_partial ? l.number : l.hash;
 }
 
-static uint64_t state_of(thread *t, uintptr_t stack, size_t recent) {
-    if (!t->is_task) return fingerprint(t, stack, recent);
-    return t->kind == RL_YIELD ? fingerprint_of_task(t, recent) : 0;
+static uint64_t fingerprint_now(const state *s, size_t recent) {
+    const thread *t = s->thread;
+    if (!t->is_task) return fingerprint(s, recent);
+    return t->kind == RL_YIELD ? fingerprint_of_task(s->thread, recent) : 0;
+}
+
+// MARK: - Copies
+
+// Most places are visited once. So the first visit only copies the state of the thread, which takes
+// far less time than a fingerprint; the second visit takes the fingerprint of that copy.
+
+/// The maximum number of words in the copies of a thread. If there is no room, the first visit takes
+/// the fingerprint.
+enum { MOST_WORDS = 128 * 1024 };
+
+/// The copies of blocks follow one another, each after a word that says whether the block is freed.
+static void copy_blocks(uint64_t *copy, const thread *t) {
+    for (size_t k = 0; k < t->block_count; k++) {
+        const block_of_memory *b = &t->blocks[k];
+        *copy++ = b->is_freed;
+        if (!b->is_freed) memcpy(copy, (const void *)b->start, words_of(b) * sizeof *copy);
+        copy += words_of(b);
+    }
+}
+
+static size_t words_of_copy(const state *s) {
+    size_t count = SAVED_WORDS + s->stack_count + s->block_count;
+    for (size_t k = 0; k < s->block_count; k++) count += words_of(&s->thread->blocks[k]);
+    return count;
+}
+
+/// Copies a state, and notes in the visit where. Returns false if the copy would be too large.
+static bool copy_state(visit *v, const state *s) {
+    thread *t = s->thread;
+    if (s->block_count > MOST_BLOCKS) return false;
+    const size_t count = words_of_copy(s);
+    if (t->copied_count + count > MOST_WORDS) return false;
+    if (!t->copied) t->copied = rl_allocate(MOST_WORDS * sizeof *t->copied, "the copy of a state");
+    uint64_t *copy = t->copied + t->copied_count;
+    memcpy(copy, s->registers, SAVED_WORDS * sizeof *copy);
+    memcpy(copy + SAVED_WORDS, s->stack, s->stack_count * sizeof *copy);
+    copy_blocks(copy + SAVED_WORDS + s->stack_count, t);
+    v->copy = copy;
+    v->stack_count = s->stack_count;
+    t->copied_count += count;
+    return true;
+}
+
+static uint64_t fingerprint_of_visit(thread *t, const visit *v) {
+    if (!v->copy) return v->fingerprint;
+    const uint64_t *stack = v->copy + SAVED_WORDS;
+    const state s = {.thread = t, .registers = v->copy, .stack = stack, .stack_count = v->stack_count,
+                     .block_count = v->block_count, .blocks = stack + v->stack_count};
+    return fingerprint(&s, v->recent);
 }
 
 // MARK: - Iterations
@@ -282,28 +339,33 @@ static void note_change_for_yields(thread *t, const visit *changed) {
     }
 }
 
+static void note_first_visit(thread *t, uint8_t what, const state *s) {
+    MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
+    visit *v = &t->visits[t->visit_count++];
+    *v = (visit){.address = t->address, .pc = t->pc, .what = what, .recent = t->block_count,
+                 .block_count = t->block_count, .least_held = t->locks_held};
+    if (t->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
+}
+
 void rl_look_for_spinning(thread *t, uintptr_t stack) {
     if (is_way_of_task(t, t->kind)) return;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
         return;
     }
+    jmp_buf registers;
+    const state s = state_now(t, stack, &registers);
     // One library call may be several steps: an attempt, and then a wait.
     const uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
     const size_t at = find_visit(t, what);
     if (at == t->visit_count) {
         lab.looks_in_vain = false;
-        MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
-        t->visits[t->visit_count++] =
-            (visit){.address = t->address, .pc = t->pc, .what = what,
-                    .fingerprint = state_of(t, stack, t->block_count),
-                    .recent = t->block_count, .block_count = t->block_count,
-                    .least_held = t->locks_held};
-        return;
+        return note_first_visit(t, what, &s);
     }
     visit now = t->visits[at];
-    const uint64_t before = now.fingerprint;
-    now.fingerprint = state_of(t, stack, now.recent);
+    const uint64_t before = fingerprint_of_visit(t, &now);
+    now.fingerprint = fingerprint_now(&s, now.recent);
+    now.copy = NULL;
     const change seen = now.fingerprint == before ? change_since(t, at) : SOMETHING;
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     if (seen == SOMETHING) now.vain_rounds = 0;
@@ -358,6 +420,7 @@ void rl_holds_fewer(thread *t) {
 
 void rl_forget_visits(thread *t) {
     t->visit_count = 0;
+    t->copied_count = 0;
     t->is_vain = t->spinning = false;
 }
 

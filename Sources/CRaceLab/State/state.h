@@ -82,12 +82,12 @@ typedef struct {
     bool is_changed_for_good;   // … and not only by taking or releasing a lock
     uint32_t vain_rounds;       // iterations during which only such locks changed
     uint32_t least_held;        // the fewest locks that the thread has held since then
-    uint64_t fingerprint;       // of the thread's state
+    uint64_t fingerprint;       // of the thread's state, unless there is a copy of it
+    const uint64_t *copy;       // see spinning.c; NULL: none
+    size_t stack_count;         // how many words of the stack are in the copy
     size_t block_count;         // how many blocks it had allocated …
     size_t recent;              // … and how many at its previous visit
 } visit;
-
-enum { SLOTS_OF_BLOCKS = 1024 };
 
 /// A block of memory that a thread has allocated during the run.
 typedef struct {
@@ -177,9 +177,10 @@ typedef struct {
     uint32_t *by_address;       // the same, sorted by address
     size_t by_address_capacity;
     uintptr_t lowest, highest;  // the bounds of those blocks
-    uint32_t block_at[SLOTS_OF_BLOCKS];  // the block in each part of memory, see spinning.c
     visit *visits;
     size_t visit_count, visit_capacity;
+    uint64_t *copied;           // the copies of its state
+    size_t copied_count;
 
     // Of a task, see tasks.c.
     bool is_task;

@@ -30,15 +30,14 @@ final class Explorer {
         var size = RunSize.unlimited
         var schedule = Exploration.Schedule([])
         /// The smallest equivalent interleaving that was computed from one of those, but not run.
-        var computed: (size: RunSize, schedule: Exploration.Schedule)?
+        var computed: (size: RunSize, choices: [UInt8])?
         let firstSeen: Int
 
         init(firstSeen: Int) {
             self.firstSeen = firstSeen
         }
 
-        mutating func add(_ run: rl_run, _ other: (size: RunSize, schedule: Exploration.Schedule)?)
-        {
+        mutating func add(_ run: rl_run, _ other: (size: RunSize, choices: [UInt8])?) {
             count += 1
             if run.size < size { (size, schedule) = (run.size, run.schedule) }
             if let other, other.size < computed?.size ?? .unlimited { computed = other }
@@ -128,11 +127,12 @@ final class Explorer {
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to confirm
     /// that it does.
     private func schedule(of tally: Tally, showing cause: FindingKey) -> Exploration.Schedule {
-        guard inconclusive == nil, let computed = tally.computed, computed.size <= tally.size,
-            computed.schedule != tally.schedule
+        guard inconclusive == nil, let computed = tally.computed, computed.size <= tally.size
         else {
             return tally.schedule
         }
+        let schedule = Exploration.Schedule(choicesOfEngine: computed.choices)
+        guard schedule != tally.schedule else { return schedule }
         let counted = outcomes
         defer { outcomes = counted }
         var shows = false
@@ -140,8 +140,8 @@ final class Explorer {
             shows = run.status != RL_MISFIT && self.causes(of: run).contains(cause)
             return false
         }
-        _ = run(computed.schedule)
-        return shows ? computed.schedule : tally.schedule
+        _ = run(schedule)
+        return shows ? schedule : tally.schedule
     }
 
     /// Resets the tally before the engine starts over.

@@ -35,14 +35,12 @@ extension rl_run {
 
     /// Of the interleavings equivalent to this one, that is, which differ only in the order of
     /// independent steps, the one with the fewest context switches; `nil` if it is unknown.
-    var withFewestSwitches: (size: RunSize, schedule: Exploration.Schedule)? {
+    var withFewestSwitches: (size: RunSize, choices: [UInt8])? {
         var choices = [UInt8](repeating: 0, count: Int(step_count))
         var forced: UInt32 = 0
-        guard rl_fewest_switches(&choices, &forced) else { return nil }
-        let schedule = Exploration.Schedule(choicesOfEngine: choices)
-        let size = RunSize(
-            forced: forced, switches: UInt32(schedule.switches), steps: step_count)
-        return (size, schedule)
+        var switches: UInt32 = 0
+        guard rl_fewest_switches(&choices, &forced, &switches) else { return nil }
+        return (RunSize(forced: forced, switches: switches, steps: step_count), choices)
     }
 
     func accesses(of thread: Int) -> UInt32 {
