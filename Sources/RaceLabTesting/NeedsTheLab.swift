@@ -45,10 +45,11 @@ public struct LabTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         // A test and its suite can both have the trait.
         if Turns.isTaken { return try await function() }
-        await turns.take()
-        defer { turns.pass() }
-        try await Turns.$isTaken.withValue(true) {
-            try await withTaskExecutorPreference(turns) { try await function() }
+        // The turn is taken and passed there, too: the threads that all tasks share may be busy.
+        try await withTaskExecutorPreference(turns) {
+            await turns.take()
+            defer { turns.pass() }
+            try await Turns.$isTaken.withValue(true) { try await function() }
         }
     }
 }

@@ -118,8 +118,10 @@ import Testing
         return (text, (left.threads, right.threads))
     }
 
-    // MARK: Pipes and terminals
+}
 
+/// Colors and widths of what the commands print.
+@Suite(.needsTheLabElsewhere) struct TerminalTests {
     /// Commands that print tables, and a wrong answer.
     private static let commands = [
         ["show", "R01", "--stage", "1"], ["compare", "Stage1Naive", "Stage3ThreadSafe", "R01"],
