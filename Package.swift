@@ -109,29 +109,25 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v5)],
             linkerSettings: [.unsafeFlags(["-sanitize=thread"], .when(configuration: .debug))]),
 
-        // The tests: each subject against the catalogue, then the operators, then the lab itself.
+        // The tests of the promises: each subject against the catalogue, and the operators.
         .testTarget(
             name: "SubjectTests",
-            dependencies: ["FieldGuide", "RaceLab", "SharedSuite", "Stage1Naive", "RaceLabTesting"]),
-        .testTarget(
-            name: "PromiseOperatorsTests",
-            dependencies: ["PromiseOperators", "RaceLab", "RaceLabTesting", "SharedSuite"],
+            dependencies: [
+                "FieldGuide", "PromiseOperators", "RaceLab", "RaceLabTesting", "SharedSuite",
+                "Stage1Naive",
+            ],
             swiftSettings: visibleAtomics),
         .testTarget(
             name: "ExerciseTests",
             dependencies: ["Graders", "RaceLabTesting", "SharedSuite", "promise-lab"],
             exclude: ["WrongAnswers"]),
-        // The page, in a browser where one is installed.
-        .testTarget(
-            name: "PageTests",
-            dependencies: ["LabPage", "RaceLab", "SharedSuite", "RaceLabTesting", "promise-lab"],
-            swiftSettings: visibleAtomics),
-        // The documents and the output of the command.
+        // What people read: the documents, the output of the command, and the page, in a browser
+        // where one is installed.
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "Graders", "HTTPExample", "RaceLab", "SharedSuite", "RaceLabTesting", "promise-lab",
-                "tutorial",
+                "Graders", "HTTPExample", "LabPage", "RaceLab", "RaceLabTesting", "SharedSuite",
+                "promise-lab", "tutorial",
             ],
             swiftSettings: visibleAtomics),
         .testTarget(

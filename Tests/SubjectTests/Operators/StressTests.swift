@@ -27,7 +27,7 @@ struct Stage3StressTests {
             }
         }
         #expect(heard.load(ordering: .relaxed) == Self.rounds * 4, "each handler, each once")
-        #expect(blind.load(ordering: .relaxed) == 0, "who has settled it sees that it is settled")
+        #expect(blind.load(ordering: .relaxed) == 0, "after `fulfill` the promise is settled")
     }
 
     @Test("freeing the resolver while others register")

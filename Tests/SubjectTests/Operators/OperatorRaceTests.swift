@@ -57,8 +57,8 @@ enum OperatorScenarios {
         scenario.thread("top") { top.cancel() }
         scenario.thread("left") { left.cancel() }
         scenario.check {
-            try Scenario.require(right.token.isCancelled, "the right one has not heard of it")
-            try Scenario.require(bottom.token.isCancelled, "the bottom has not heard of it")
+            try Scenario.require(right.token.isCancelled, "the right one is not cancelled")
+            try Scenario.require(bottom.token.isCancelled, "the bottom is not cancelled")
             try Scenario.require(calls.entries == ["cancelled"], "called: \(calls.entries)")
         }
     }
