@@ -131,11 +131,11 @@ static bool carry_out(int index, thread *t, uint32_t step) {
 
 void rl_look_for_loop(thread *t, uintptr_t stack) {
     rl_look_for_spinning(t, stack);
-    if (!t->spinning || !t->missed) return;
-    // The attempt came before a release that has now happened. That counts as a change.
+    if (!t->spinning || t->is_vain || !t->missed) return;
+    // The attempt came before a release that has now happened.
     rl_is_released(t->missed, false);
     t->missed = NULL;
-    rl_forget_visits(t);
+    rl_has_missed_release(t);
 }
 
 static uint32_t point(rl_kind kind, const void *address, rl_place place, bool timed) {

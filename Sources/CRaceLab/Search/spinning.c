@@ -424,6 +424,11 @@ void rl_forget_visits(thread *t) {
     t->is_vain = t->spinning = false;
 }
 
+void rl_has_missed_release(thread *t) {
+    for (size_t k = 0; k < t->visit_count; k++) t->visits[k].is_changed = true;
+    t->spinning = false;
+}
+
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting) {
     for (size_t k = 0; k < t->visit_count; k++) {
         visit *v = &t->visits[k];

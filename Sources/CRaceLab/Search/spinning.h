@@ -15,6 +15,8 @@ void rl_look_for_spinning(thread *t, uintptr_t stack);
 bool rl_is_progress(const thread *t, uint8_t kind);
 /// Forgets the visits of a thread, so that it does not count as spinning.
 void rl_forget_visits(thread *t);
+/// The thread has missed the release of a lock, which counts as a change of the lock.
+void rl_has_missed_release(thread *t);
 /// Another thread has changed the value at an address. `is_lasting`: it did more than take a lock.
 void rl_change_for(thread *t, uintptr_t address, bool is_lasting);
 /// The thread has released a lock.
