@@ -13,24 +13,31 @@ extension Trait where Self == LabTrait {
     ///
     /// Explorations of one process run one after the other in any case. Without the trait, a test
     /// that explores or waits for its turn blocks a thread that could run other tests.
-    public static var needsTheLab: Self { LabTrait(turns: .one) }
+    public static var needsTheLab: Self { LabTrait(turns: .one, explores: true) }
 
     /// The same for a test that explores in a process of its own, and waits for that process.
-    package static var needsTheLabElsewhere: Self { LabTrait(turns: .oneForEachProcessor) }
+    package static var needsTheLabElsewhere: Self {
+        LabTrait(turns: .oneForEachProcessor, explores: true)
+    }
+
+    /// Such turns for a test that waits for processes of another kind.
+    package static var waitsForProcesses: Self {
+        LabTrait(turns: .oneForEachProcessor, explores: false)
+    }
 }
 
 /// The trait of tests that explore, see ``Testing/Trait/needsTheLab``.
 public struct LabTrait: TestTrait, SuiteTrait, TestScoping {
     fileprivate let turns: Turns
-    private let condition = ConditionTrait.enabled(
-        if: Exploration.unavailable == nil, Comment(rawValue: Exploration.unavailable ?? ""))
+    fileprivate let explores: Bool
 
     /// Always true: the trait of a suite also applies to the tests in it.
     public var isRecursive: Bool { true }
 
     /// Skips the test where the lab cannot work.
     public func prepare(for test: Test) async throws {
-        try await condition.prepare(for: test)
+        guard explores, let why = Exploration.unavailable else { return }
+        try await ConditionTrait.disabled(Comment(rawValue: why)).prepare(for: test)
     }
 
     /// The trait itself for a test case, which takes a turn; `nil` for a test as a whole.

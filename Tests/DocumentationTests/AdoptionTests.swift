@@ -1,5 +1,5 @@
 import Foundation
-import RaceLab
+import RaceLabTesting
 import SharedSuite
 import Testing
 
@@ -10,7 +10,7 @@ import Testing
     .enabled(
         if: ProcessInfo.processInfo.environment["REQUIRE_ADOPTION"] != nil,
         "it is built for minutes: set REQUIRE_ADOPTION"),
-    .enabled(if: Exploration.unavailable == nil, "the lab cannot work here"))
+    .needsTheLabElsewhere)
 struct AdoptionTests {
     private static let folder = "Tests/Adoption"
     private static let found = [

@@ -1,8 +1,9 @@
 import Foundation
+import RaceLabTesting
 import SharedSuite
 import Testing
 
-@Suite("The same code on every stage")
+@Suite("The same code on every stage", .waitsForProcesses)
 struct SameCodeTests {
     @Test(
         "a stage that is copied out compiles and runs with this code",

@@ -1,11 +1,12 @@
 import Foundation
+import RaceLabTesting
 import SharedSuite
 import Testing
 
 /// Compares the pictures of the documents with those that the page draws. To write them again, run
 /// these tests with `WRITE_PICTURES=1`.
 @Suite(
-    .serialized,
+    .serialized, .waitsForProcesses,
     .enabled(
         if: Browser.missing == nil || Browser.isRequired,
         "the pictures are drawn in a browser: \(Browser.missing ?? "")"))
