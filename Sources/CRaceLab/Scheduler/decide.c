@@ -32,13 +32,8 @@ static bool can_stop_waiting(const thread *t) {
     return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
 }
 
-static bool could_time_out(const thread *t) {
-    return can_stop_waiting(t) && rl_gives(RL_LIBERTY_TIME_OUTS);
-}
-
 static bool could_be_spurious(const thread *t) {
-    return t->started && !t->finished && !t->spinning && t->asleep && rl_is_available(t) &&
-           rl_gives(RL_LIBERTY_SPURIOUS);
+    return t->started && !t->finished && !t->spinning && t->asleep && rl_is_available(t);
 }
 
 static rl_thread_set those_who(bool (*can)(const thread *)) {
@@ -66,9 +61,11 @@ static bool is_attempt_that_can_be_early(const thread *t) {
     return can_be_early(t, &holder);
 }
 
-static bool could_come_later(const thread *t) {
+static bool could_all_come_later(rl_thread_set enabled) {
     int8_t sender;
-    return rl_can_go(t) && rl_could_come_later(t, &sender);
+    for (int i = 0; i < lab.thread_count; i++)
+        if (has(enabled, i) && !rl_could_come_later(&lab.threads[i], &sender)) return false;
+    return true;
 }
 
 static situation look_at_threads(void) {
@@ -83,12 +80,12 @@ static situation look_at_threads(void) {
         now.is_barrier = true;
     } else {
         could->early = those_who(is_attempt_that_can_be_early) & could->enabled;
-        could->time_out = those_who(could_time_out);
-        could->spurious = those_who(could_be_spurious);
+        if (rl_gives(RL_LIBERTY_TIME_OUTS)) could->time_out = those_who(can_stop_waiting);
+        if (rl_gives(RL_LIBERTY_SPURIOUS)) could->spurious = those_who(could_be_spurious);
         // While another thread is enabled, the search tries a wait for a queue both before and
         // after work that is sent to the queue. If all enabled threads wait like this, they may
         // have arrived after that work; then none of them is enabled.
-        now.is_barrier = could->enabled == those_who(could_come_later);
+        now.is_barrier = could_all_come_later(could->enabled);
         if (now.is_barrier) could->early |= could->enabled;
     }
     return now;
