@@ -7,7 +7,7 @@ import Testing
 
 /// The page in a real browser.
 @Suite(
-    .serialized,
+    .serialized, .sharesBrowser,
     .enabled(
         if: Browser.missing == nil || Browser.isRequired,
         "the page is tested in a browser: \(Browser.missing ?? "")"))

@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import Testing
 
 /// A headless browser, driven over the WebDriver protocol (https://www.w3.org/TR/webdriver2).
 final class Browser: Sendable {
@@ -27,19 +29,36 @@ final class Browser: Sendable {
         let description: String
     }
 
-    /// Starts a browser, and ends it after `use` has returned.
+    /// Runs `use` with a browser that shows nothing. One without arguments is used again by the
+    /// next test of the suite, see ``SharedBrowser``.
     static func run(
         arguments: [String] = [], _ use: (Browser) async throws -> Void
     ) async throws {
         if let missing { throw Failure(description: missing) }
-        let browser = try await Browser(arguments)
+        let idle = arguments.isEmpty ? SharedBrowser.current?.take() : nil
+        let browser = if let idle { idle } else { try await Browser(arguments) }
         do {
             try await use(browser)
+            guard arguments.isEmpty, let shared = SharedBrowser.current else {
+                return await browser.end()
+            }
+            try await browser.closeTab()
+            await shared.put(browser)?.end()
         } catch {
             await browser.end()
             throw error
         }
-        await browser.end()
+    }
+
+    /// Replaces the tab by a new one, in which nothing is emulated, and empties the logs.
+    private func closeTab() async throws {
+        let answer = try await post("window/new", ["type": "tab"])
+        guard let tab = (answer as? [String: Any])?["handle"] as? String else {
+            throw Failure(description: "no tab: \(answer)")
+        }
+        _ = try await Browser.send("DELETE", port, "\(session)/window", nil)
+        _ = try await post("window", ["handle": tab])
+        for type in ["browser", "performance"] { _ = try await log(type) }
     }
 
     private init(_ arguments: [String]) async throws {
@@ -104,7 +123,7 @@ final class Browser: Sendable {
         }
     }
 
-    private func end() async {
+    fileprivate func end() async {
         _ = try? await Browser.send("DELETE", port, session, nil)
         Browser.end(driver, folder)
     }
@@ -248,5 +267,45 @@ final class Browser: Sendable {
             throw Failure(description: "\(error): \(value["message"] ?? "")")
         }
         return value
+    }
+}
+
+extension Trait where Self == SharedBrowser {
+    /// The tests of a suite use one browser, one after the other.
+    static var sharesBrowser: Self { SharedBrowser() }
+}
+
+/// The browser that the tests of a suite share. It ends with the suite.
+struct SharedBrowser: SuiteTrait, TestScoping {
+    final class Idle: Sendable {
+        private let browser = Mutex<Browser?>(nil)
+
+        /// Returns the browser if no test uses it.
+        func take() -> Browser? { put(nil) }
+
+        /// Returns the browser that was idle before.
+        @discardableResult
+        func put(_ browser: Browser?) -> Browser? {
+            self.browser.withLock { idle in
+                defer { idle = browser }
+                return idle
+            }
+        }
+    }
+
+    @TaskLocal static var current: Idle?
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?,
+        performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let idle = Idle()
+        do {
+            try await SharedBrowser.$current.withValue(idle) { try await function() }
+        } catch {
+            await idle.take()?.end()
+            throw error
+        }
+        await idle.take()?.end()
     }
 }
