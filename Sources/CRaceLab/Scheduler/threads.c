@@ -30,7 +30,7 @@ void rl_make_thread(int index) {
     t->last_step = -1;
     t->accesses = 0;
     rl_forget_visits(t);
-    t->block_count = 0;
+    t->block_count = t->block_words = 0;
     t->has_looked = false;
     t->told_in = UINT32_MAX;
     t->locks_held = 0;

@@ -59,7 +59,9 @@ static void add_block(thread *t, uintptr_t start, size_t size) {
     uint32_t *place = t->by_address + blocks_up_to(t, start);
     memmove(place + 1, place, (size_t)(t->by_address + t->block_count - place) * sizeof *place);
     *place = (uint32_t)t->block_count;
-    t->blocks[t->block_count++] = (block_of_memory){start, size, 0, false};
+    const size_t words = (size < MOST_BYTES ? size : MOST_BYTES) / sizeof(uint64_t);
+    t->blocks[t->block_count++] = (block_of_memory){.start = start, .size = size, .words = words};
+    t->block_words += words;
 }
 
 void rl_allocated(void *memory, size_t size) {
@@ -113,16 +115,12 @@ static state state_now(thread *t, uintptr_t stack, jmp_buf *registers) {
                    .block_count = t->block_count};
 }
 
-static size_t words_of(const block_of_memory *b) {
-    return (b->size < MOST_BYTES ? b->size : MOST_BYTES) / sizeof(uint64_t);
-}
-
 /// Returns the contents of a block, or NULL if it is freed.
 static const uint64_t *contents_of(const state *s, size_t index) {
     const block_of_memory *b = &s->thread->blocks[index];
     if (!s->blocks) return b->is_freed ? NULL : (const uint64_t *)b->start;
     const uint64_t *copy = s->blocks;
-    for (size_t k = 0; k < index; k++) copy += 1 + words_of(&s->thread->blocks[k]);
+    for (size_t k = 0; k < index; k++) copy += 1 + s->thread->blocks[k].words;
     const bool is_freed = *copy;
     return is_freed ? NULL : copy + 1;
 }
@@ -199,7 +197,7 @@ static uint64_t next_number(void) {
 static void look_at_reachable_blocks(look *l) {
     for (size_t k = 0; k < l->block_count; k++) {
         const size_t index = l->blocks[k];
-        look_at_words(l, contents_of(l->state, index), words_of(&l->state->thread->blocks[index]));
+        look_at_words(l, contents_of(l->state, index), l->state->thread->blocks[index].words);
     }
 }
 
@@ -253,22 +251,16 @@ static void copy_blocks(uint64_t *copy, const thread *t) {
     for (size_t k = 0; k < t->block_count; k++) {
         const block_of_memory *b = &t->blocks[k];
         *copy++ = b->is_freed;
-        if (!b->is_freed) memcpy(copy, (const void *)b->start, words_of(b) * sizeof *copy);
-        copy += words_of(b);
+        if (!b->is_freed) memcpy(copy, (const void *)b->start, b->words * sizeof *copy);
+        copy += b->words;
     }
-}
-
-static size_t words_of_copy(const state *s) {
-    size_t count = SAVED_WORDS + s->stack_count + s->block_count;
-    for (size_t k = 0; k < s->block_count; k++) count += words_of(&s->thread->blocks[k]);
-    return count;
 }
 
 /// Copies a state, and notes in the visit where. Returns false if the copy would be too large.
 static bool copy_state(visit *v, const state *s) {
     thread *t = s->thread;
     if (s->block_count > MOST_BLOCKS) return false;
-    const size_t count = words_of_copy(s);
+    const size_t count = SAVED_WORDS + s->stack_count + t->block_count + t->block_words;
     if (t->copied_count + count > MOST_WORDS) return false;
     if (!t->copied) t->copied = rl_allocate(MOST_WORDS * sizeof *t->copied, "the copy of a state");
     uint64_t *copy = t->copied + t->copied_count;

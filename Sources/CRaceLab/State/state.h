@@ -93,6 +93,7 @@ typedef struct {
 typedef struct {
     uintptr_t start;
     size_t size;
+    size_t words;               // how many of its words are looked at
     uint64_t looked_at_in;      // number of the last fingerprint that includes it
     bool is_freed;
 } block_of_memory;
@@ -174,6 +175,7 @@ typedef struct {
     size_t round;               // how many of the last visits belong to the spinning loop
     block_of_memory *blocks;
     size_t block_count, block_capacity;
+    size_t block_words;         // of all blocks
     uint32_t *by_address;       // the same, sorted by address
     size_t by_address_capacity;
     uintptr_t lowest, highest;  // the bounds of those blocks

@@ -20,7 +20,7 @@ enum FindingKey: Hashable, Sendable {
     /// Every overlapping modification is also a data race. Returns it as one if data races count as
     /// failures and overlaps do not.
     func counted(by kinds: Set<Exploration.Finding.Kind>) -> FindingKey {
-        guard kind == .overlap, kinds.isDisjoint(with: [.overlap]), kinds.contains(.dataRace)
+        guard kind == .overlap, !kinds.contains(.overlap), kinds.contains(.dataRace)
         else { return self }
         switch self {
         case .said(_, let reason): return .said(.dataRace, reason)
