@@ -20,7 +20,7 @@ extension Trait where Self == LabTrait {
         LabTrait(turns: .oneForEachProcessor, explores: true)
     }
 
-    /// Such turns for a test that waits for processes of another kind.
+    /// The same turns, for a test that waits for other processes, and does not need the lab.
     package static var waitsForProcesses: Self {
         LabTrait(turns: .oneForEachProcessor, explores: false)
     }
@@ -52,7 +52,8 @@ public struct LabTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         // A test and its suite can both have the trait.
         if Turns.isTaken { return try await function() }
-        // The turn is taken and passed there, too: the threads that all tasks share may be busy.
+        // The turn is taken and passed on the threads of `turns`, too, because those that all tasks
+        // share may be busy.
         try await withTaskExecutorPreference(turns) {
             await turns.take()
             defer { turns.pass() }

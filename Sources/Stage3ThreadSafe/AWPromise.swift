@@ -269,8 +269,8 @@ final class CallbackQueue {
 
     private var waiting: [Callback] = []
 
-    /// Adds `callback` to `queue`. Without one, calls it now, and then every
-    /// callback that was added meanwhile, in order.
+    /// Adds `callback` to `queue`. If that is `nil`, calls `callback` now, and
+    /// then every callback that was added meanwhile, in order.
     static func run(on queue: CallbackQueue?, _ callback: @escaping Callback) {
         if let queue { return queue.waiting.append(callback) }
         let queue = CallbackQueue()

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPExample
+import SharedSuite
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -56,12 +57,7 @@ struct HTTPExampleTests {
     private func events(
         _ example: Episode.Case, on stage: Episode.Stage
     ) async throws -> [Episode.Event] {
-        let episode = try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread {
-                continuation.resume(
-                    with: Result { try Episode.run(example, on: stage, patience: 1) })
-            }
-        }
+        let episode = try await onOwnThread { try Episode.run(example, on: stage, patience: 1) }
         return try #require(episode, "it has not come to an end in a minute").events
     }
 }

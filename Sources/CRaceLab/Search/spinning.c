@@ -221,12 +221,11 @@ static uintptr_t end_of_task(uintptr_t task) {
 
 /// The same for a task that is suspended. A task whose state is not known completely differs from
 /// all others.
-static uint64_t fingerprint_of_task(thread *t, size_t recent) {
-    const state s = {.thread = t, .block_count = t->block_count};
-    look l = {.state = &s, .recent = recent, .number = next_number()};
-    const uintptr_t end = end_of_task(t->task);
-    if (end - t->task > MOST_BYTES) return l.number;
-    look_at_words(&l, (const uint64_t *)t->task, (end - t->task) / sizeof(uint64_t));
+static uint64_t fingerprint_of_task(const state *s, size_t recent) {
+    look l = {.state = s, .recent = recent, .number = next_number()};
+    const uintptr_t task = s->thread->task, end = end_of_task(task);
+    if (end - task > MOST_BYTES) return l.number;
+    look_at_words(&l, (const uint64_t *)task, (end - task) / sizeof(uint64_t));
     look_at_reachable_blocks(&l);
     return l.is_partial ? l.number : l.hash;
 }
@@ -234,7 +233,7 @@ static uint64_t fingerprint_of_task(thread *t, size_t recent) {
 static uint64_t fingerprint_now(const state *s, size_t recent) {
     const thread *t = s->thread;
     if (!t->is_task) return fingerprint(s, recent);
-    return t->kind == RL_YIELD ? fingerprint_of_task(s->thread, recent) : 0;
+    return t->kind == RL_YIELD ? fingerprint_of_task(s, recent) : 0;
 }
 
 // MARK: - Copies

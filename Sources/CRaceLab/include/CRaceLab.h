@@ -253,7 +253,7 @@ void rl_release_explorations(void);
 /// For use in `finished`: writes the choices of an equivalent interleaving (one that differs from
 /// this run only in the order of independent steps) with the fewest preemptions and, among those,
 /// the fewest context switches. `choices` must have room for as many choices as the run has steps.
-/// Returns false if the interleaving is not known.
+/// Writes both numbers, too. Returns false if the interleaving is not known.
 bool rl_fewest_switches(uint8_t *choices, uint32_t *forced_switches, uint32_t *switches);
 
 /// Between these calls, the accesses of the calling thread are steps. Calls nest.

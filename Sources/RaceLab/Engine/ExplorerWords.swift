@@ -75,11 +75,10 @@ extension rl_run {
 }
 
 /// Each misuse in the run so far, as a sentence.
-func misuses(names: @autoclosure () -> [String]) -> [String] {
+func misuses(names: [String]) -> [String] {
     var count = 0
     guard let first = rl_misuses(&count), count > 0 else { return [] }
     let misuses = Array(UnsafeBufferPointer(start: first, count: count))
-    let names = names()
     let sites = Symbols.sites(of: misuses.map { UInt($0.pc) }.filter { $0 != 0 })
     return misuses.map { misuse in
         let place = misuse.pc == 0 ? "" : " at \(Exploration.Site.name(sites[UInt(misuse.pc)]))"

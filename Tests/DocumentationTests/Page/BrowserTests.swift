@@ -16,20 +16,11 @@ struct BrowserTests {
     private static let page = Task {
         let file = Commands.products.appending(path: "page of the tests.html")
         let ids = Catalogue.races.map(\.id).joined(separator: ",")
-        let result = try await outsideOfTasks {
+        let result = try await onOwnThread {
             try Commands.promiseLab(["page", "--only", ids, "--output", file.path])
         }
         guard result.status == 0 else { throw Browser.Failure(description: result.errors) }
         return file.absoluteString
-    }
-
-    /// Does work that would block one of the threads that all tasks share.
-    private static func outsideOfTasks<Value: Sendable>(
-        _ work: @escaping @Sendable () throws -> Value
-    ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread.detachNewThread { continuation.resume(with: Result { try work() }) }
-        }
     }
 
     /// Opens the page in a browser, and afterwards checks that it has logged and fetched nothing.

@@ -1,5 +1,5 @@
-import Dispatch
 import Foundation
+import SharedSuite
 
 /// The part of HTTP that a WebDriver needs: one request to this machine, and one response with a
 /// length. (URLSession for Linux rejects the responses of chromedriver.)
@@ -9,14 +9,7 @@ enum HTTP {
     }
 
     static func send(_ method: String, port: Int, path: String, body: Data) async throws -> Data {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(
-                    with: Result {
-                        try exchange(method, port: port, path: path, body: body)
-                    })
-            }
-        }
+        try await onOwnThread { try exchange(method, port: port, path: path, body: body) }
     }
 
     private static func exchange(

@@ -17,13 +17,7 @@ enum LimitScenarios {
 
     /// The thread that settles first starts the third promise, which is already fulfilled.
     static func threeFulfilled(_ scenario: Scenario) {
-        let started = Scenario.Log<Int>()
-        let (pairs, work) = twoPending(and: [.fulfilled(30)])
-        let ends = ends(
-            of: AWPromise.all(0..<3, limit: limit, on: here) { index in
-                started.append(index)
-                return work[index]
-            })
+        let (pairs, started, ends) = startThree()
         scenario.thread("first") { pairs[0].resolver.fulfill(10) }
         scenario.thread("second") { pairs[1].resolver.fulfill(20) }
         scenario.check {
@@ -59,13 +53,7 @@ enum LimitScenarios {
 
     /// Whether the third is started depends on the order of the threads. The error must arrive.
     static func oneRejected(_ scenario: Scenario) {
-        let started = Scenario.Log<Int>()
-        let (pairs, work) = twoPending(and: [.fulfilled(30)])
-        let ends = ends(
-            of: AWPromise.all(0..<3, limit: limit, on: here) { index in
-                started.append(index)
-                return work[index]
-            })
+        let (pairs, started, ends) = startThree()
         scenario.thread("first") { pairs[0].resolver.fulfill(10) }
         scenario.thread("second") { pairs[1].resolver.reject(Trouble.here) }
         scenario.check {
@@ -74,23 +62,19 @@ enum LimitScenarios {
         scenario.outcome { "started: \(started.entries)" }
     }
 
-    private static func twoPending(
-        and more: [AWPromise<Int>]
-    ) -> (pairs: [(promise: AWPromise<Int>, resolver: Resolver<Int>)], work: [AWPromise<Int>]) {
+    /// The first two are pending, the third is fulfilled.
+    private static func startThree() -> (
+        pairs: [(promise: AWPromise<Int>, resolver: Resolver<Int>)], started: Scenario.Log<Int>,
+        ends: Scenario.Log<String>
+    ) {
+        let started = Scenario.Log<Int>()
         let pairs = (0..<2).map { _ in AWPromise<Int>.pending() }
-        return (pairs, pairs.map(\.promise) + more)
-    }
-
-    /// The outcomes that the observer of a promise receives.
-    private static func ends(of promise: AWPromise<[Int]>) -> Scenario.Log<String> {
-        let ends = Scenario.Log<String>()
-        promise.observe(on: here) { outcome in
-            switch outcome {
-            case .success(let values): ends.append("fulfilled \(values)")
-            case .failure(let error): ends.append("rejected \(error)")
-            }
+        let work = pairs.map(\.promise) + [.fulfilled(30)]
+        let all = AWPromise.all(0..<3, limit: limit, on: here) { index in
+            started.append(index)
+            return work[index]
         }
-        return ends
+        return (pairs, started, ends(of: all))
     }
 
     /// Checks that all four are started in order, and never more than two are in flight.

@@ -71,17 +71,6 @@ enum OperatorScenarios {
         scenario.check { try Scenario.require(values.entries == [1], "values: \(values.entries)") }
     }
 
-    private static func ends(of promise: AWPromise<Int>) -> Scenario.Log<String> {
-        let ends = Scenario.Log<String>()
-        promise.observe(on: here) { outcome in
-            switch outcome {
-            case .success(let value): ends.append("fulfilled \(value)")
-            case .failure(let error): ends.append("rejected \(error)")
-            }
-        }
-        return ends
-    }
-
     private static func requireOneEnd(_ ends: Scenario.Log<String>, _ clock: ManualClock) throws {
         try Scenario.require(ends.entries.count == 1, "ends: \(ends.entries)")
         try Scenario.require(clock.waiting == 0, "a timer is left behind")

@@ -31,16 +31,16 @@ func words(_ error: (any Error)?) -> String {
     error.map { "\($0)" } ?? "no error"
 }
 
-/// Runs `body` on a separate thread, and returns its result: code that blocks must not run on a
-/// thread of the concurrency pool.
-func onOwnThread<Answer: Sendable>(
-    _ body: @escaping @Sendable () throws -> Answer
-) async throws -> Answer {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.detachNewThread {
-            continuation.resume(with: Result { try body() })
+/// The outcomes that the observer of a promise receives.
+func ends<Value>(of promise: AWPromise<Value>) -> Scenario.Log<String> {
+    let ends = Scenario.Log<String>()
+    promise.observe(on: here) { outcome in
+        switch outcome {
+        case .success(let value): ends.append("fulfilled \(value)")
+        case .failure(let error): ends.append("rejected \(error)")
         }
     }
+    return ends
 }
 
 /// Explores a scenario, and expects that it survives and has more than one interleaving.

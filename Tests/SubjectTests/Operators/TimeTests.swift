@@ -1,6 +1,7 @@
 import Foundation
 import PromiseOperators
 import RaceLab
+import SharedSuite
 import Testing
 
 @Suite("Time")

@@ -1,6 +1,7 @@
 import Dispatch
 import PromiseOperators
 import RaceLab
+import SharedSuite
 import Synchronization
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import PromiseOperators
 import RaceLab
 import RaceLabTesting
+import SharedSuite
 import Testing
 
 @Suite("Waiting")
