@@ -114,7 +114,7 @@ let package = Package(
             name: "SubjectTests",
             dependencies: [
                 "FieldGuide", "PromiseOperators", "RaceLab", "RaceLabTesting", "SharedSuite",
-                "Stage1Naive",
+                "Stage1Naive", "promise-lab",
             ],
             swiftSettings: visibleAtomics),
         .testTarget(

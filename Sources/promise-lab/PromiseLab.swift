@@ -6,14 +6,7 @@ import SharedSuite
 @main
 enum PromiseLab {
     static func main() {
-        if let executable = Bundle.main.executableURL {
-            ChildRun.command = (
-                executable,
-                { part, subject in
-                    ["run-part", part] + subject.option.split(separator: " ").map(String.init)
-                }
-            )
-        }
+        ChildRun.program = Bundle.main.executableURL
         // Piping the output to `head` is not an error.
         signal(SIGPIPE, SIG_DFL)
         do {

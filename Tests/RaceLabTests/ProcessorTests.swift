@@ -11,14 +11,16 @@
             get {
                 var bits = none
                 _ = call("sched_getaffinity", &bits)
-                return Set((0..<1024).filter { bits[$0 / 64] >> ($0 % 64) & 1 == 1 })
+                return Set((0..<1024).filter { bits[$0 / 64] & bit(of: $0) != 0 })
             }
             set {
                 var bits = none
-                for processor in newValue { bits[processor / 64] |= 1 << (processor % 64) }
+                for processor in newValue { bits[processor / 64] |= bit(of: processor) }
                 #expect(call("sched_setaffinity", &bits) == 0)
             }
         }
+
+        private static func bit(of processor: Int) -> UInt64 { 1 << UInt64(processor % 64) }
 
         private static let none = [UInt64](repeating: 0, count: 16)
 

@@ -4,33 +4,35 @@ import Synchronization
 
 /// Runs, in a child process, a hazard that can crash.
 public enum ChildRun {
-    /// The command that starts the child process and calls ``runInThisProcess(_:on:)``. Set it
-    /// before such a hazard runs.
-    public static var command:
-        (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
-    {
+    /// The program `promise-lab`, which runs a part in a process of its own. Set it before such a
+    /// hazard runs.
+    public static var program: URL? {
         get { stored.withLock { $0 } }
         set { stored.withLock { $0 = newValue } }
     }
 
-    private static let stored = Mutex<
-        (executable: URL, arguments: @Sendable (String, Subject) -> [String])?
-    >(nil)
+    private static let stored = Mutex<URL?>(nil)
 
     private static let marker = "verdict of this part: "
 
     /// Starts a process for each part, all of them concurrently.
-    static func run(_ parts: [LongChain], on subject: Subject) -> Verdict {
-        guard let command else {
-            return .unknown("it needs another process, and `ChildRun.command` is not set")
+    package static func run(
+        _ parts: [LongChain], on subject: Subject, links: Int = LongChain.links
+    ) -> Verdict {
+        guard let program else {
+            return .unknown("it needs another process, and `ChildRun.program` is not set")
         }
         let started = parts.map { part -> (Process, Pipe)? in
             let process = Process()
-            process.executableURL = command.executable
-            process.arguments = command.arguments(part.rawValue, subject)
+            process.executableURL = program
+            process.arguments =
+                ["run-part", part.rawValue]
+                + subject.option.split(separator: " ").map(String.init)
             // A stack overflow is an expected result, and needs no crash report.
             process.environment = ProcessInfo.processInfo.environment
-                .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+                .merging([
+                    "SWIFT_BACKTRACE": "enable=no", LongChain.variableForLinks: "\(links)",
+                ]) { $1 }
             let pipe = Pipe()
             process.standardError = pipe
             process.standardOutput = FileHandle.nullDevice
@@ -39,7 +41,7 @@ public enum ChildRun {
         }
         let said = zip(parts, started).map { part, started in
             guard let (process, pipe) = started else {
-                return (part: part, said: "could not start \(command.executable.path)")
+                return (part: part, said: "could not start \(program.path)")
             }
             let data = pipe.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
@@ -49,7 +51,7 @@ public enum ChildRun {
     }
 
     /// The combined verdict of the parts, from the standard error of each process.
-    public static func verdict(of parts: [(part: LongChain, said: String)]) -> Verdict {
+    private static func verdict(of parts: [(part: LongChain, said: String)]) -> Verdict {
         var lost: [String] = []
         var reasons: [Reason] = []
         for part in parts {
@@ -71,7 +73,7 @@ public enum ChildRun {
     }
 
     /// The verdict of a process that called ``runInThisProcess(_:on:)``.
-    static func verdict(from standardError: String) -> Verdict {
+    private static func verdict(from standardError: String) -> Verdict {
         guard let range = standardError.range(of: marker) else {
             return .unknown("the process came to an end without a verdict: \(standardError)")
         }
@@ -87,14 +89,12 @@ public enum ChildRun {
 
     /// Runs a part of H12 or H19 here, on a thread with a stack of 8 MB, writes the verdict to
     /// standard error and ends the process. `nil` if there is no such part.
-    public static func runInThisProcess(
-        _ name: String, on subject: Subject, links: Int = LongChain.links
-    ) -> Never? {
+    public static func runInThisProcess(_ name: String, on subject: Subject) -> Never? {
         guard let part = LongChain(rawValue: name) else { return nil }
         let thread = Thread {
             reportStackOverflow(
                 "\(marker)\(Reason.stackOverflow.rawValue): \(Reason.stackOverflow.sentence)\n")
-            switch SharedSuite.verdict({ try part.run(on: subject, links: links) }) {
+            switch SharedSuite.verdict({ try part.run(on: subject, links: LongChain.links) }) {
             case .survives(_, let detail): write("survives: \(detail)")
             case .fails(let reasons, _, _, let detail): write("\(reasons[0].rawValue): \(detail)")
             case .cannotExpress(let why), .unknown(let why): write("unknown: \(why)")

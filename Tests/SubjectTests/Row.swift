@@ -53,7 +53,7 @@ extension Row {
         }
         let (known, differences) =
             switch check {
-            case .hazard(let hazard): await run(hazard, sourceLocation)
+            case .hazard(let hazard): try await run(hazard)
             case .clause(let clause): run(clause)
             }
         let mark = differences.isEmpty ? known.isEmpty ? "✔" : "━" : "✘"
@@ -69,45 +69,24 @@ extension Row {
     }
 
     private func run(
-        _ hazard: any Hazard, _ sourceLocation: SourceLocation
-    ) async -> (known: [String], differences: [String]) {
+        _ hazard: any Hazard
+    ) async throws -> (known: [String], differences: [String]) {
         let chain = hazard as? any LongChainHazard
         let verdict =
-            if let chain { await self.verdict(of: chain, sourceLocation) } else {
-                hazard.run(on: subject)
-            }
+            if let chain { try await self.verdict(of: chain) } else { hazard.run(on: subject) }
         let expectation = hazard.expectation(on: subject)
         if let difference = verdict.difference(from: expectation) { return ([], [difference]) }
         guard case .fails(let reasons, _, _, _) = verdict else { return ([], []) }
         return (reasons.map(\.rawValue), [])
     }
 
-    /// Each part of a long chain runs in a process that may crash. A hundred thousand links also
-    /// exhaust the stack; a million take long, and are worth it only for Stage 3.
-    private func verdict(
-        of hazard: any LongChainHazard, _ sourceLocation: SourceLocation
-    ) async -> Verdict {
-        let said = await withTaskGroup(of: (String, String).self) { group in
-            for part in hazard.parts.map(\.rawValue) {
-                group.addTask {
-                    let result = await #expect(
-                        processExitsWith: .success, observing: [\.standardErrorContent],
-                        sourceLocation: sourceLocation
-                    ) { [part = part as String, name = subject.name as String] in
-                        let subject = try #require(Subject(named: name))
-                        let all = subject == .threadSafe
-                        let links = all ? LongChain.links : min(LongChain.links, 100_000)
-                        _ = ChildRun.runInThisProcess(part, on: subject, links: links)
-                        Issue.record("there is no part '\(part)'")
-                    }
-                    let said = result?.standardErrorContent ?? []
-                    return (part, String(decoding: said, as: UTF8.self))
-                }
-            }
-            return await group.reduce(into: [String: String]()) { $0[$1.0] = $1.1 }
-        }
-        return ChildRun.verdict(
-            of: hazard.parts.map { (part: $0, said: said[$0.rawValue] ?? "") })
+    /// A hundred thousand links also exhaust the stack; a million take long, and are worth it only
+    /// for Stage 3.
+    private func verdict(of hazard: any LongChainHazard) async throws -> Verdict {
+        let all = subject == .threadSafe
+        let links = all ? LongChain.links : min(LongChain.links, 100_000)
+        ChildRun.program = Commands.products.appending(path: "promise-lab")
+        return try await onOwnThread { ChildRun.run(hazard.parts, on: subject, links: links) }
     }
 
     private func run(_ clause: APlusClause) -> (known: [String], differences: [String]) {

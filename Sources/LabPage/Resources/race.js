@@ -297,18 +297,20 @@ class RaceView {
     this.node.classList.toggle("revealed", this.isRevealed);
     this.updatePrediction();
     this.updateLanes();
-    this.updateCode();
+    const firstLit = this.updateCode();
     this.updateStatus();
     this.updateTable();
     this.updateOrder();
+    this.backward.disabled = this.path.length === 0;
+    this.again.disabled = this.path.length === 0;
+    this.advance.disabled = this.undone.length === 0;
+    // What scrolls comes last, because it makes the browser lay out the page.
     if (this.isRevealed) {
       this.updateMapText();
       this.map.draw(this.path);
       this.desk.classList.toggle("wide", this.map.isWide);
     }
-    this.backward.disabled = this.path.length === 0;
-    this.again.disabled = this.path.length === 0;
-    this.advance.disabled = this.undone.length === 0;
+    if (firstLit) this.reveal(firstLit);
   }
 
   updatePrediction() {
@@ -423,7 +425,7 @@ class RaceView {
     const last = this.path.edges[this.path.length - 1];
     const line = last && last.label.site && this.lineNodes.get(`${last.label.site.file}:${last.label.site.line}`);
     if (line) line.item.classList.add("done");
-    if (firstLit) this.reveal(firstLit);
+    return firstLit;
   }
 
   // Scrolls only the code, not the page.

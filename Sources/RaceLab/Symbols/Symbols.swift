@@ -38,8 +38,8 @@ extension Exploration {
             }
             guard words.count > 2 else { return nil }
             // The first word is the module.
-            return words[1..<(words.count - 1)].joined(separator: ".") + "@"
-                + words[words.count - 1]
+            let name = words.removeLast()
+            return "\(words.dropFirst().joined(separator: "."))@\(name)"
         }
     }
 }
