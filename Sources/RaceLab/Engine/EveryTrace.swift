@@ -18,7 +18,7 @@ extension Explorer {
         var states: [Int: [String]] = [:]
         var touched: [Set<UInt>] = []
         let look = {
-            let observations = Observation.all(of: self.scenario.columns)
+            let observations = self.scenario.columns.map { Observation($0.read) }
             touched = observations.enumerated().map { column, seen in
                 seen.touched.union(column < touched.count ? touched[column] : [])
             }

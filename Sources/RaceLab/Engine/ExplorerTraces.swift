@@ -48,7 +48,7 @@ extension Explorer {
         var states: [Int: [String]] = [:]
         var touched: [Set<UInt>] = []
         let look = {
-            let observations = Observation.all(of: self.scenario.columns)
+            let observations = self.scenario.columns.map { Observation($0.read) }
             if touched.isEmpty { touched = observations.map { _ in [] } }
             for (column, seen) in observations.enumerated() {
                 touched[column].formUnion(seen.touched)

@@ -3,57 +3,40 @@ import CRaceLab
 /// The content of a state column after a step.
 struct Observation {
     /// `nil` if reading it needs a lock that a thread of the scenario holds.
-    private(set) var text: String?
+    let text: String?
     /// The addresses accessed while reading it.
-    private(set) var touched: Set<UInt> = []
+    let touched: Set<UInt>
 
-    /// Reads all columns on a thread of the lab while all threads of the scenario are stopped.
-    static func all(of columns: [Scenario.Column]) -> [Observation] {
-        let reading = Reading(columns)
-        // A read that needs a lock is abandoned, and with it the loop of `perform`. The next
-        // observation continues with the column after it.
-        while reading.isIncomplete {
-            _ = rl_observe(
-                { Unmanaged<Reading>.fromOpaque($0!).takeUnretainedValue().perform() },
-                Unmanaged.passUnretained(reading).toOpaque())
-            reading.collect()
-        }
-        return reading.observations
+    /// Calls `read` on a thread of the lab while all threads of the scenario are stopped.
+    init(_ read: @escaping () -> String) {
+        let reading = Reading(read)
+        let isComplete = rl_observe(
+            { Unmanaged<Reading>.fromOpaque($0!).takeUnretainedValue().perform() },
+            Unmanaged.passUnretained(reading).toOpaque())
+        text = isComplete ? reading.text : nil
+        var addresses: UnsafePointer<UInt>?
+        let count = rl_touched(&addresses)
+        touched = Set(UnsafeBufferPointer(start: addresses, count: reading.touched ?? count))
     }
 
     private final class Reading {
-        private let columns: [Scenario.Column]
-        private(set) var observations: [Observation] = []
-        /// What this observation has read: for each column its text, and the number of addresses
-        /// accessed by then.
-        private var texts: [(text: String, touched: Int)] = []
+        private let read: () -> String
+        private(set) var text: String?
+        /// The number of addresses accessed by `read`; `nil` if it was abandoned.
+        private(set) var touched: Int?
 
-        init(_ columns: [Scenario.Column]) {
-            self.columns = columns
+        init(_ read: @escaping () -> String) {
+            self.read = read
         }
-
-        var isIncomplete: Bool { observations.count < columns.count }
 
         func perform() {
-            for column in columns[observations.count...] {
-                let text = column.read()
-                var addresses: UnsafePointer<UInt>?
-                texts.append((text, rl_touched(&addresses)))
-            }
-        }
-
-        /// Takes over what an observation has read.
-        func collect() {
+            let text = read()
+            // This object is accessed from here on. Its memory may later be that of an object of the
+            // scenario, so its own addresses must not count.
             var addresses: UnsafePointer<UInt>?
             let count = rl_touched(&addresses)
-            let all = UnsafeBufferPointer(start: addresses, count: count)
-            var start = 0
-            for (text, end) in texts {
-                observations.append(Observation(text: text, touched: Set(all[start..<end])))
-                start = end
-            }
-            if isIncomplete { observations.append(Observation(touched: Set(all[start...]))) }
-            texts = []
+            self.text = text
+            touched = count
         }
     }
 }
