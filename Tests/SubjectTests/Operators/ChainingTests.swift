@@ -217,14 +217,16 @@ struct ChainingTests {
         if last.result?.isSuccess != outcome.isSuccess { exit(EXIT_FAILURE) }
     }
 
-    @Test("a chain of 1,000,000 operators settles")
+    @Test("a chain of 1,000,000 operators settles", .waitsForProcesses)
     func millionLinks() async {
         await #expect(processExitsWith: .success) {
             ChainingTests.settle(1_000_000, .success(1), first: false)
         }
     }
 
-    @Test("a chain of 100,000 operators settles, with a value or an error, early or late")
+    @Test(
+        "a chain of 100,000 operators settles, with a value or an error, early or late",
+        .waitsForProcesses)
     func manyLinks() async {
         await #expect(processExitsWith: .success) {
             ChainingTests.settle(100_000, .failure(Trouble.here), first: false)
@@ -233,7 +235,7 @@ struct ChainingTests {
         }
     }
 
-    @Test("a pending chain of 100,000 operators is freed")
+    @Test("a pending chain of 100,000 operators is freed", .waitsForProcesses)
     func manyLinksFreed() async {
         await #expect(processExitsWith: .success) {
             weak var first: AWPromise<Int>?

@@ -1,11 +1,12 @@
 import Foundation
 import PromiseOperators
+import RaceLabTesting
 import Testing
 
 /// Nested operators, many levels deep, and other limits.
 @Suite("Nested operators")
 struct DeepTests {
-    @Test("20,000 nested retries settle without exhausting the stack")
+    @Test("20,000 nested retries settle without exhausting the stack", .waitsForProcesses)
     func retries() async {
         await #expect(processExitsWith: .success) {
             let (first, resolver) = AWPromise<Int>.pending()
@@ -19,7 +20,7 @@ struct DeepTests {
         }
     }
 
-    @Test("20,000 nested limited `all`s settle without exhausting the stack")
+    @Test("20,000 nested limited `all`s settle without exhausting the stack", .waitsForProcesses)
     func limits() async {
         await #expect(processExitsWith: .success) {
             let (first, resolver) = AWPromise<Int>.pending()

@@ -1,6 +1,7 @@
 import Foundation
 import PromiseOperators
 import RaceLab
+import RaceLabTesting
 import SharedSuite
 import Testing
 
@@ -129,7 +130,7 @@ struct TimeTests {
     }
 
     /// In a child process: a stack overflow would end this one.
-    @Test("30,000 nested time-outs settle, reject, and are abandoned")
+    @Test("30,000 nested time-outs settle, reject, and are abandoned", .waitsForProcesses)
     func manyTimeouts() async {
         await #expect(processExitsWith: .success) {
             for outcome in [Result<Int, any Error>.success(1), .failure(Trouble.here), nil] {
