@@ -6,11 +6,7 @@ import Testing
 @testable import LabPage
 
 /// The page in a real browser.
-@Suite(
-    .serialized, .sharesBrowser,
-    .enabled(
-        if: Browser.missing == nil || Browser.isRequired,
-        "the page is tested in a browser: \(Browser.missing ?? "")"))
+@Suite(.serialized, .sharesBrowser, .needsBrowser)
 struct BrowserTests {
     /// The page with all races that the command writes.
     private static let page = Task {
@@ -24,7 +20,7 @@ struct BrowserTests {
     }
 
     /// Opens the page in a browser, and afterwards checks that it has logged and fetched nothing.
-    private func open(
+    func open(
         _ link: String = "", arguments: [String] = [], page: String? = nil,
         _ use: (Browser, String) async throws -> Void
     ) async throws {
@@ -51,126 +47,17 @@ struct BrowserTests {
         return request["url"] as? String
     }
 
-    private static func race(_ id: String) throws -> any Race {
-        try #require(Catalogue.hazard(id) as? any Race)
-    }
-
-    /// The verdict that the page must show at the end of an interleaving, according to the lab.
-    private static func verdict(_ trace: Exploration.Trace, of race: any Race) -> String {
-        let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
-        if judged.isEmpty { return "✓ every check holds" }
-        return judged.map { "✗ \($0)" }.joined(separator: "; ")
-    }
-
-    private static func replay(
-        _ schedule: String, of race: any Race, on subject: Subject
-    ) throws -> Exploration.Trace {
-        var options = race.options
-        options.marksPointOfNoReturn = false  // not compared
-        return try Exploration.replay(schedule, options: options, race.scenario(on: subject))
-    }
-
-    private static func link(_ id: String, _ subject: Subject, _ schedule: String = "") -> String {
+    static func link(_ id: String, _ subject: Subject, _ schedule: String = "") -> String {
         "#\(id)/\(subject.kind)\(subject.word)" + (schedule.isEmpty ? "" : "/\(schedule)")
     }
 
-    private static func subjects(for race: any Race) -> [Subject] {
+    static func subjects(for race: any Race) -> [Subject] {
         Subject.all.filter { subject in
             if case .cannotExpress = race.expectation(on: subject) { false } else { true }
         }
     }
 
-    // MARK: Verdicts
-
-    /// Clicks through every interleaving of the page with the page's own buttons, forward and
-    /// backward.
-    private static let clickThroughAll = """
-        const found = [];
-        const buttons = () => [...document.querySelectorAll(".lanes button:not([aria-disabled])")];
-        const go = () => {
-          const keys = buttons().map(button => button.dataset.key);
-          if (keys.length === 0) {
-            const path = page.view.path;
-            const link = document.querySelector(".schedule a");
-            found.push([link ? link.textContent : "",
-              document.querySelector(".status").textContent,
-              String(path.races().length > 0), path.order]);
-          }
-          for (const key of keys) {
-            buttons().find(button => button.dataset.key === key).click();
-            go();
-            document.getElementById("back").click();
-          }
-        };
-        go();
-        return found;
-        """
-
-    @Test func `every interleaving of R01 that is clicked ends in the verdict of replay`()
-        async throws
-    {
-        let race = try Self.race("R01")
-        for subject in Self.subjects(for: race) {
-            try await open(Self.link("R01", subject)) { browser, _ in
-                let found = try #require(
-                    try await browser.run(Self.clickThroughAll) as? [[String]])
-                let coverage = try await browser.text("page.view.race.data.coverage")
-                let explored = try await browser.text("page.view.race.data.explored")
-                let kinds = try await browser.text("page.view.race.kinds().length")
-                #expect(coverage == "all", "\(subject)")
-                #expect(String(found.count) == explored, "\(subject)")
-                // For tasks, the page does not know happens-before, and shows no races.
-                let knowsOrder = !subject.hasAsyncFunctions
-                #expect(
-                    try await browser.text("page.view.race.knowsOrder") == String(knowsOrder))
-                #expect(
-                    !knowsOrder || String(Set(found.map { $0[3] }).count) == kinds, "\(subject)")
-                for row in found {
-                    let trace = try Self.replay(row[0], of: race, on: subject)
-                    #expect(row[1] == Self.verdict(trace, of: race), "\(subject) \(row[0])")
-                    let races =
-                        knowsOrder
-                        && trace.findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
-                    #expect(row[2] == String(races), "races: \(subject) \(row[0])")
-                }
-            }
-        }
-    }
-
-    @Test func `show me leads every other race to a failure that replay confirms`() async throws {
-        try await open { browser, address in
-            try await browser.emulate("prefers-reduced-motion", "reduce")
-            for race in Catalogue.races where race.id != "R01" {
-                for subject in Self.subjects(for: race)
-                where race.expectation(on: subject) != .survives {
-                    try await browser.open(address + Self.link(race.id, subject))
-                    try await browser.click("#predict-fails")
-                    try await browser.click("#show-me")
-                    let fails = try await browser.text("page.view.race.fails")
-                    try await browser.run(
-                        "while (!document.getElementById('forward').disabled) "
-                            + "document.getElementById('forward').click()")
-                    let schedule = try await browser.text("page.view.path.schedule")
-                    let status = try await browser.text(
-                        "document.querySelector('.status').textContent")
-                    let trace = try Self.replay(schedule, of: race, on: subject)
-                    #expect(
-                        status == Self.verdict(trace, of: race), "\(race.id) \(subject) \(schedule)"
-                    )
-                    #expect(fails == String(status.hasPrefix("✗")), "\(race.id) \(subject)")
-                    let names = try #require(try await browser.run(Self.names) as? [String])
-                    // An instance that is the only one of its class has no name in the trace, and
-                    // the names of instances that threads create depend on the interleaving.
-                    let owners = zip(trace.steps, names).map { step, name in
-                        step.instance?.maker == nil ? step.owner ?? name : name
-                    }
-                    #expect(
-                        names == owners && names.count == trace.steps.count,
-                        "names: \(race.id) \(subject) \(schedule): \(names), \(owners)")
-                }
-            }
-        }
-    }
+    // MARK: The whole page
 
     @Test func `the page and the lab agree on which races fail`() async throws {
         try await open { browser, _ in
@@ -223,7 +110,7 @@ struct BrowserTests {
     // MARK: What steps are called
 
     /// For each step in the table, the name of the instance that it accesses.
-    private static let names = """
+    static let names = """
         return [...document.querySelectorAll(".trace tr:has(td.number)")]
           .map(row => row.querySelector(".owner")?.textContent.trim() ?? "");
         """

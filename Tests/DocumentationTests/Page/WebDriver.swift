@@ -270,6 +270,15 @@ final class Browser: Sendable {
     }
 }
 
+extension Trait where Self == ConditionTrait {
+    /// Skips the tests of a suite where no browser is installed, unless one is required.
+    static var needsBrowser: Self {
+        .enabled(
+            if: Browser.missing == nil || Browser.isRequired,
+            "the page is tested in a browser: \(Browser.missing ?? "")")
+    }
+}
+
 extension Trait where Self == SharedBrowser {
     /// The tests of a suite use one browser, one after the other.
     static var sharesBrowser: Self { SharedBrowser() }
