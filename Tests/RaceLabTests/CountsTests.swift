@@ -22,6 +22,11 @@ struct CountsTests {
         init(_ thing: Thing? = nil) { strong = thing }
     }
 
+    private final class Keeper: @unchecked Sendable {
+        var buffer: ManagedBuffer<Int, Int>?
+        init(_ buffer: ManagedBuffer<Int, Int>) { self.buffer = buffer }
+    }
+
     private struct Observer {
         weak var thing: Thing?
     }
@@ -107,6 +112,20 @@ struct CountsTests {
             scenario.thread("releases") { holders[0].strong = nil }
             scenario.thread("asks") {
                 seen.note(isKnownUniquelyReferenced(&holders[1].strong) ? "unique" : "shared")
+            }
+            scenario.outcome { seen.text }
+        },
+        Shape(testDescription: "uniqueness of a buffer", outcomes: ["shared", "unique"]) {
+            scenario in
+            let buffer = ManagedBuffer<Int, Int>.create(minimumCapacity: 1) { _ in 0 }
+            let holders = [Keeper(buffer), Keeper(buffer)]
+            let seen = Seen()
+            scenario.thread("releases") { holders[0].buffer = nil }
+            scenario.thread("asks") {
+                var pointer = ManagedBufferPointer<Int, Int>(
+                    unsafeBufferObject: holders[1].buffer!)
+                holders[1].buffer = nil
+                seen.note(pointer.isUniqueReference() ? "unique" : "shared")
             }
             scenario.outcome { seen.text }
         },

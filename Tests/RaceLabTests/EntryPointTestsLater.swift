@@ -149,6 +149,19 @@ struct UncontrolledTests {
 
     nonisolated(unsafe) private static var kept: [Any] = []
     private static let operations = OperationQueue()
+    private static let suspended = {
+        let queue = DispatchQueue(label: "suspended")
+        queue.suspend()
+        return queue
+    }()
+    nonisolated(unsafe) private static let posixSemaphore = {
+        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        sem_init(semaphore, 0, 1)
+        return semaphore
+    }()
+    /// Not during an exploration.
+    init() { _ = Self.suspended }
+
     private static func signaled(_ shared: Shared) async { shared.value += 1 }
 
     /// While the lab explores, it controls these: see TaskTests.
@@ -191,6 +204,37 @@ struct UncontrolledTests {
         Case(testDescription: "a channel", words: "reads or writes") { shared in
             kept.append(
                 DispatchIO(type: .stream, fileDescriptor: 0, queue: .global()) { _ in })
+        },
+        Case(testDescription: "a queue that is suspended", words: "suspends") { shared in
+            let queue = DispatchQueue(label: "queue")
+            queue.suspend()
+            queue.async { shared.value += 1 }
+            queue.resume()
+        },
+        Case(testDescription: "a queue that is resumed", words: "resumes") { _ in
+            suspended.resume()
+        },
+        Case(testDescription: "a queue that is activated", words: "activates") { _ in
+            DispatchQueue(label: "queue", attributes: .initiallyInactive).activate()
+        },
+        Case(testDescription: "a semaphore that is signalled", words: "semaphore") { _ in
+            sem_post(posixSemaphore)
+        },
+        Case(testDescription: "a semaphore that is tried", words: "semaphore") { _ in
+            sem_trywait(posixSemaphore)
+        },
+        Case(testDescription: "a spin lock", words: "spin lock") { _ in
+            let lock = UnsafeMutablePointer<pthread_spinlock_t>.allocate(capacity: 1)
+            pthread_spin_init(lock, 0)
+            pthread_spin_trylock(lock)
+            pthread_spin_unlock(lock)
+            kept.append(lock)
+        },
+        Case(testDescription: "what is done once", words: "once") { _ in
+            let once = UnsafeMutablePointer<pthread_once_t>.allocate(capacity: 1)
+            once.initialize(to: pthread_once_t())
+            pthread_once(once) {}
+            kept.append(once)
         },
     ]
 

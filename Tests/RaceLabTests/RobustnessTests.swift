@@ -137,7 +137,8 @@ struct RobustnessTests {
                 "pthread_", "dispatch_", "__tsan_", "swift_", "$s15Synchronization",
                 "_dispatch_", "_Block_", "_CFIsMainThread", "timerfd_settime", "free", "malloc",
                 "realloc",
-                "$ss25isKnownUniquelyReferenced", "$sScT", "$sSct", "$sScG", "$sScg",
+                "$ss25isKnownUniquelyReferenced", "$ss20ManagedBufferPointer",
+                "$ss27withTaskCancellationHandler", "sem_", "$sScT", "$sSct", "$sScG", "$sScg",
                 "$ss19DiscardingTaskGroup", "$ss27ThrowingDiscardingTaskGroup", "clock_gettime",
             ]
             for object in objects {

@@ -68,6 +68,21 @@ extension TaskExample {
             async let _: Void = waitOrWake(log)
             await Task.yield()
         },
+        TaskExample(
+            "a task is cancelled before it registers a handler",
+            outcomes: ["handler after", "after handler"]
+        ) { log in
+            let task = Task {
+                await withTaskCancellationHandler {
+                    while !Task.isCancelled { await Task.yield() }
+                } onCancel: {
+                    log.append("handler")
+                }
+            }
+            task.cancel()
+            log.append("after")
+            await task.value
+        },
         TaskExample("the body of a group throws", outcomes: ["running", "cancelled"]) { log in
             try? await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { log.append(cancelled()) }

@@ -77,6 +77,34 @@ SWIFT_FUNCTION bool swift_taskGroup_addPending(void *group, bool unconditionally
     return real_add_pending()(group, unconditionally);
 }
 
+// MARK: - Handlers
+
+// Registering a handler checks for cancellation: the handler of a task that has been cancelled runs
+// at once.
+
+#define WITH_HANDLER \
+    "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF"
+
+/// The parameters: where the result goes, two closures, the isolation, and the type of the result.
+typedef ASYNC_FUNCTION void (*with_handler)(ASYNC_CONTEXT void *, void *, void *, void *, void *,
+                                            void *, void *, void *, void *);
+REAL(with_handler, real_with_handler, WITH_HANDLER)
+ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT void *, void *, void *, void *, void *, void *,
+                                    void *, void *, void *) __asm__(WITH_HANDLER);
+
+static __attribute__((noinline)) void before_registration(const uintptr_t *context) {
+    const rl_place place = {context[1] + 1, 0};
+    if (rl_is_by_program(place)) rl_cancels_or_asks(RL_ASK, place);
+}
+
+ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT void *context, void *result, void *operation,
+                                    void *captured, void *handler, void *captured_by_handler,
+                                    void *actor, void *executor, void *type) {
+    if (rl_active) before_registration(context);
+    __attribute__((musttail)) return real_with_handler()(
+        context, result, operation, captured, handler, captured_by_handler, actor, executor, type);
+}
+
 // MARK: - Without a call
 
 typedef ASYNC_FUNCTION void (*finish_let)(ASYNC_CONTEXT void *, void *, void *, void *, void *);
@@ -114,7 +142,7 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
 #define SYMBOL(kind, name, symbol) symbol,
 
 const char *const rl_symbols_of_cancellation[] = {
-    METHODS(SYMBOL) CHECK_CANCELLATION, "swift_taskGroup_addPending", "swift_asyncLet_finish",
+    METHODS(SYMBOL) CHECK_CANCELLATION, WITH_HANDLER, "swift_taskGroup_addPending", "swift_asyncLet_finish",
     "swift_willThrow", "swift_willThrowTypedImpl", NULL};
 
 #endif

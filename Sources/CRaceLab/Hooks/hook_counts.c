@@ -2,6 +2,7 @@
 // observes them.
 
 #include "Hooks/next_symbol.h"
+#include "Model/happens_before.h"
 #include "Scheduler/between_runs.h"
 #include "Scheduler/points.h"
 #include "Search/reference_counts.h"
@@ -85,6 +86,7 @@ static void *try_retain(void *object) {
 static void release_one(void *object) {
     if (!rl_active || !object) return runtime.real_release(object);
     rl_counts(object, -1);
+    rl_removes_reference(object);
     rl_release_in_progress this;
     rl_begin_release(&this, object);
     runtime.real_release(object);
@@ -94,6 +96,7 @@ static void release_one(void *object) {
 static void release_several(void *object, uint32_t n) {
     if (!rl_active || !object) return runtime.real_release_n(object, n);
     rl_counts(object, -(int)n);
+    rl_removes_reference(object);
     rl_release_in_progress this;
     rl_begin_release(&this, object);
     runtime.real_release_n(object, n);
@@ -205,6 +208,7 @@ void *swift_unownedRetainStrong(void *object) {
 
 #define IS_UNIQUE "$ss25isKnownUniquelyReferencedySbxzRlzClF"
 #define IS_UNIQUE_OPTIONAL "$ss25isKnownUniquelyReferencedySbxSgzRlzClF"
+#define IS_UNIQUE_BUFFER "$ss20ManagedBufferPointerV17isUniqueReferenceSbyF"
 
 typedef SWIFT_FUNCTION bool (*is_unique)(void **object, const void *type);
 REAL(is_unique, real_is_unique, IS_UNIQUE)
@@ -214,14 +218,29 @@ SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) __asm__(IS_UNI
 SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type)
     __asm__(IS_UNIQUE_OPTIONAL);
 
+static bool answered(bool is_unique, const void *object) {
+    if (rl_active && is_unique) rl_has_last_reference(object);
+    return is_unique;
+}
+
 SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) {
     rl_asks_for_uniqueness(*object);
-    return real_is_unique()(object, type);
+    return answered(real_is_unique()(object, type), *object);
 }
 
 SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type) {
     rl_asks_for_uniqueness(*object);
-    return real_is_unique_optional()(object, type);
+    return answered(real_is_unique_optional()(object, type), *object);
+}
+
+typedef SWIFT_FUNCTION bool (*is_unique_buffer)(const void *type, SWIFT_SELF void **buffer);
+REAL(is_unique_buffer, real_is_unique_buffer, IS_UNIQUE_BUFFER)
+SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer)
+    __asm__(IS_UNIQUE_BUFFER);
+
+SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer) {
+    rl_asks_for_uniqueness(*buffer);
+    return answered(real_is_unique_buffer()(type, buffer), *buffer);
 }
 
 #endif

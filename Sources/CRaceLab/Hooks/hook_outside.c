@@ -1,6 +1,7 @@
-// The entry points of what the lab does not control: dispatch sources, channels and workloops, and
-// the timers of run loops. They run code beside the threads of the scenario, so when the code under
-// test creates one, the exploration ends without a verdict.
+// The entry points of what the lab does not control. Dispatch sources, channels and workloops, and
+// the timers of run loops run code beside the threads of the scenario; queues that are suspended,
+// POSIX semaphores, spin locks and barriers order what threads do. So when the code under test uses
+// one, the exploration ends without a verdict.
 //
 // Linux only, where the program's definitions take precedence; see hook_threads.c.
 
@@ -11,6 +12,8 @@
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -78,6 +81,57 @@ dispatch_object dispatch_workloop_create(const char *label) {
 dispatch_object dispatch_workloop_create_inactive(const char *label) {
     meet("makes a workloop", RL_CALLER);
     return real_inactive_workloop()(label);
+}
+
+// MARK: - Synchronization
+
+typedef void (*on_object)(dispatch_object);
+REAL(on_object, real_suspend, "dispatch_suspend")
+REAL(on_object, real_resume, "dispatch_resume")
+REAL(on_object, real_activate, "dispatch_activate")
+
+void dispatch_suspend(dispatch_object object) {
+    meet("suspends a queue", RL_CALLER);
+    real_suspend()(object);
+}
+
+void dispatch_resume(dispatch_object object) {
+    meet("resumes a queue", RL_CALLER);
+    real_resume()(object);
+}
+
+void dispatch_activate(dispatch_object object) {
+    meet("activates a queue", RL_CALLER);
+    real_activate()(object);
+}
+
+/// The toolchain's libraries use these for themselves.
+static void meet_call_of_program(const char *what, rl_place place) {
+    if (rl_is_of_lab() && !rl_is_ignoring() && rl_is_under_test(place.pc)) rl_meet_outside(what, place);
+}
+
+#define ORDERS(type, name, what)                           \
+    typedef int (*on_##name)(type *);                      \
+    REAL(on_##name, real_##name, #name)                    \
+    int name(type *object) {                               \
+        meet_call_of_program(what, RL_CALLER);             \
+        return real_##name()(object);                      \
+    }
+
+ORDERS(sem_t, sem_post, "uses a POSIX semaphore")
+ORDERS(sem_t, sem_wait, "uses a POSIX semaphore")
+ORDERS(sem_t, sem_trywait, "uses a POSIX semaphore")
+ORDERS(pthread_spinlock_t volatile, pthread_spin_lock, "uses a POSIX spin lock")
+ORDERS(pthread_spinlock_t volatile, pthread_spin_trylock, "uses a POSIX spin lock")
+ORDERS(pthread_spinlock_t volatile, pthread_spin_unlock, "uses a POSIX spin lock")
+ORDERS(pthread_barrier_t, pthread_barrier_wait, "uses a POSIX barrier")
+
+typedef int (*run_once)(pthread_once_t *, void (*)(void));
+REAL(run_once, real_once, "pthread_once")
+
+int pthread_once(pthread_once_t *once, void (*initialize)(void)) {
+    meet_call_of_program("uses pthread_once", RL_CALLER);
+    return real_once()(once, initialize);
 }
 
 // MARK: - Run loops

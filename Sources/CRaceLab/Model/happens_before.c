@@ -149,6 +149,19 @@ void rl_check_access(int index, thread *t, uint32_t step) {
     c->write_pc = t->pc;
 }
 
+// MARK: - Reference counts
+
+void rl_removes_reference(const void *object) {
+    if (me->fate != STAYS) return;
+    rl_join_clock(rl_releases_of(object), &my_thread()->clock);
+    // What the thread accesses from now on comes after the release.
+    rl_advance(my_thread());
+}
+
+void rl_has_last_reference(const void *object) {
+    if (me->fate == STAYS) rl_join_clock(&my_thread()->clock, rl_releases_of(object));
+}
+
 // MARK: - Passing objects between threads
 
 void rl_hand_down(const void *thing, uintptr_t pc) {

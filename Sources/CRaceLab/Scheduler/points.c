@@ -157,7 +157,10 @@ static uint32_t point(rl_kind kind, const void *address, rl_place place, bool ti
     bool is_first = !t->started;
     t->started = true;
     // Only the last release of an object runs code.
-    for (const rl_release_in_progress *r = t->releases; r; r = r->outer) rl_is_observed(r->object);
+    for (const rl_release_in_progress *r = t->releases; r; r = r->outer) {
+        rl_has_last_reference(r->object);
+        rl_is_observed(r->object);
+    }
     rl_look_for_loop(t, place.stack);
     if (kind == RL_TRY_LOCK || kind == RL_TRY_SHARED_LOCK) rl_explore_all_choices();
     let_others_go_first(index, t, is_first);

@@ -117,7 +117,7 @@ static bool begin_run(void) {
     lab.first_count = lab.thread_count;
     // Counts are observed only during the run, because they would slow down the judging. In a
     // replay as well: see reference_counts.c.
-    if (lab.scenario->reduce) lab.listens_to_counts = rl_listen_to_counts(true);
+    lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }
@@ -180,7 +180,7 @@ static bool end_run(void) {
                     lab.status == RL_OUTSIDE;
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     bool go_on = true;
-    if (lab.scenario->reduce) rl_listen_to_counts(false);
+    rl_listen_to_counts(false);
     if (!ends_all && rl_reduces()) {
         if (rl_learn_counts()) {
             lab.summary.starts_again = true;

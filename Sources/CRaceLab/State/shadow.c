@@ -21,7 +21,7 @@ typedef struct {
     size_t count, capacity;     // `capacity` is a power of 2
 } table;
 
-static table cells, locks;
+static table cells, locks, objects;
 
 static slot *slot_of(const table *t, uintptr_t address) {
     const uint64_t hash = (uint64_t)(address >> 3) * 0x9E3779B97F4A7C15ull;
@@ -59,13 +59,13 @@ static void *known_at(table *t, uintptr_t address, size_t size,
     return s->known;
 }
 
-void rl_forget_addresses(void) { cells.count = locks.count = 0; }
+void rl_forget_addresses(void) { cells.count = locks.count = objects.count = 0; }
 
-static void discard_cell(void *c) { discard(c); }
+static void discard_record(void *known) { discard(known); }
 
 cell *rl_cell_at(uintptr_t address) {
     bool is_new;
-    cell *c = known_at(&cells, address, sizeof *c, discard_cell, &is_new);
+    cell *c = known_at(&cells, address, sizeof *c, discard_record, &is_new);
     if (is_new) {
         memset(c, 0, sizeof *c);
         c->writer = NO_THREAD;
@@ -92,6 +92,13 @@ lock *rl_known_lock(uintptr_t address) {
     if (locks.capacity == 0) return NULL;
     const slot *s = slot_of(&locks, address);
     return s->run == lab.run ? s->known : NULL;
+}
+
+vector_clock *rl_releases_of(const void *object) {
+    bool is_new;
+    vector_clock *c = known_at(&objects, (uintptr_t)object, sizeof *c, discard_record, &is_new);
+    if (is_new) memset(c, 0, sizeof *c);
+    return c;
 }
 
 void rl_for_all_locks(void (*visit)(const lock *l)) {
