@@ -136,6 +136,7 @@ public struct Grader: Sendable {
     ) throws -> String {
         try written(
             exercise, file, ["--requirement", requirement.id, "--schedule", schedule],
+            orIfItCrashes: ["--isolated"],
             otherwise: "the answer ended before the end of \(schedule)")
     }
 
@@ -152,14 +153,18 @@ public struct Grader: Sendable {
     }
 
     private func written(
-        _ exercise: Exercise, _ file: URL, _ task: [String], otherwise: String
+        _ exercise: Exercise, _ file: URL, _ task: [String], orIfItCrashes more: [String] = [],
+        otherwise: String
     ) throws -> String {
         let replayed = Interruption.withFolder { folder -> Swift.Result<String, Refusal> in
             switch library(of: exercise, file, folder) {
             case .failure(let grade):
                 return .failure(Refusal("\(file.lastPathComponent) could not be run", grade))
             case .success(let library, _):
-                let (_, protocolOfChild) = run(exercise, library, folder, task, tokens: [])
+                var (_, protocolOfChild) = run(exercise, library, folder, task, tokens: [])
+                if protocolOfChild.isEmpty, !more.isEmpty {
+                    (_, protocolOfChild) = run(exercise, library, folder, task + more, tokens: [])
+                }
                 // The last line counts: see GraderProcess.
                 switch protocolOfChild.last {
                 case .replayed(let table): return .success(table)

@@ -59,12 +59,13 @@ public struct GraderProcess {
 
     /// Runs one interleaving and records its table, and then, if it fails, the table with a mark at
     /// the step from which every interleaving fails.
-    public func replay(_ id: String, _ schedule: String, _ limits: Limits) {
+    public func replay(_ id: String, _ schedule: String, _ limits: Limits, isolated: Bool) {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
         do {
             let written = { (marked: Bool) in
-                let (trace, verdict) = try requirement.replayed(answer, schedule, marked: marked)
+                let (trace, verdict) = try requirement.replayed(
+                    answer, schedule, marked: marked, isolated: isolated)
                 return Line.replayed(
                     ([trace.table(width: TableWidth.now), ""] + verdict).joined(separator: "\n"))
             }

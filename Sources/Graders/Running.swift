@@ -74,8 +74,9 @@ extension Requirement {
     ///
     /// - Parameter marked: whether the step is marked from which every interleaving fails. To find
     ///   it, others are run; a crash in one of them ends this process.
+    /// - Parameter isolated: whether it runs in a child process, so that a crash is reported.
     func replayed(
-        _ answer: AnyObject, _ schedule: String, marked: Bool
+        _ answer: AnyObject, _ schedule: String, marked: Bool, isolated: Bool
     ) throws -> (Exploration.Trace, verdict: [String]) {
         switch body(answer) {
         case .oneThread, .unwatched, .judged:
@@ -83,6 +84,7 @@ extension Requirement {
                 description: "\(id) has one thread only, so there is nothing to schedule")
         case .scenario(var options, let describe):
             options.marksPointOfNoReturn = marked
+            if isolated { options.isolation = .childProcess() }
             let trace = try Exploration.replay(schedule, options: options, describe)
             let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))

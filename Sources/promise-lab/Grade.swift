@@ -261,7 +261,7 @@ enum TryAnswerCommand {
                 ).html
             }
         } else if let only, let schedule {
-            process.replay(only, schedule, limits)
+            process.replay(only, schedule, limits, isolated: isIsolated)
         } else {
             process.run(
                 limits, only: only, isolated: isIsolated,
