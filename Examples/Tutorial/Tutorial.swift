@@ -1,3 +1,5 @@
+import Foundation
+
 /// Runs the examples of the Tutorial: `swift run tutorial careless`, and so on.
 @main
 struct Tutorial {
@@ -18,7 +20,10 @@ struct Tutorial {
         case "account": try show(account)
         case "locked-account": try show(lockedAccount)
         default:
-            print("usage: swift run tutorial careless|flag|pictures|cache|account|locked-account")
+            let usage =
+                "usage: swift run tutorial careless|flag|pictures|cache|account|locked-account\n"
+            FileHandle.standardError.write(Data(usage.utf8))
+            exit(2)
         }
     }
 }

@@ -39,7 +39,10 @@ struct SourceText {
                     "it is longer than \(SourceText.maximumBytes >> 10) KB, the limit for "
                     + "an answer")
         }
-        self.init(try String(contentsOf: file, encoding: .utf8))
+        guard let text = String(data: try Data(contentsOf: file), encoding: .utf8) else {
+            throw Unreadable(description: "its encoding is not UTF-8")
+        }
+        self.init(text)
     }
 
     /// Equal for sources that differ in comments and layout only.

@@ -139,7 +139,26 @@ struct Workshop {
             }.joined(separator: "\n")
         }
         let missing = exercise.adapterFiles.flatMap { misfits(in: lines, with: $0) }
-        return missing.isEmpty ? said : missing.prefix(3).joined(separator: "\n")
+        if missing.isEmpty { return said }
+        return missingType(in: answer) ?? missing.prefix(3).joined(separator: "\n")
+    }
+
+    /// A type of the stub that the answer does not declare as the stub does. The compiler's messages
+    /// about that are about the grader's code.
+    private func missingType(in answer: URL) -> String? {
+        let written = (try? SourceText(of: answer))?.essence ?? []
+        let stub = SourceText(exercise.stub(variant: variant ?? 1)).essence
+        let wanted = stub.indices.dropLast(3).map { stub[$0..<$0 + 4] }.filter {
+            $0.prefix(3) == ["public", "final", "class"]
+        }
+        let missing = wanted.first { words in
+            let name = words.last!
+            let declaration = written.indices.dropFirst(3).first {
+                written[$0] == name && written[$0 - 1] == "class"
+            }
+            return declaration.map { Set(written[$0 - 3..<$0 - 1]) != ["public", "final"] } ?? true
+        }
+        return missing.map { "the file must declare: \($0.joined(separator: " "))" }
     }
 
     /// A member that an adapter does not find is missing in the answer: the adapter's line, and the

@@ -2,7 +2,7 @@
 /// each handler once, in the order of registration, and flattens promises that
 /// are returned from `then`.
 ///
-/// It is correct on one thread only, because it has no lock.
+/// Use it on one thread only, because it has no lock. Even there it has bugs.
 public final class AWPromise<Value> {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = (Value) -> Void

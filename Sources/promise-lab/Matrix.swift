@@ -41,7 +41,7 @@ struct Matrix {
 
     /// The steps from Stage 2 to Stage 3.
     static let steps =
-        [Column(subject: .handlers, width: 9)]
+        [Column(subject: .handlers, width: 8)]
         + Subject.all(.step).map { Column(subject: $0, width: 3) }
         + [Column(subject: .threadSafe, width: 9)]
 

@@ -77,8 +77,9 @@ enum TourCommand {
             run: { try show("R01", .threadSafe) },
             answer: "Two: `then` first, or `resolve` first."),
         Stop(
-            text: "The matrix runs all hazards on all three stages. It takes half a minute, or a "
-                + "few on a slow machine.",
+            text:
+                "The matrix runs all hazards on all three stages. It takes up to half a minute; on "
+                + "a slow machine, twice as long.",
             question: "Which rows does a list of handlers fix, and which only a lock?",
             command: "swift run promise-lab",
             run: { try Matrix.command(Matrix.stages) },

@@ -20,8 +20,11 @@ struct CommandTests {
             ("grade --submision Handed-in --output sheet.csv", "unknown option '--submision'"),
             ("grade --submissions Sources --output nowhere/sheet.csv", "for the sheet"),
             ("replay R01 --stage 1 --schedule S", "step 2: the schedule ends after 1 step, but"),
-            ("replay R01 --stage 1 --schedule X", "there are 'subscriber', 'resolver'"),
-            ("replay R01 --stage 1 --schedule Q", "by now there are 'subscriber', 'resolver'"),
+            (
+                "replay R01 --stage 1 --schedule X",
+                "no thread has this letter; by now there are S (subscriber), R (resolver)"
+            ),
+            ("replay R01 --stage 1 --schedule Q", "by now there are S (subscriber), R (resolver)"),
             ("show R01 --stage 1 --format pdf", "there is no format 'pdf'"),
             ("show R01 --stage 1 --format", "--format takes text, markdown, json or html"),
             ("show H01 --stage 1 --every", "H01 has one thread only"),

@@ -124,7 +124,13 @@ struct ClassroomCommandTests {
         #expect(result.status == 1 && result.output == "")
         #expect(result.errors.contains("an interleaving ends the process"))
         #expect(result.errors.contains("two at once"))
-        #expect(result.errors.contains("--replay R04 --schedule "))
+        let schedule = try #require(
+            result.errors.firstMatch(of: #/--replay R04 --schedule (\S+)/#)?.1)
+        let replayed = try copy.run(
+            "grade", "5", "--replay", "R04", "--schedule", String(schedule))
+        #expect(replayed.status == 0, "\(replayed.errors)")
+        #expect(replayed.output.contains("✗ crash: "), "\(replayed.output)")
+        #expect(replayed.output.contains("two at once"))
     }
 
     @Test("if no interleaving fails there is no page, and a message explains why")

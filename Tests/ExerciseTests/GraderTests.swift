@@ -111,6 +111,58 @@ struct GraderTests {
                     + "member 'error'"), "\(grade.explanation)")
     }
 
+    @Test(
+        "a type that is not declared as in the stub is named",
+        arguments: ["class", "final class", "public class"])
+    func missingType(declaration: String) throws {
+        let grade = try grade(
+            replacing: "public final class AWPromise", by: "\(declaration) AWPromise")
+        #expect(grade.rejection == "does not compile")
+        #expect(grade.explanation == "the file must declare: public final class AWPromise")
+    }
+
+    @Test("so is the first one that an empty file does not declare", arguments: [2, 5])
+    func empty(number: Int) throws {
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "empty-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("public enum Report { public static let schedule = \"A\" }".utf8).write(to: file)
+        let grade = Grader.here.grade(Exercise.all[number - 1], file)
+        #expect(grade.explanation.hasPrefix("the file must declare: public final class "))
+    }
+
+    @Test("an encoding other than UTF-8 is named")
+    func encoding() throws {
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "latin-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try Data("// L\u{F6}sung".utf16.map { UInt8($0) }).write(to: file)
+        let grade = Grader.here.grade(Exercise.all[4], file)
+        #expect(grade.rejection == "refused")
+        #expect(grade.explanation == "its encoding is not UTF-8")
+    }
+
+    @Test("names that the system has, too, may be an answer's own", arguments: ["clone", "system"])
+    func ownNames(name: String) throws {
+        let declared = try grade(
+            replacing: "    private func observe(_ handler: @escaping Handler) {\n",
+            by: """
+                    private func observe(_ handler: @escaping Handler) {
+                        let \(name) = handler
+                        withExtendedLifetime(\(name)) {}
+
+                """)
+        #expect(declared.rejection == "passed", "\(declared.explanation)")
+        let reaching = try grade(
+            replacing: "    private func observe(_ handler: @escaping Handler) {\n",
+            by: """
+                    private func observe(_ handler: @escaping Handler) {
+                        let unused = \(name)
+
+                """)
+        #expect(reaching.rejection == "refused")
+    }
+
     @Test("a crash is reported with an interleaving")
     func crash() throws {
         let grade = try grade(

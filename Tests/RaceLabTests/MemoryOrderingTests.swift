@@ -26,6 +26,33 @@ struct MemoryOrderingTests {
         return !exploration.survives
     }
 
+    private final class Lazy: @unchecked Sendable {
+        private let reference = AtomicLazyReference<Counter>()
+
+        func get(_ log: Scenario.Log<String>) -> Counter {
+            if let counter = reference.load() { return counter }
+            let counter = Counter()
+            counter.value = 1
+            log.append("made")
+            return reference.storeIfNil(counter)
+        }
+    }
+
+    @Test("of a reference that is stored once")
+    func lazyReference() {
+        let exploration = explore { scenario in
+            let (lazy, log) = (Lazy(), Scenario.Log<String>())
+            for name in ["A", "B"] {
+                scenario.thread(name) {
+                    if lazy.get(log).value != 1 { log.append("unfinished") }
+                }
+            }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        }
+        #expect(exploration.survives, "\(exploration.text())")
+        #expect(Set(exploration.outcomes.keys) == ["made", "made made"])
+    }
+
     @Test(
         "of a store and of a load", arguments: [MemoryOrdering].ofStores, [MemoryOrdering].ofLoads)
     func messagePassing(storing: MemoryOrdering, loading: MemoryOrdering) {

@@ -192,8 +192,8 @@ struct SoundnessTests {
         arguments: [
             ("FSS", 4, "ends after 3 steps, but"),
             ("F", 2, "ends after 1 step, but"),
-            ("FFF", 3, "'first', but that thread has come to its end"),
-            ("FFSSS", 5, "every thread has come to its end"),
+            ("FFF", 3, "'first', but that thread has ended"),
+            ("FFSSS", 5, "every thread has ended"),
         ])
     func mismatch(schedule: String, step: Int, words: String) {
         let error = #expect(throws: Exploration.ReplayError.self) {

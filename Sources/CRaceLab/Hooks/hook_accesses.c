@@ -254,6 +254,34 @@ void __tsan_atomic_thread_fence(int order) {
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }
 
+// The methods of `AtomicLazyReference` are not inlined into the program.
+#define LOAD_LAZY "$s15Synchronization19AtomicLazyReferenceV4loadxSgyF"
+#define STORE_LAZY "$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF"
+
+typedef SWIFT_FUNCTION void *(*load_lazy)(const void *type, SWIFT_SELF void *reference);
+typedef SWIFT_FUNCTION void *(*store_lazy)(void *object, const void *type,
+                                           SWIFT_SELF void *reference);
+REAL(load_lazy, real_load_lazy, LOAD_LAZY)
+REAL(store_lazy, real_store_lazy, STORE_LAZY)
+SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) __asm__(LOAD_LAZY);
+SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference)
+    __asm__(STORE_LAZY);
+
+SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) {
+    const rl_place place = rl_place_in_source(RL_CALLER);
+    if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, reference, place, __ATOMIC_ACQUIRE);
+    return real_load_lazy()(type, reference);
+}
+
+SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference) {
+    const rl_place place = rl_place_in_source(RL_CALLER);
+    const bool point = is_point(place);
+    const uint32_t step = point ? rl_point(RL_EXCHANGE, reference, place) : 0;
+    void *stored = real_store_lazy()(object, type, reference);
+    if (point) rl_exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return stored;
+}
+
 // MARK: - Other entry points, which the lab ignores
 
 #define EMPTY1(name) void name(void *a) { (void)a; }

@@ -151,15 +151,51 @@ void rl_check_access(int index, thread *t, uint32_t step) {
 
 // MARK: - Reference counts
 
+/// The release of an object by a thread.
+typedef struct {
+    int8_t thread;
+    uint32_t moment;            // an index
+    uint32_t before;            // the number of the release before it, by another thread; 0: none
+} release;
+
+static release *release_list;
+static size_t release_count, release_capacity;
+static vector_clock *moments;
+static size_t moment_count, moment_capacity;
+
+void rl_forget_releases(void) { release_count = moment_count = 0; }
+
+/// The present moment of a thread. It stays the same until the thread makes its next step.
+static uint32_t moment_of(thread *t) {
+    if (t->moment > 0 && t->moment_after == t->accesses) return t->moment - 1;
+    MAKE_ROOM(moments, moment_count, moment_capacity, 64);
+    moments[moment_count++] = t->clock;
+    t->moment = (uint32_t)moment_count;
+    t->moment_after = t->accesses;
+    // What the thread accesses from now on comes after the release.
+    rl_advance(t);
+    return t->moment - 1;
+}
+
 void rl_removes_reference(const void *object) {
     if (me->fate != STAYS) return;
-    rl_join_clock(rl_releases_of(object), &my_thread()->clock);
-    // What the thread accesses from now on comes after the release.
-    rl_advance(my_thread());
+    uint32_t *last = rl_last_release_of(object);
+    const uint32_t moment = moment_of(my_thread());
+    if (*last > 0 && release_list[*last - 1].thread == me->thread) {
+        release_list[*last - 1].moment = moment;
+        return;
+    }
+    MAKE_ROOM(release_list, release_count, release_capacity, 256);
+    release_list[release_count++] = (release){(int8_t)me->thread, moment, *last};
+    *last = (uint32_t)release_count;
 }
 
 void rl_has_last_reference(const void *object) {
-    if (me->fate == STAYS) rl_join_clock(&my_thread()->clock, rl_releases_of(object));
+    if (me->fate != STAYS) return;
+    thread *t = my_thread();
+    for (uint32_t at = *rl_last_release_of(object); at > 0; at = release_list[at - 1].before)
+        rl_join_clock(&t->clock, &moments[release_list[at - 1].moment]);
+    t->moment = 0;
 }
 
 // MARK: - Passing objects between threads

@@ -102,6 +102,7 @@ static bool begin_run(void) {
     lab.looks_again = false;
     rl_forget_signals();
     rl_forget_addresses();
+    rl_forget_releases();
     lab.started_count = 0;
     rl_forget_jobs();
     lab.time = 1000ull * 1000 * 1000 * 1000;

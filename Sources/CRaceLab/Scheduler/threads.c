@@ -37,6 +37,7 @@ void rl_make_thread(int index) {
     t->held_count = t->released_count = 0;
     t->early = false;
     t->releases = NULL;
+    t->moment = 0;
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->resumed, 0, sizeof t->resumed);

@@ -113,10 +113,10 @@ static size_t number_of(uintptr_t object) {
     return object_count - 1;
 }
 
-static int64_t references_to(uintptr_t object) {
+int64_t rl_references_to(const void *object) {
     static size_t (*count)(const void *);
     if (!count) count = (size_t (*)(const void *))dlsym(RTLD_DEFAULT, "swift_retainCount");
-    return count ? (int64_t)count((const void *)object) : 0;
+    return count ? (int64_t)count(object) : 0;
 }
 
 /// Wakes the threads that sleep at a place which depends on this count.
@@ -161,14 +161,14 @@ static bool is_followed(const void *object) {
 void rl_counts(const void *object, int change) {
     if (!is_listening()) return;
     if (is_followed(object))
-        note_change((uintptr_t)object, change, references_to((uintptr_t)object));
+        note_change((uintptr_t)object, change, rl_references_to(object));
     rl_clean_stack();
 }
 
 void rl_has_counted(const void *object, int change) {
     if (!is_listening()) return;
     if (is_followed(object))
-        note_change((uintptr_t)object, change, references_to((uintptr_t)object) - change);
+        note_change((uintptr_t)object, change, rl_references_to(object) - change);
     rl_clean_stack();
 }
 

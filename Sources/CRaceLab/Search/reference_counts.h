@@ -8,6 +8,7 @@
 void rl_begin_release(rl_release_in_progress *this, const void *object);
 void rl_end_release(const rl_release_in_progress *this);
 
+int64_t rl_references_to(const void *object);
 /// The calling thread is about to change, or has changed, the reference count of an object.
 void rl_counts(const void *object, int change);
 void rl_has_counted(const void *object, int change);

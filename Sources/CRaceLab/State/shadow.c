@@ -94,11 +94,12 @@ lock *rl_known_lock(uintptr_t address) {
     return s->run == lab.run ? s->known : NULL;
 }
 
-vector_clock *rl_releases_of(const void *object) {
+uint32_t *rl_last_release_of(const void *object) {
     bool is_new;
-    vector_clock *c = known_at(&objects, (uintptr_t)object, sizeof *c, discard_record, &is_new);
-    if (is_new) memset(c, 0, sizeof *c);
-    return c;
+    uint32_t *last =
+        known_at(&objects, (uintptr_t)object, sizeof *last, discard_record, &is_new);
+    if (is_new) *last = 0;
+    return last;
 }
 
 void rl_for_all_locks(void (*visit)(const lock *l)) {

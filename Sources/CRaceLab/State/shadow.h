@@ -12,7 +12,7 @@ cell *rl_cell_at(uintptr_t address);
 lock *rl_lock_at(uintptr_t address);
 /// Returns NULL if the address has no such record in this run.
 lock *rl_known_lock(uintptr_t address);
-/// What threads had done when they released their references to an object.
-vector_clock *rl_releases_of(const void *object);
+/// The number of the last release of an object, for the caller to set; 0: none.
+uint32_t *rl_last_release_of(const void *object);
 /// Calls `visit` with each lock of this run.
 void rl_for_all_locks(void (*visit)(const lock *l));

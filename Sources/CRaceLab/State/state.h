@@ -170,6 +170,8 @@ typedef struct {
     lock *missed;               // the lock of its last early attempt
     bool spinning;
     rl_release_in_progress *releases;  // the innermost one
+    uint32_t moment;            // the number of a moment at which it released objects; 0: none …
+    uint32_t moment_after;      // … and how many accesses it had made by then
     bool has_looked;            // it has run its loop once more, see look_again.c
     bool is_vain;               // it spins although other threads take and release locks
     size_t round;               // how many of the last visits belong to the spinning loop

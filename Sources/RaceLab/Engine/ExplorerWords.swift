@@ -50,14 +50,16 @@ extension rl_run {
         if step >= schedule.choices.count {
             reason =
                 "the schedule ends after \(numberOf(steps: step)), but "
-                + couldGo.joined(separator: " and ") + " did not come to an end"
+                + couldGo.joined(separator: " and ") + (couldGo.count == 1 ? " has" : " have")
+                + " not ended"
         } else if couldGo.isEmpty {
-            reason = "the schedule goes on, but every thread has come to its end"
+            reason = "the schedule goes on, but every thread has ended"
         } else if !names.indices.contains(schedule.choices[step]) {
             reason =
-                "it is the turn of a thread that another one would have to start; by now there "
+                "no thread has this letter; by now there "
                 + (names.count == 1 ? "is " : "are ")
-                + names.map { "'\($0)'" }.joined(separator: ", ")
+                + zip(Exploration.Schedule.letters(for: names), names)
+                .map { "\($0) (\($1))" }.joined(separator: ", ")
         } else {
             let name = names[schedule.choices[step]]
             isWaiting = !misfit_early && !waiting[schedule.choices[step]].finished
@@ -67,7 +69,7 @@ extension rl_run {
                     + "and waits for no queue: leave out the minus"
                 : isWaiting
                     ? "it is the turn of '\(name)', but that thread cannot go on"
-                    : "it is the turn of '\(name)', but that thread has come to its end"
+                    : "it is the turn of '\(name)', but that thread has ended"
         }
         return Exploration.ScheduleMismatch(
             step: step + 1, isWaiting: isWaiting, description: "step \(step + 1): \(reason)")
