@@ -132,7 +132,7 @@ struct IsolationTests {
             scenario.thread("second") { slot.value = nil }
         }
         #expect(exploration.findings.map(\.reason) == ["'first' ends the process with status 3"])
-        #expect(exploration.explored == 2 && exploration.failing == 1)
+        #expect(exploration.explored == 2 && exploration.failing == 1, "\(exploration.text())")
     }
 
     @Test("a bad access")
