@@ -230,12 +230,6 @@ struct UncontrolledTests {
             pthread_spin_unlock(lock)
             kept.append(lock)
         },
-        Case(testDescription: "what is done once", words: "once") { _ in
-            let once = UnsafeMutablePointer<pthread_once_t>.allocate(capacity: 1)
-            once.initialize(to: pthread_once_t())
-            pthread_once(once) {}
-            kept.append(once)
-        },
     ]
 
     /// In a child process, because the operation continues in its process.

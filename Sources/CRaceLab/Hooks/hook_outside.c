@@ -107,7 +107,8 @@ void dispatch_activate(dispatch_object object) {
 
 /// The toolchain's libraries use these for themselves.
 static void meet_call_of_program(const char *what, rl_place place) {
-    if (rl_is_of_lab() && !rl_is_ignoring() && rl_is_under_test(place.pc)) rl_meet_outside(what, place);
+    const bool is_listening = rl_is_of_lab() && !rl_is_ignoring();
+    if (is_listening && rl_is_of_program(place.pc)) rl_meet_outside(what, place);
 }
 
 #define ORDERS(type, name, what)                           \
@@ -125,14 +126,6 @@ ORDERS(pthread_spinlock_t volatile, pthread_spin_lock, "uses a POSIX spin lock")
 ORDERS(pthread_spinlock_t volatile, pthread_spin_trylock, "uses a POSIX spin lock")
 ORDERS(pthread_spinlock_t volatile, pthread_spin_unlock, "uses a POSIX spin lock")
 ORDERS(pthread_barrier_t, pthread_barrier_wait, "uses a POSIX barrier")
-
-typedef int (*run_once)(pthread_once_t *, void (*)(void));
-REAL(run_once, real_once, "pthread_once")
-
-int pthread_once(pthread_once_t *once, void (*initialize)(void)) {
-    meet_call_of_program("uses pthread_once", RL_CALLER);
-    return real_once()(once, initialize);
-}
 
 // MARK: - Run loops
 

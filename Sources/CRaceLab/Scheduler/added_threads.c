@@ -106,14 +106,14 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
 int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
                     void *(*start)(void *), void *argument) {
     if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_goodbye);
     int state = PTHREAD_CREATE_JOINABLE;
     if (attributes) pthread_attr_getdetachstate(attributes, &state);
     worker *w = worker_for_added_thread();
     w->start = start;
     w->argument = argument;
     rl_ignore();
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_goodbye);
     int result = pthread_create(pthread, attributes, run_added_thread, w);
     rl_attend();
     if (result != 0) return result;

@@ -18,6 +18,8 @@ void rl_forget_outside(void) {
 }
 
 void rl_meet_outside(const char *what, rl_place place) {
+    // A lost thread may go on during another exploration, which it does not concern.
+    if (me->fate != STAYS) return;
     if (!lab.outside) {
         lab.outside = what;
         lab.outside_pc = place.pc;

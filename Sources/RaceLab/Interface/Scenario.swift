@@ -121,12 +121,13 @@ import Synchronization
 /// - accesses through unsafe pointers, and accesses to single elements of arrays and dictionaries:
 ///   an access to an element counts as an access to the property that holds the array;
 /// - structures and local variables that no closure captures: no other thread can reach them;
-/// - variables that only closures which do not escape capture, and what initializers of globals do;
+/// - variables that only closures which do not escape capture, and what initializers of globals and
+///   `pthread_once` do;
 /// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues that are suspended or inactive, queues with a
-///   target queue that is not global, POSIX semaphores, spin locks and barriers, `pthread_once`, and
-///   threads that are started while a scenario is set up or checked. If the code under test uses
-///   them, there is no verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
+///   target queue that is not global, POSIX semaphores, spin locks and barriers, and threads that are
+///   started while a scenario is set up or checked. If the code under test uses them, there is no
+///   verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
 /// - the order in which a queue serves several threads that wait in `sync`, and that work sent
 ///   while they wait comes after them;
 /// - a lock that was taken during the set-up and not released there. To make a thread wait from the
