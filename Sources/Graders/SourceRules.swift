@@ -49,15 +49,17 @@ enum SourceRules {
     private static let reaching = [
         "exit", "_exit", "_Exit", "quick_exit", "atexit", "abort", "kill", "raise", "signal",
         "open",
-        "write", "pwrite", "dup2", "socket", "system", "daemon", "clone", "Process",
+        "write", "pwrite", "dup2", "socket",
+        // The system's own has variadic parameters, so Swift does not import it.
+        "clone",
     ]
     private static let reachingInAnyCase = [
-        "dlsym", "dlopen", "fork", "vfork", "popen", "posix_spawn", "posix_spawnp",
+        "dlsym", "dlopen", "fork", "vfork", "system", "popen", "posix_spawn", "posix_spawnp",
         "execl",
         "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve", "setsid", "setpgid",
-        "forkpty", "login_tty", "wordexp", "ptrace", "prctl", "syscall",
+        "daemon", "forkpty", "login_tty", "wordexp", "ptrace", "prctl", "syscall",
         "setrlimit", "prlimit", "sigaction",
-        "process_vm_readv", "process_vm_writev", "mprotect", "FileManager", "FileHandle",
+        "process_vm_readv", "process_vm_writev", "mprotect", "Process", "FileManager", "FileHandle",
         "fopen", "fdopen", "freopen", "openat", "contentsOfFile", "String ( contentsOf",
         "Data ( contentsOf", "NSData", "InputStream", "OutputStream", "setenv", "putenv",
         "_silgen_name", "_cdecl", "_dynamicReplacement", "_extern", "unsafeBitCast", "URLSession",

@@ -142,25 +142,17 @@ struct GraderTests {
         #expect(grade.explanation == "its encoding is not UTF-8")
     }
 
-    @Test("names that the system has, too, may be an answer's own", arguments: ["clone", "system"])
-    func ownNames(name: String) throws {
-        let declared = try grade(
-            replacing: "    private func observe(_ handler: @escaping Handler) {\n",
-            by: """
-                    private func observe(_ handler: @escaping Handler) {
-                        let \(name) = handler
-                        withExtendedLifetime(\(name)) {}
-
-                """)
-        #expect(declared.rejection == "passed", "\(declared.explanation)")
-        let reaching = try grade(
-            replacing: "    private func observe(_ handler: @escaping Handler) {\n",
-            by: """
-                    private func observe(_ handler: @escaping Handler) {
-                        let unused = \(name)
-
-                """)
-        #expect(reaching.rejection == "refused")
+    @Test(
+        "a name that the system has, too, may be an answer's own if it can do no harm",
+        arguments: [
+            ("let clone = handler; withExtendedLifetime(clone) {}", "passed"),
+            ("let unused = clone", "refused"),
+            ("let system = handler; withExtendedLifetime(system) {}", "refused"),
+        ])
+    func ownNames(line: String, rejection: String) throws {
+        let head = "    private func observe(_ handler: @escaping Handler) {\n"
+        let grade = try grade(replacing: head, by: "\(head)        \(line)\n")
+        #expect(grade.rejection == rejection, "\(grade.explanation)")
     }
 
     @Test("a crash is reported with an interleaving")

@@ -159,7 +159,7 @@ struct UncontrolledTests {
         sem_init(semaphore, 0, 1)
         return semaphore
     }()
-    /// Not during an exploration.
+    /// Suspends the queue before an exploration, which would end at that.
     init() { _ = Self.suspended }
 
     private static func signaled(_ shared: Shared) async { shared.value += 1 }

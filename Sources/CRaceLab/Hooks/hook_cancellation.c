@@ -142,7 +142,7 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
 #define SYMBOL(kind, name, symbol) symbol,
 
 const char *const rl_symbols_of_cancellation[] = {
-    METHODS(SYMBOL) CHECK_CANCELLATION, WITH_HANDLER, "swift_taskGroup_addPending", "swift_asyncLet_finish",
-    "swift_willThrow", "swift_willThrowTypedImpl", NULL};
+    METHODS(SYMBOL) CHECK_CANCELLATION, WITH_HANDLER, "swift_taskGroup_addPending",
+    "swift_asyncLet_finish", "swift_willThrow", "swift_willThrowTypedImpl", NULL};
 
 #endif

@@ -83,10 +83,14 @@ static void *try_retain(void *object) {
     return result;
 }
 
+static void will_release(const void *object, uint32_t n) {
+    rl_counts(object, -(int)n);
+    if (rl_references_to(object) > n) rl_removes_reference(object);
+}
+
 static void release_one(void *object) {
     if (!rl_active || !object) return runtime.real_release(object);
-    rl_counts(object, -1);
-    if (rl_references_to(object) > 1) rl_removes_reference(object);
+    will_release(object, 1);
     rl_release_in_progress this;
     rl_begin_release(&this, object);
     runtime.real_release(object);
@@ -95,8 +99,7 @@ static void release_one(void *object) {
 
 static void release_several(void *object, uint32_t n) {
     if (!rl_active || !object) return runtime.real_release_n(object, n);
-    rl_counts(object, -(int)n);
-    if (rl_references_to(object) > n) rl_removes_reference(object);
+    will_release(object, n);
     rl_release_in_progress this;
     rl_begin_release(&this, object);
     runtime.real_release_n(object, n);

@@ -116,8 +116,8 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
-    // Counts are observed only during the run, because they would slow down the judging. In a
-    // replay as well: see reference_counts.c.
+    // Counts are observed only during the run, because they would slow down the judging. Without
+    // reduction as well: releases also order what threads do.
     lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
