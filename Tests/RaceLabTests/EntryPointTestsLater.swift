@@ -354,6 +354,17 @@ struct UncontrolledTests {
         expectNamed(exploration, "a semaphore that was made outside")
     }
 
+    /// Made once in a process, in the only run of the test below.
+    private static let started = { Thread.detachNewThread {} }()
+
+    @Test("a thread that the initializer of a global starts")
+    func threadOfGlobal() {
+        let exploration = explore { scenario in
+            scenario.thread("only") { Self.started }
+        }
+        expectNamed(exploration, "starts a thread while a global is made")
+    }
+
     nonisolated(unsafe) private static var isReady = false
 
     @Test("waiting for a change of a global")

@@ -2,6 +2,7 @@
 // binds to these definitions instead of those of the Swift runtime and the C library. Each waits
 // for its turn and then does what the real function does.
 
+#include "Hooks/memory.h"
 #include "Hooks/next_symbol.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
@@ -29,6 +30,9 @@ uint64_t rl_heard(void) { return heard; }
 typedef void (*begin_access)(void *, void *, uintptr_t, void *);
 REAL(begin_access, real_begin_access, "swift_beginAccess")
 
+/// In `flags`: the access may last, and `swift_endAccess` ends it.
+enum { IS_TRACKED = 0x20 };
+
 /// Debug code calls this before every access to memory that several threads can reach. Bit 0 of
 /// `flags` is 0 for a read and 1 for a modification.
 void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
@@ -36,9 +40,20 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     if (!rl_active) {
         heard++;
         if (rl_is_observing) rl_touch(address);
-    } else if (rl_is_under_test(place.pc))
+    } else if (rl_is_under_test(place.pc)) {
         rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
+        if (flags & IS_TRACKED) rl_begin_access(address, buffer);
+    }
     real_begin_access()(address, buffer, flags, pc);
+}
+
+typedef void (*end_access)(void *);
+REAL(end_access, real_end_access, "swift_endAccess")
+
+/// Debug code calls this at the end of an access that is tracked.
+void swift_endAccess(void *buffer) {
+    if (rl_active) rl_end_access(buffer);
+    real_end_access()(buffer);
 }
 
 typedef void (*once)(void *, void (*)(void *), void *);
@@ -281,35 +296,6 @@ SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF vo
     if (point) rl_exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return stored;
 }
-
-// MARK: - Other entry points, which the lab ignores
-
-#define EMPTY1(name) void name(void *a) { (void)a; }
-#define EMPTY2(name) void name(void *a, size_t b) { (void)a, (void)b; }
-#define EMPTY3(name) void name(void *a, void *b, void *c) { (void)a, (void)b, (void)c; }
-#define SIZES(prefix) EMPTY1(prefix##1) EMPTY1(prefix##2) EMPTY1(prefix##4) EMPTY1(prefix##8) EMPTY1(prefix##16)
-#define UNALIGNED_SIZES(prefix) EMPTY1(prefix##2) EMPTY1(prefix##4) EMPTY1(prefix##8) EMPTY1(prefix##16)
-
-SIZES(__tsan_read)
-SIZES(__tsan_write)
-SIZES(__tsan_read_write)
-UNALIGNED_SIZES(__tsan_unaligned_read)
-UNALIGNED_SIZES(__tsan_unaligned_write)
-UNALIGNED_SIZES(__tsan_unaligned_read_write)
-EMPTY2(__tsan_read_range)
-EMPTY2(__tsan_write_range)
-EMPTY3(__tsan_external_read)
-EMPTY3(__tsan_external_write)
-EMPTY1(__tsan_func_entry)
-EMPTY1(__tsan_vptr_read)
-void __tsan_vptr_update(void **a, void *b) { (void)a, (void)b; }
-void __tsan_func_exit(void) {}
-void __tsan_ignore_thread_begin(void) {}
-void __tsan_ignore_thread_end(void) {}
-void __tsan_init(void) {}
-void *__tsan_memset(void *to, int value, size_t size) { return memset(to, value, size); }
-void *__tsan_memcpy(void *to, const void *from, size_t size) { return memcpy(to, from, size); }
-void *__tsan_memmove(void *to, const void *from, size_t size) { return memmove(to, from, size); }
 
 // MARK: - Memory
 

@@ -264,12 +264,18 @@ REAL(create, real_create, "pthread_create")
 REAL(on_thread, real_detach, "pthread_detach")
 REAL(join, real_join, "pthread_join")
 
-/// Records a thread that the set-up or the judging of a run starts: it runs beside the scenario's.
+/// Records a thread that runs beside the scenario's: one that the set-up or the judging of a run
+/// starts, or the initializer of a global.
 static void note_unseen_start(pthread_t thread, rl_place place) {
-    if (!rl_is_between_runs_here() || rl_is_in_library(place.pc, "libdispatch")) return;
-    // The lab itself starts a thread to read the state.
-    if (rl_is_labs_own(place.pc)) return;
-    if (rl_is_call_of_program(&place)) rl_meet_thread_of_set_up(thread, place);
+    const bool is_between_runs = rl_is_between_runs_here();
+    if (!is_between_runs && !(rl_is_of_lab() && rl_is_ignoring())) return;
+    // The lab itself starts threads, too.
+    if (rl_is_labs_own(place.pc) || rl_is_in_library(place.pc, "libdispatch")) return;
+    if (!rl_is_call_of_program(&place)) return;
+    if (is_between_runs)
+        rl_meet_thread_of_set_up(thread, place);
+    else
+        rl_meet_outside("starts a thread while a global is made", place);
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),

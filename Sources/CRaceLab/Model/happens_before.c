@@ -110,11 +110,13 @@ static bool is_consistent(const vector_clock *clock) {
     return true;
 }
 
-void rl_check_access(int index, thread *t, uint32_t step) {
+void rl_check_access(plain_access a) {
+    const int index = me->thread;
+    const thread *t = my_thread();
     RL_REQUIRE(is_consistent(&t->clock), "something that is not known happens before");
-    cell *c = rl_cell_at(t->address);
-    rl_race race = {.address = t->address, .second_thread = (uint8_t)index,
-                    .second_kind = t->kind, .second_step = step, .second_pc = t->pc};
+    cell *c = rl_cell_at(a.address);
+    rl_race race = {.address = a.address, .second_thread = (uint8_t)index,
+                    .second_kind = a.kind, .second_step = a.step, .second_pc = a.pc};
     if (c->writer >= 0 && c->writer != index && c->write_clock > t->clock.ordered[c->writer]) {
         race.is_known = c->write_clock <= t->clock.at[c->writer];
         race.first_thread = (uint8_t)c->writer;
@@ -123,13 +125,13 @@ void rl_check_access(int index, thread *t, uint32_t step) {
         race.first_pc = c->write_pc;
         // Two unordered modifications can overlap in time, unless one of the threads waits for an
         // atomic value of the other in between.
-        race.overlap = t->kind == RL_MODIFY && !race.is_known;
+        race.overlap = a.kind == RL_MODIFY && !race.is_known;
         note_race(race);
     }
-    if (t->kind == RL_READ) {
+    if (a.kind == RL_READ) {
         c->read_clock[index] = t->clock.at[index];
-        c->read_step[index] = step;
-        c->read_pc[index] = t->pc;
+        c->read_step[index] = a.step;
+        c->read_pc[index] = a.pc;
         return;
     }
     for (int other = 0; other < lab.thread_count; other++) {
@@ -144,9 +146,15 @@ void rl_check_access(int index, thread *t, uint32_t step) {
     }
     c->writer = (int8_t)index;
     c->write_clock = t->clock.at[index];
-    c->write_step = step;
-    c->write_kind = t->kind;
-    c->write_pc = t->pc;
+    c->write_step = a.step;
+    c->write_kind = a.kind;
+    c->write_pc = a.pc;
+}
+
+void rl_is_on_stack_of(int owner, uintptr_t address) {
+    cell *c = rl_cell_at(address);
+    if (c->on_stack_of > 0 && c->on_stack_of != owner + 1) rl_forget_cell(c);
+    c->on_stack_of = (uint8_t)(owner + 1);
 }
 
 // MARK: - Reference counts

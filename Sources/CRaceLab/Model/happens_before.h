@@ -15,8 +15,19 @@ void rl_read_atomic(thread *t, int order);
 void rl_write_atomic(thread *t, int order, bool is_read_modify_write);
 /// A fence. Not a point: only this thread's own atomic operations can show its effect.
 void rl_fence(int order);
-/// Checks a plain access for data races with earlier accesses.
-void rl_check_access(int index, thread *t, uint32_t step);
+
+/// A plain access to memory by the calling thread.
+typedef struct {
+    uint8_t kind;               // RL_READ or RL_MODIFY
+    uintptr_t address, pc;
+    uint32_t step;              // in which the thread makes it
+} plain_access;
+
+/// Checks an access for data races with earlier accesses.
+void rl_check_access(plain_access access);
+/// The stack of thread `owner` contains the address. If another thread's stack contained it
+/// before, forgets what is known about it.
+void rl_is_on_stack_of(int owner, uintptr_t address);
 
 /// A moment of a thread.
 typedef struct {

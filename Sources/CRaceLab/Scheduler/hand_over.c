@@ -52,6 +52,7 @@ void rl_become_idle(void) {
 }
 
 void rl_hand_over(worker *w) {
+    if (me) me->stack_end = (uintptr_t)__builtin_frame_address(0);
     lab.running = w;
     rl_unpark(&w->turn);
 }

@@ -70,7 +70,7 @@ static bool carry_out(int index, thread *t, uint32_t step) {
     switch ((rl_kind)t->kind) {
         case RL_READ:
         case RL_MODIFY:
-            rl_check_access(index, t, step);
+            rl_check_access((plain_access){t->kind, t->address, t->pc, step});
             return true;
         case RL_LOCK:
         case RL_TRY_LOCK:

@@ -75,6 +75,8 @@ void rl_allocated(void *memory, size_t size) {
     rl_clean_stack();
 }
 
+bool rl_has_allocated(const thread *t, uintptr_t address) { return block_with(t, address) != NULL; }
+
 void rl_freed(const void *memory) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();

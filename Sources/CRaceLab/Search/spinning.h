@@ -6,6 +6,8 @@
 
 /// The calling thread has allocated memory.
 void rl_allocated(void *memory, size_t size);
+/// Whether the thread has allocated the memory at an address during the run.
+bool rl_has_allocated(const thread *t, uintptr_t address);
 /// The calling thread frees memory, or moves it.
 void rl_freed(const void *memory);
 

@@ -66,11 +66,13 @@ static void discard_record(void *known) { discard(known); }
 cell *rl_cell_at(uintptr_t address) {
     bool is_new;
     cell *c = known_at(&cells, address, sizeof *c, discard_record, &is_new);
-    if (is_new) {
-        memset(c, 0, sizeof *c);
-        c->writer = NO_THREAD;
-    }
+    if (is_new) rl_forget_cell(c);
     return c;
+}
+
+void rl_forget_cell(cell *c) {
+    memset(c, 0, sizeof *c);
+    c->writer = NO_THREAD;
 }
 
 static void discard_lock(void *known) {

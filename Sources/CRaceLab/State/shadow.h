@@ -8,6 +8,8 @@
 void rl_forget_addresses(void);
 
 cell *rl_cell_at(uintptr_t address);
+/// From now on nothing is known about the address of this record.
+void rl_forget_cell(cell *c);
 
 lock *rl_lock_at(uintptr_t address);
 /// Returns NULL if the address has no such record in this run.

@@ -42,6 +42,7 @@ typedef struct {
     uintptr_t read_pc[RL_MAX_THREADS];
     vector_clock released;      // by atomic writes (`ordered`: release sequences), or handed over
     uintptr_t handed_over_pc;
+    uint8_t on_stack_of;        // the thread whose stack contains the address, + 1; 0: unknown
     size_t counted, referent;   // an object's index + 1, and that of a weak reference's target; 0
     bool is_semaphore;
     int64_t made_with;          // the initial count of a semaphore
@@ -123,6 +124,16 @@ typedef struct rl_landing {
     struct rl_landing *outer;
 } rl_landing;
 
+/// A checked access to memory that has begun and not ended yet.
+typedef struct {
+    const void *buffer;         // identifies it
+    uintptr_t address;
+    uint32_t since;             // the thread's clock at its beginning
+} open_access;
+
+/// The room for such accesses, one within another.
+enum { MOST_OPEN_ACCESSES = 16 };
+
 /// A release of a reference that is in progress.
 typedef struct rl_release_in_progress {
     const void *object;
@@ -172,6 +183,11 @@ typedef struct {
     rl_release_in_progress *releases;  // the innermost one
     uint32_t moment;            // the number of a moment at which it released objects; 0: none …
     uint32_t moment_after;      // … and how many accesses it had made by then
+    open_access open[MOST_OPEN_ACCESSES];
+    uint32_t open_count;
+    uintptr_t announced;        // the address that it has announced to modify; 0: none …
+    uint32_t announced_after;   // … and how many accesses it had made by then …
+    bool has_read;              // … and whether it has read it since
     bool has_looked;            // it has run its loop once more, see look_again.c
     bool is_vain;               // it spins although other threads take and release locks
     size_t round;               // how many of the last visits belong to the spinning loop
@@ -230,7 +246,8 @@ struct worker {
     } fate;
     rl_landing base;
     rl_landing *landing;        // where to jump when the body is abandoned
-    uintptr_t stack_base;
+    uintptr_t stack_base;       // its stack reaches from here …
+    uintptr_t stack_end;        // … to here, while it waits for its turn
     uintptr_t body;             // the top of the stack where the lab called the body
     uintptr_t job_frame;        // of the runtime function that began the current job
     worker *next_idle;

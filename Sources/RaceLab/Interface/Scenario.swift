@@ -26,7 +26,8 @@ import Synchronization
 ///
 /// - every access to a property of a class, also through a key path, to a captured variable or to a
 ///   global;
-/// - `Mutex`, and operations on `Atomic`, in targets compiled with `-sanitize=thread` in debug;
+/// - `Mutex`, operations on `Atomic`, and accesses to a variable on the stack of another thread, in
+///   targets compiled with `-sanitize=thread` in debug;
 /// - `NSLock`, `NSRecursiveLock`, `NSCondition`, `NSConditionLock`, `pthread_mutex_t`,
 ///   `pthread_rwlock_t` and `pthread_cond_t`. A signal wakes the thread that has waited longest,
 ///   and is lost if none waits. ``Exploration/Options/signalsWakeAnyWaiter`` and
@@ -121,8 +122,10 @@ import Synchronization
 /// - accesses through unsafe pointers, and accesses to single elements of arrays and dictionaries:
 ///   an access to an element counts as an access to the property that holds the array;
 /// - structures and local variables that no closure captures: no other thread can reach them;
-/// - variables that only closures which do not escape capture, and what initializers of globals and
-///   `pthread_once` do;
+/// - in targets that are not compiled with `-sanitize=thread`, variables that only closures which
+///   do not escape capture, and what a function with an `inout` parameter, or a `mutating` method,
+///   still changes after it has let other threads go on;
+/// - what initializers of globals, `pthread_once` and blocks that a run loop performs do;
 /// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues that are suspended or inactive, queues with a
 ///   target queue that is not global, POSIX semaphores, spin locks and barriers, and threads that are

@@ -1,0 +1,187 @@
+// Accesses to memory that last, or that no check of exclusive access announces.
+//
+// Code compiled with `-sanitize=thread` calls a function before each instruction that reads or
+// writes memory. For most of them `swift_beginAccess` has already made a step, and the lab does
+// nothing. Two kinds remain:
+//
+// - A variable that only closures which do not escape capture is on the stack, or belongs to an
+//   access that its function has begun. The compiler checks exclusive access there by itself. If
+//   such a closure runs on another thread, as with `concurrentPerform`, its accesses are steps.
+// - An access can last: a `mutating` method, or a function with an `inout` parameter, can release a
+//   lock and then write. What it writes then does not come before that release. It is no step of its
+//   own, but it is checked for data races with the knowledge of that moment.
+
+#include "Hooks/memory.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Scheduler/points.h"
+#include "Search/spinning.h"
+#include "Symbols/call_sites.h"
+
+#include <stddef.h>
+#include <string.h>
+
+// MARK: - Accesses that last
+
+void rl_begin_access(const void *address, const void *buffer) {
+    thread *t = my_thread();
+    // Without room, the access counts at its beginning only.
+    if (t->open_count == MOST_OPEN_ACCESSES) return;
+    t->open[t->open_count++] =
+        (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread]};
+}
+
+void rl_end_access(const void *buffer) {
+    if (!rl_on_lab_thread()) return;
+    thread *t = my_thread();
+    for (uint32_t i = t->open_count; i > 0; i--) {
+        if (t->open[i - 1].buffer != buffer) continue;
+        t->open_count--;
+        memmove(&t->open[i - 1], &t->open[i], (t->open_count - (i - 1)) * sizeof *t->open);
+        return;
+    }
+}
+
+/// A stored property does not reach further than this.
+enum { MOST_OF_A_PROPERTY = 1024 };
+
+/// Returns the access of a thread that the address belongs to, or NULL. Accesses know only where
+/// their memory begins, so it is the one that begins nearest.
+static open_access *open_access_at(thread *t, uintptr_t address) {
+    open_access *nearest = NULL;
+    for (uint32_t i = 0; i < t->open_count; i++) {
+        open_access *o = &t->open[i];
+        if (address - o->address >= MOST_OF_A_PROPERTY) continue;
+        if (!nearest || o->address >= nearest->address) nearest = o;
+    }
+    return nearest;
+}
+
+/// The thread accesses the memory again, after it may have let others go on.
+static void access_later(thread *t, open_access *o, rl_kind kind, rl_place place) {
+    if (t->locks_held) rl_notice_unlocks(t);
+    if (t->clock.at[me->thread] == o->since) return;
+    rl_check_access((plain_access){(uint8_t)kind, o->address, rl_place_in_source(place).pc,
+                                   (uint32_t)t->last_step});
+}
+
+// MARK: - Memory of other threads
+
+/// The thread whose stack contains the address, other than the calling one; or NO_THREAD.
+static int owner_of_stack(uintptr_t address) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const worker *w = lab.threads[i].on;
+        if (!w || w == me || lab.threads[i].finished || w->thread != i) continue;
+        if (address >= w->stack_end && address < w->stack_base) return i;
+    }
+    return NO_THREAD;
+}
+
+/// Whether the memory belongs to an access that another thread has begun, rather than to `own`.
+static bool is_open_elsewhere(uintptr_t address, const open_access *own) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (i == me->thread) continue;
+        const open_access *o = open_access_at(&lab.threads[i], address);
+        if (o && (!own || o->address > own->address)) return true;
+    }
+    return false;
+}
+
+static bool is_on_other_stack(uintptr_t address) {
+    const int owner = owner_of_stack(address);
+    if (owner != NO_THREAD) rl_is_on_stack_of(owner, address);
+    return owner != NO_THREAD;
+}
+
+/// `x += 1` announces that it modifies `x`, reads it, and writes it. That is one access.
+static bool is_announced(thread *t, rl_kind kind, uintptr_t address) {
+    const bool is_same = t->announced == address && t->announced_after == t->accesses;
+    if (!is_same || (kind == RL_READ && t->has_read)) return false;
+    t->has_read = true;
+    if (kind == RL_MODIFY) t->announced = 0;
+    return true;
+}
+
+static void announce(thread *t, uintptr_t address) {
+    t->announced = address;
+    t->announced_after = t->accesses;
+    t->has_read = false;
+}
+
+static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+    const bool is_own_stack =
+        address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
+    if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
+    thread *t = my_thread();
+    if (rl_has_allocated(t, address)) return;
+    open_access *own = open_access_at(t, address);
+    const bool is_open = is_open_elsewhere(address, own);
+    if (!is_open && !own && !is_on_other_stack(address)) return;
+    if (!is_announcement && is_announced(t, kind, address)) return;
+    if (own && !is_open)
+        access_later(t, own, kind, place);
+    else
+        rl_point(kind, (const void *)address, rl_place_in_source(place));
+    if (is_announcement) announce(t, address);
+}
+
+// MARK: - Entry points
+
+#define ACCESS(name, kind)                                                            \
+    void name(void *address) {                                                        \
+        if (rl_active) access_memory(kind, (uintptr_t)address, false, RL_CALLER);     \
+    }
+#define SIZES(name, kind) \
+    ACCESS(name##1, kind) ACCESS(name##2, kind) ACCESS(name##4, kind) ACCESS(name##8, kind) ACCESS(name##16, kind)
+#define UNALIGNED_SIZES(name, kind) \
+    ACCESS(name##2, kind) ACCESS(name##4, kind) ACCESS(name##8, kind) ACCESS(name##16, kind)
+
+SIZES(__tsan_read, RL_READ)
+SIZES(__tsan_write, RL_MODIFY)
+SIZES(__tsan_read_write, RL_MODIFY)
+UNALIGNED_SIZES(__tsan_unaligned_read, RL_READ)
+UNALIGNED_SIZES(__tsan_unaligned_write, RL_MODIFY)
+UNALIGNED_SIZES(__tsan_unaligned_read_write, RL_MODIFY)
+
+/// The compiler announces that a variable is passed as `inout`.
+void __tsan_external_write(void *address, void *caller, void *tag) {
+    (void)caller, (void)tag;
+    if (rl_active) access_memory(RL_MODIFY, (uintptr_t)address, true, RL_CALLER);
+}
+
+static void copy_memory(void *to, const void *from, rl_place place) {
+    access_memory(RL_READ, (uintptr_t)from, false, place);
+    access_memory(RL_MODIFY, (uintptr_t)to, false, place);
+}
+
+void *__tsan_memcpy(void *to, const void *from, size_t size) {
+    if (rl_active) copy_memory(to, from, RL_CALLER);
+    return memcpy(to, from, size);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t size) {
+    if (rl_active) copy_memory(to, from, RL_CALLER);
+    return memmove(to, from, size);
+}
+
+// MARK: - Entry points that the lab ignores
+
+#define EMPTY1(name) void name(void *a) { (void)a; }
+#define EMPTY2(name) void name(void *a, size_t b) { (void)a, (void)b; }
+
+EMPTY2(__tsan_read_range)
+EMPTY2(__tsan_write_range)
+void __tsan_external_read(void *a, void *b, void *c) { (void)a, (void)b, (void)c; }
+EMPTY1(__tsan_func_entry)
+EMPTY1(__tsan_vptr_read)
+void __tsan_vptr_update(void **a, void *b) { (void)a, (void)b; }
+void __tsan_func_exit(void) {}
+void __tsan_ignore_thread_begin(void) {}
+void __tsan_ignore_thread_end(void) {}
+void __tsan_init(void) {}
+void *__tsan_memset(void *to, int value, size_t size) { return memset(to, value, size); }
+
+#endif

@@ -1,0 +1,306 @@
+import Foundation
+import RaceLab
+import RaceLabTesting
+import Synchronization
+import Testing
+
+private final class Holder<Value>: @unchecked Sendable {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}
+
+/// A value whose methods let other threads go on before they write.
+private struct Inbox {
+    var count = 0
+    var letters: [Int] = []
+
+    mutating func announce(_ signal: () -> Void) {
+        signal()
+        count += 1
+    }
+
+    mutating func deliver(_ letter: Int, _ signal: () -> Void) {
+        signal()
+        letters.append(letter)
+    }
+
+    mutating func deliverFirst(_ letter: Int, _ signal: () -> Void) {
+        letters.append(letter)
+        count += 1
+        signal()
+    }
+
+    mutating func countAtOnce() {
+        twice { _ in count += 1 }
+    }
+}
+
+/// Calls a closure that does not escape on two threads at the same time.
+private func twice(_ work: (Int) -> Void) {
+    withoutActuallyEscaping(work) { work in
+        nonisolated(unsafe) let work = work
+        DispatchQueue.concurrentPerform(iterations: 2) { work($0) }
+    }
+}
+
+private func change(_ number: inout Int, after function: () -> Void) {
+    function()
+    number += 1
+}
+
+/// Calls a function when it ends.
+private final class Farewell {
+    private let say: () -> Void
+    init(_ say: @escaping () -> Void) { self.say = say }
+    deinit { say() }
+}
+
+private struct Example: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let isRace: Bool
+    let describe: @Sendable (Scenario) -> Void
+
+    init(_ name: String, isRace: Bool, _ describe: @escaping @Sendable (Scenario) -> Void) {
+        (testDescription, self.isRace, self.describe) = (name, isRace, describe)
+    }
+
+    func run() {
+        let exploration = explore(describe)
+        let kinds: Set<Exploration.Finding.Kind> = [.overlap, .dataRace]
+        #expect(exploration.inconclusive == nil, "\(exploration.text())")
+        #expect(exploration.survives != isRace, "\(exploration.text())")
+        #expect(
+            exploration.findings.contains { kinds.contains($0.kind) } == isRace,
+            "\(exploration.text())")
+    }
+}
+
+/// Variables on the stack of a thread, and accesses of others that a function has begun.
+@Suite("Variables that only closures which do not escape capture", .needsTheLab)
+struct CapturedVariableTests {
+    @Test("are controlled on other threads", arguments: examples)
+    fileprivate func example(_ example: Example) { example.run() }
+
+    private static let examples = [
+        Example("a counter", isRace: true) { scenario in
+            scenario.thread("only") {
+                var sum = 0
+                twice { _ in sum += 1 }
+            }
+        },
+        Example("a counter with a lock", isRace: false) { scenario in
+            let (lock, result) = (NSLock(), Scenario.Log<Int>())
+            scenario.thread("only") {
+                var sum = 0
+                twice { number in
+                    lock.withLock { sum += number + 1 }
+                }
+                result.append(sum)
+            }
+            scenario.check { try Scenario.require(result.entries == [3], "\(result.entries)") }
+        },
+        Example("an array", isRace: true) { scenario in
+            scenario.thread("only") {
+                var numbers: [Int] = []
+                twice { numbers.append($0) }
+            }
+        },
+        Example("elements of an array, each by one thread", isRace: true) { scenario in
+            scenario.thread("only") {
+                var numbers = [0, 0]
+                twice { numbers[$0] = 1 }
+            }
+        },
+        Example("elements in a buffer, each by one thread", isRace: false) { scenario in
+            let result = Scenario.Log<[Int]>()
+            scenario.thread("only") {
+                var numbers = [0, 0]
+                numbers.withUnsafeMutableBufferPointer { buffer in
+                    let buffer = buffer
+                    twice { buffer[$0] = $0 + 1 }
+                }
+                result.append(numbers)
+            }
+            scenario.check { try Scenario.require(result.entries == [[1, 2]], "lost") }
+        },
+        Example("a large value", isRace: true) { scenario in
+            scenario.thread("only") {
+                var inbox = Inbox()
+                twice { _ in inbox.deliver(1) {} }
+            }
+        },
+        Example("a variable that is only read", isRace: false) { scenario in
+            let result = Scenario.Log<Int>()
+            scenario.thread("only") {
+                var limit = 1
+                limit += result.entries.count
+                twice { result.append($0 + limit) }
+            }
+            scenario.check {
+                try Scenario.require(Set(result.entries) == [1, 2], "\(result.entries)")
+            }
+        },
+        Example("one thread writes, another one reads", isRace: true) { scenario in
+            scenario.thread("only") {
+                var (isDone, seen) = (false, false)
+                twice { number in
+                    if number == 0 { isDone = true } else { seen = isDone }
+                }
+                _ = seen
+            }
+        },
+        Example("a closure that does not escape, on two threads", isRace: true) { scenario in
+            func runTwice(_ work: () -> Void) {
+                withoutActuallyEscaping(work) { work in
+                    let group = DispatchGroup()
+                    for _ in 0..<2 {
+                        nonisolated(unsafe) let work = work
+                        DispatchQueue.global().async(group: group) { work() }
+                    }
+                    group.wait()
+                }
+            }
+            scenario.thread("only") {
+                var sum = 0
+                runTwice { sum += 1 }
+            }
+        },
+        Example("the method's own value", isRace: true) { scenario in
+            let inbox = Holder(Inbox())
+            scenario.thread("only") { inbox.value.countAtOnce() }
+        },
+        Example("two threads with a variable each", isRace: false) { scenario in
+            for name in ["A", "B"] {
+                scenario.thread(name) {
+                    let lock = NSLock()
+                    var sum = 0
+                    twice { _ in
+                        lock.withLock { sum += 1 }
+                    }
+                }
+            }
+        },
+        // Both may run on the same stack, one after the other.
+        Example("two tasks with a variable each", isRace: false) { scenario in
+            for name in ["A", "B"] {
+                scenario.task(name) {
+                    func count() {
+                        let lock = NSLock()
+                        var sum = 0
+                        twice { _ in
+                            lock.withLock { sum += 1 }
+                        }
+                    }
+                    count()
+                }
+            }
+        },
+    ]
+
+    @Test("the lost update is shown, and its schedule replayed")
+    func lostUpdate() throws {
+        let describe: (Scenario) -> Void = { scenario in
+            let result = Scenario.Log<Int>()
+            scenario.thread("only") {
+                var sum = 0
+                twice { _ in
+                    let seen = sum
+                    sum = seen + 1
+                }
+                result.append(sum)
+            }
+            scenario.check { try Scenario.require(result.entries == [2], "lost an update") }
+        }
+        let exploration = explore(describe)
+        let lost = try #require(exploration.findings.first { $0.kind == .failedCheck })
+        #expect(lost.reason == "lost an update" && lost.count == 2, "\(exploration.text())")
+        #expect(exploration.explored == 4, "\(exploration.text())")
+        let table = try Exploration.replay(lost.schedule, describe).table()
+        #expect(table.contains("» 1"), "\(table)")
+    }
+}
+
+@Suite("An access that lasts", .needsTheLab)
+struct LastingAccessTests {
+    @Test("counts when it writes, not only when it begins", arguments: examples)
+    fileprivate func example(_ example: Example) { example.run() }
+
+    private static let examples = [
+        Example("writes after an unlock", isRace: true) { scenario in
+            let (number, lock) = (Holder(0), NSLock())
+            scenario.thread("A") {
+                lock.lock()
+                change(&number.value) { lock.unlock() }
+            }
+            scenario.thread("B") { lock.withLock { number.value += 1 } }
+        },
+        Example("writes before an unlock", isRace: false) { scenario in
+            let (number, lock) = (Holder(0), NSLock())
+            scenario.thread("A") {
+                lock.lock()
+                change(&number.value) {}
+                lock.unlock()
+            }
+            scenario.thread("B") { lock.withLock { number.value += 1 } }
+        },
+        Example("writes a property after a signal", isRace: true) { scenario in
+            let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
+            scenario.thread("A") { inbox.value.announce { done.signal() } }
+            scenario.thread("B") {
+                done.wait()
+                _ = inbox.value.count
+            }
+        },
+        Example("appends after a signal", isRace: true) { scenario in
+            let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
+            scenario.thread("A") { inbox.value.deliver(1) { done.signal() } }
+            scenario.thread("B") {
+                done.wait()
+                inbox.value.letters.removeAll()
+            }
+        },
+        Example("appends before a signal", isRace: false) { scenario in
+            let (inbox, done) = (Holder(Inbox()), DispatchSemaphore(value: 0))
+            scenario.thread("A") { inbox.value.deliverFirst(1) { done.signal() } }
+            scenario.thread("B") {
+                done.wait()
+                _ = inbox.value.count
+            }
+        },
+        Example("writes after the store of a flag", isRace: true) { scenario in
+            let inbox = Holder(Inbox())
+            let flag = Holder(false)
+            let lock = NSLock()
+            scenario.thread("A") { inbox.value.announce { lock.withLock { flag.value = true } } }
+            scenario.thread("B") {
+                if lock.withLock({ flag.value }) { _ = inbox.value.count }
+            }
+        },
+        Example("writes after it has started a thread", isRace: true) { scenario in
+            let inbox = Holder(Inbox())
+            scenario.thread("A") {
+                inbox.value.announce { Thread.detachNewThread { _ = inbox.value.count } }
+            }
+        },
+        // The new value is written before the old one is released.
+        Example("an assignment, whose old value signals in its `deinit`", isRace: false) {
+            scenario in
+            let done = DispatchSemaphore(value: 0)
+            let holder = Holder<Farewell?>(Farewell { done.signal() })
+            scenario.thread("A") { holder.value = nil }
+            scenario.thread("B") {
+                done.wait()
+                holder.value = Farewell {}
+            }
+        },
+        Example("two properties, each of one thread", isRace: false) { scenario in
+            let (first, second) = (Holder(0), Holder(0))
+            let done = DispatchSemaphore(value: 0)
+            scenario.thread("A") {
+                change(&first.value) { done.signal() }
+                second.value += 1
+            }
+            scenario.thread("B") { done.wait() }
+        },
+    ]
+}
