@@ -355,7 +355,7 @@ struct UncontrolledTests {
     }
 
     /// Made once in a process, in the only run of the test below.
-    private static let started = { Thread.detachNewThread {} }()
+    private static let started: Void = { Thread.detachNewThread {} }()
 
     @Test("a thread that the initializer of a global starts")
     func threadOfGlobal() {

@@ -83,6 +83,40 @@ extension TaskExample {
             log.append("after")
             await task.value
         },
+        TaskExample(
+            "a task is cancelled when its operation ends",
+            outcomes: ["handler operation", "operation handler", "operation"]
+        ) { log in
+            let task = Task {
+                await withTaskCancellationHandler {
+                    log.append("operation")
+                } onCancel: {
+                    log.append("handler")
+                }
+            }
+            task.cancel()
+            await task.value
+        },
+        TaskExample(
+            "an operation throws, and another one has a value",
+            outcomes: ["12 failed 11", "cancelled 12 failed 11"]
+        ) { log in
+            let task = Task {
+                let number = 11
+                var text = ""
+                do {
+                    try await withTaskCancellationHandler {
+                        text += "\(await withTaskCancellationHandler { 12 } onCancel: {}) "
+                        try refuse(Failure())
+                    } onCancel: {
+                        log.append("cancelled")
+                    }
+                } catch { text += "failed " }
+                log.append(text + "\(number)")
+            }
+            task.cancel()
+            await task.value
+        },
         TaskExample("the body of a group throws", outcomes: ["running", "cancelled"]) { log in
             try? await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { log.append(cancelled()) }

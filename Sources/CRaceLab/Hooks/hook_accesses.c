@@ -306,7 +306,10 @@ extern void *__libc_realloc(void *memory, size_t size);
 
 void *malloc(size_t size) {
     void *memory = __libc_malloc(size);
-    if (rl_active) rl_allocated(memory, size);
+    if (rl_active)
+        rl_allocated(memory, size);
+    else if (rl_is_between_runs_here() && lab.is_setting_up)
+        rl_allocated_in_set_up(memory, size);
     return memory;
 }
 

@@ -9,6 +9,7 @@
 
 #include "Hooks/next_symbol.h"
 #include "Hooks/tasks.h"
+#include "Platform/memory.h"
 #include "Scheduler/children.h"
 #include "Scheduler/tasks.h"
 #include "State/state.h"
@@ -80,29 +81,115 @@ SWIFT_FUNCTION bool swift_taskGroup_addPending(void *group, bool unconditionally
 // MARK: - Handlers
 
 // Registering a handler checks for cancellation: the handler of a task that has been cancelled runs
-// at once.
+// at once. Removing it checks again: until then, the handler can run although the operation has
+// ended. The library registers, awaits the operation and removes, all without calls that the lab
+// could intercept, so the lab passes the library an operation of its own around the program's.
+
+/// A pointer to an asynchronous function, as the compiler emits it: the distance to its code, and
+/// the size of its context.
+typedef struct {
+    int32_t distance;
+    uint32_t size;
+} async_pointer;
+
+/// The beginning of each asynchronous context.
+typedef struct context {
+    struct context *parent;
+    ASYNC_FUNCTION void (*resume)(ASYNC_CONTEXT struct context *, SWIFT_SELF void *error);
+} context;
+
+/// A closure that the program passes as the operation of a handler.
+typedef struct {
+    const async_pointer *function;
+    void *captured;
+    uintptr_t pc;               // the place that awaits it
+} operation;
+
+/// The context of the lab's own operation.
+typedef struct {
+    context head;
+    uintptr_t pc;
+} operation_context;
+
+typedef ASYNC_FUNCTION void (*operation_code)(void *result, ASYNC_CONTEXT context *,
+                                              SWIFT_SELF void *captured);
+typedef SWIFT_FUNCTION void *(*task_allocate)(size_t size);
+typedef SWIFT_FUNCTION void (*task_deallocate)(void *memory);
+REAL(task_allocate, allocate_in_task, "swift_task_alloc")
+REAL(task_deallocate, deallocate_in_task, "swift_task_dealloc")
+
+static __attribute__((noinline)) operation_context *end_operation(context *of_program) {
+    operation_context *own = (operation_context *)of_program->parent;
+    deallocate_in_task()(of_program);
+    if (rl_active) rl_cancels_or_asks(RL_ASK, (rl_place){own->pc, 0});
+    return own;
+}
+
+static ASYNC_FUNCTION void operation_ended(ASYNC_CONTEXT context *of_program,
+                                           SWIFT_SELF void *error) {
+    operation_context *own = end_operation(of_program);
+    __attribute__((musttail)) return own->head.resume(&own->head, error);
+}
+
+static __attribute__((noinline)) operation begin_operation(operation *passed, context *own) {
+    const operation o = *passed;
+    discard(passed);
+    if (rl_active) rl_is_registering(false);
+    ((operation_context *)own)->pc = o.pc;
+    return o;
+}
+
+static __attribute__((noinline)) context *context_for(operation o, context *own) {
+    context *of_program = allocate_in_task()(o.function->size);
+    *of_program = (context){own, operation_ended};
+    return of_program;
+}
+
+static ASYNC_FUNCTION void run_operation(void *result, ASYNC_CONTEXT context *own,
+                                         SWIFT_SELF void *passed) {
+    const operation o = begin_operation(passed, own);
+    context *of_program = context_for(o, own);
+    const operation_code code =
+        (operation_code)((const char *)&o.function->distance + o.function->distance);
+    __attribute__((musttail)) return code(result, of_program, o.captured);
+}
+
+static const async_pointer *pointer_to_run_operation(void) {
+    static async_pointer pointer;
+    pointer = (async_pointer){(int32_t)((const char *)run_operation - (const char *)&pointer.distance),
+                              sizeof(operation_context)};
+    return &pointer;
+}
 
 #define WITH_HANDLER \
     "$ss27withTaskCancellationHandler9operation8onCancel9isolationxxyYaKXE_yyYbXEScA_pSgYitYaKlF"
 
 /// The parameters: where the result goes, two closures, the isolation, and the type of the result.
-typedef ASYNC_FUNCTION void (*with_handler)(ASYNC_CONTEXT void *, void *, void *, void *, void *,
-                                            void *, void *, void *, void *);
+typedef ASYNC_FUNCTION void (*with_handler)(ASYNC_CONTEXT context *, void *, const void *, void *,
+                                            void *, void *, void *, void *, void *);
 REAL(with_handler, real_with_handler, WITH_HANDLER)
-ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT void *, void *, void *, void *, void *, void *,
-                                    void *, void *, void *) __asm__(WITH_HANDLER);
+ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *, void *, const void *, void *, void *,
+                                    void *, void *, void *, void *) __asm__(WITH_HANDLER);
 
-static __attribute__((noinline)) void before_registration(const uintptr_t *context) {
-    const rl_place place = {context[1] + 1, 0};
-    if (rl_is_by_program(place)) rl_cancels_or_asks(RL_ASK, place);
+/// Returns the operation to pass to the library.
+static __attribute__((noinline)) operation before_registration(const context *c, operation o) {
+    const rl_place place = {(uintptr_t)c->resume + 1, 0};
+    if (!rl_is_by_program(place)) return o;
+    rl_cancels_or_asks(RL_ASK, place);
+    rl_is_registering(true);
+    o.pc = place.pc;
+    operation *passed = rl_allocate(sizeof *passed, "an operation");
+    *passed = o;
+    return (operation){pointer_to_run_operation(), passed, 0};
 }
 
-ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT void *context, void *result, void *operation,
+ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *c, void *result, const void *function,
                                     void *captured, void *handler, void *captured_by_handler,
                                     void *actor, void *executor, void *type) {
-    if (rl_active) before_registration(context);
+    operation o = {function, captured, 0};
+    if (rl_active) o = before_registration(c, o);
     __attribute__((musttail)) return real_with_handler()(
-        context, result, operation, captured, handler, captured_by_handler, actor, executor, type);
+        c, result, o.function, o.captured, handler, captured_by_handler, actor, executor, type);
 }
 
 // MARK: - Without a call

@@ -45,24 +45,28 @@ void rl_end_access(const void *buffer) {
     }
 }
 
-/// A stored property does not reach further than this.
-enum { MOST_OF_A_PROPERTY = 1024 };
-
-/// Returns the access of a thread that the address belongs to, or NULL. Accesses know only where
-/// their memory begins, so it is the one that begins nearest.
+/// Returns the access of a thread that the address belongs to, or NULL. Only the beginning of the
+/// memory that is accessed is known, so it is the access that begins nearest in the same block.
 static open_access *open_access_at(thread *t, uintptr_t address) {
     open_access *nearest = NULL;
     for (uint32_t i = 0; i < t->open_count; i++) {
         open_access *o = &t->open[i];
-        if (address - o->address >= MOST_OF_A_PROPERTY) continue;
-        if (!nearest || o->address >= nearest->address) nearest = o;
+        if (o->address > address || (nearest && nearest->address > o->address)) continue;
+        if (o->address == address || rl_are_in_one_block(o->address, address)) nearest = o;
     }
     return nearest;
 }
 
-/// The thread accesses the memory again, after it may have let others go on.
+/// Whether the thread may have let others go on during an access that it has begun.
+static bool has_lasting_access(thread *t) {
+    if (t->open_count > 0 && t->locks_held) rl_notice_unlocks(t);
+    for (uint32_t i = 0; i < t->open_count; i++)
+        if (t->open[i].since != t->clock.at[me->thread]) return true;
+    return false;
+}
+
+/// The thread accesses the memory again.
 static void access_later(thread *t, open_access *o, rl_kind kind, rl_place place) {
-    if (t->locks_held) rl_notice_unlocks(t);
     if (t->clock.at[me->thread] == o->since) return;
     rl_check_access((plain_access){(uint8_t)kind, o->address, rl_place_in_source(place).pc,
                                    (uint32_t)t->last_step});
@@ -78,6 +82,12 @@ static int owner_of_stack(uintptr_t address) {
         if (address >= w->stack_end && address < w->stack_base) return i;
     }
     return NO_THREAD;
+}
+
+static bool have_others_begun(void) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (i != me->thread && lab.threads[i].open_count > 0) return true;
+    return false;
 }
 
 /// Whether the memory belongs to an access that another thread has begun, rather than to `own`.
@@ -116,10 +126,12 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
     if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
-    if (rl_has_allocated(t, address)) return;
-    open_access *own = open_access_at(t, address);
-    const bool is_open = is_open_elsewhere(address, own);
+    const bool others_have_begun = have_others_begun();
+    open_access *own =
+        has_lasting_access(t) || others_have_begun ? open_access_at(t, address) : NULL;
+    const bool is_open = others_have_begun && is_open_elsewhere(address, own);
     if (!is_open && !own && !is_on_other_stack(address)) return;
+    if (rl_has_allocated(t, address)) return;
     if (!is_announcement && is_announced(t, kind, address)) return;
     if (own && !is_open)
         access_later(t, own, kind, place);

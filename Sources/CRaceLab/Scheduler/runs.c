@@ -109,7 +109,10 @@ static bool begin_run(void) {
     lab.has_children = false;
     rl_forget_work_between_runs();
     rl_note_objects(lab.scenario->stepped != NULL);
+    lab.set_up_count = 0;
+    lab.is_setting_up = true;
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
+    lab.is_setting_up = false;
     finish_work();
     if (me->fate != STAYS) rl_give_up();
     if (went_outside()) return false;

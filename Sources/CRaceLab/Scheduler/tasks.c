@@ -483,13 +483,17 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
     thread *t = my_thread();
     const bool is_own = t->task == (uintptr_t)thing;
     const bool is_yielding = t->work_of_yield || t->is_yielding;
-    if (is_own && !only_orders && !t->is_arriving && !t->is_ending && !is_yielding) {
+    const bool goes_on =
+        only_orders || t->is_arriving || t->is_ending || is_yielding || t->is_registering;
+    if (is_own && !goes_on) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
         rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
     }
     if (!is_own && task_at(thing) == NO_THREAD) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
     release_clock(thing);
 }
+
+void rl_is_registering(bool is_registering) { my_thread()->is_registering = is_registering; }
 
 void rl_cancels_or_asks(rl_kind kind, rl_place place) { rl_point(kind, (const void *)ALL_TASKS, place); }
 

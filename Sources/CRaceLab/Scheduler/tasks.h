@@ -48,6 +48,8 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place);
 void rl_runtime_unlocks(const void *mutex);
 /// Whether this worker has begun a job but does not know its task yet.
 bool rl_begins_job(void);
+/// The current task begins, or ends, the registration of a cancellation handler.
+void rl_is_registering(bool is_registering);
 /// Cancels a task, or checks whether one has been cancelled.
 void rl_cancels_or_asks(rl_kind kind, rl_place place);
 

@@ -10,7 +10,10 @@ bool rl_only_reads(uint8_t kind) {
 }
 
 bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other, uintptr_t other_address) {
-    if (kind == RL_FINISH && other == RL_FINISH) return false;
+    // If the end of a task cancels others, that is an effect of its own (rl_look_for_cancelled_children).
+    const bool is_end = kind == RL_FINISH || other == RL_FINISH;
+    const bool is_like_end = (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
+    if (is_end && is_like_end) return false;
     return address == other_address && !(rl_only_reads(kind) && rl_only_reads(other));
 }
 

@@ -77,6 +77,26 @@ void rl_allocated(void *memory, size_t size) {
 
 bool rl_has_allocated(const thread *t, uintptr_t address) { return block_with(t, address) != NULL; }
 
+bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const block_of_memory *b = block_with(&lab.threads[i], first);
+        if (b) return second - b->start < b->size;
+    }
+    // The memory of a block that was freed may be that of a later one.
+    for (size_t i = lab.set_up_count; i > 0; i--) {
+        const block_of_set_up *b = &lab.set_up_blocks[i - 1];
+        if (first - b->start < b->size) return second - b->start < b->size;
+    }
+    return false;
+}
+
+void rl_allocated_in_set_up(void *memory, size_t size) {
+    rl_ignore();
+    MAKE_ROOM(lab.set_up_blocks, lab.set_up_count, lab.set_up_capacity, 256);
+    lab.set_up_blocks[lab.set_up_count++] = (block_of_set_up){(uintptr_t)memory, size};
+    rl_attend();
+}
+
 void rl_freed(const void *memory) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();

@@ -99,6 +99,12 @@ typedef struct {
     bool is_freed;
 } block_of_memory;
 
+/// A block of memory that the set-up of a run has allocated.
+typedef struct {
+    uintptr_t start;
+    size_t size;
+} block_of_set_up;
+
 /// A lock that a thread released at the end of its last step. Until the thread's next step, another
 /// thread's attempt to take the lock could as well have come before the release.
 typedef struct {
@@ -223,6 +229,7 @@ typedef struct {
     bool is_yielding;           // it is enqueued again after a yield
     bool was_resumed;           // before it was suspended …
     vector_clock resumed;       // … by a thread with this clock
+    bool is_registering;        // it registers a handler: the runtime releases, but it goes on
     bool is_resuming;           // it resumes a task, in a call that has made its point already
     enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one begun by the program …
     uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
@@ -323,6 +330,10 @@ struct laboratory {
     size_t race_count, race_capacity;
 
     bool listens_to_counts;         // retains and releases are observed
+
+    bool is_setting_up;
+    block_of_set_up *set_up_blocks;
+    size_t set_up_count, set_up_capacity;
 
     void **kept;
     size_t kept_count, kept_capacity;

@@ -361,7 +361,9 @@ bool rl_is_within(const char *name, rl_place place) {
 
 uintptr_t rl_place_in_contexts(const uintptr_t *context) {
     for (int depth = 0; context && depth < 64; depth++) {
-        if (context[1] && rl_is_under_test(context[1])) return context[1] + 1;
+        const bool is_of_program =
+            context[1] && rl_is_under_test(context[1]) && !rl_is_labs_own(context[1]);
+        if (is_of_program) return context[1] + 1;
         context = (const uintptr_t *)context[0];
     }
     return 0;
