@@ -60,16 +60,6 @@ private enum OfficeRequirements {
                 "Which lines run when `pay` throws, and what has been changed before that?"
         ) { try await failures($0) },
         .scenario(
-            "E13.4", "a buyer whose task is cancelled",
-            "Tasks are cancelled. The payment of one then throws, and the seat is free again; the "
-                + "payment of the other one goes on to its end, and that buyer has the seat.",
-            asking:
-                "In which task does `pay` run, and is that the task which is cancelled? What do "
-                + "you do with the money when a cancelled buyer has paid?",
-            with: Answer.self
-        ) { cancelled($0, $1.office(seats: 2)) }
-        .whenStuck("not cancelled", "`pay` waits for the cancellation, and does not see it"),
-        .scenario(
             "E13.5", "two pay at the same time",
             "Anna and Ben buy one of two seats each. Each payment ends when the other one has "
                 + "begun.",
@@ -112,6 +102,17 @@ private enum OfficeRequirements {
         .whenStuck(
             "over-synchronized",
             "something waits for a payment that is not its own"),
+        alone(
+            "E13.4", "a buyer whose task is cancelled",
+            "Anna's task is cancelled. Her payment throws, and the only seat is free again. Then "
+                + "Ben's task is cancelled. His payment goes on to its end, and he has the seat; "
+                + "Cleo asks for it meanwhile, and is refused.",
+            asking:
+                "In which task does `pay` run, and is that the task which is cancelled? What do "
+                + "you do with the money when a cancelled buyer has paid, and whose was the seat "
+                + "until then?"
+        ) { try await cancelled($0) }
+        .whenStuck("not cancelled", "`pay` waits for the cancellation, and does not see it"),
         .scenario(
             "E13.10", "sell ∥ freeSeats",
             "Anna buys one of two seats while Ben reads `freeSeats`: it is 2 or 1.",
@@ -154,6 +155,22 @@ private enum OfficeRequirements {
                             scenario.task(name) { await use(office) }
                         }
                     }))
+        },
+        Requirement(
+            id: "E13.12", name: "an urgent buyer",
+            story:
+                "Anna's payment for the only seat fails while Ben reads `freeSeats`. Then Cleo, "
+                + "whose task has a higher priority, buys the seat.",
+            question:
+                "When `sell` throws, what is still left to do? Which other task may come before that?"
+        ) { answer in
+            let answer = answer as! Answer
+            var options = Exploration.Options()
+            // With a bound, no interleavings are left out as equivalent. The lab does not know that
+            // the order in which an actor serves its tasks also depends on their priorities.
+            options.preemptionBound = 1
+            options.maximumInterleavings = Requirement.maximumInterleavings
+            return .scenario(options) { urgentBuyer($0, answer.office(seats: 1)) }
         },
         // The last one, because it has the most interleavings.
         .scenario(
@@ -230,6 +247,38 @@ private enum OfficeRequirements {
         }
     }
 
+    private static func cancelled(_ answer: Answer) async throws {
+        let office = answer.office(seats: 1)
+        let (leaves, stays, late) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"))
+        let (never, countMeanwhile) = (Gate(), Scenario.Log<Int>())
+        for buyer in [leaves, stays] {
+            let task = Task {
+                await buyer.buy(at: office) {
+                    // Waits until the task is cancelled.
+                    await never.pass()
+                    if buyer === leaves { throw CancellationError() }
+                    // This task is not cancelled.
+                    await Task {
+                        await late.buy(at: office)
+                        countMeanwhile.append(await office.freeSeats())
+                    }.value
+                }
+            }
+            task.cancel()
+            await task.value
+            try Buyer.expectFair(leaves, stays, late, seats: 1)
+            if !buyer.hasSeat, buyer.error == nil {
+                throw Fault("refused", "\(buyer.name) is refused, although the seat is free")
+            }
+            try await expect(
+                buyer.hasSeat ? 0 : 1, at: office, "after the payment of \(buyer.name)")
+        }
+        if countMeanwhile.entries.contains(where: { $0 > 0 }) {
+            throw Fault(
+                "wrong count", "while Ben pays for the only seat, `freeSeats` counts it as free")
+        }
+    }
+
     /// The payment for each seat sells the next one.
     private static func nested(_ answer: Answer) async throws {
         let office = answer.office(seats: 12)
@@ -288,37 +337,6 @@ private enum OfficeRequirements {
         return buyers
     }
 
-    private static func cancelled(_ scenario: Scenario, _ office: Office) {
-        let (leaves, stays, never) = (Buyer("Anna"), Buyer("Ben"), Gate())
-        let count = Scenario.Log<Int>()
-        scenario.task("cancels") {
-            for buyer in [leaves, stays] {
-                let task = Task {
-                    await buyer.buy(at: office) {
-                        // Waits until the task is cancelled.
-                        await never.pass()
-                        if buyer === leaves { throw CancellationError() }
-                    }
-                }
-                task.cancel()
-                await task.value
-            }
-            count.append(await office.freeSeats())
-        }
-        scenario.check {
-            try Buyer.expectFair(leaves, stays, seats: 2)
-            for buyer in [leaves, stays] where !buyer.hasSeat && buyer.error == nil {
-                throw Fault("refused", "\(buyer.name) is refused, although two seats are free")
-            }
-            let free = [leaves, stays].count { !$0.hasSeat }
-            if count.entries != [free] {
-                throw Fault(
-                    "wrong count",
-                    "in the end `freeSeats` is \(count.entries[0]); it should be \(free)")
-            }
-        }
-    }
-
     private static func payTogether(_ scenario: Scenario, _ office: Office) {
         let (anna, ben) = (Buyer("Anna"), Buyer("Ben"))
         let (annaPays, benPays) = (Gate(), Gate())
@@ -352,6 +370,25 @@ private enum OfficeRequirements {
         scenario.check {
             try Buyer.expectFair(anna, ben, seats: 1)
             try Buyer.expectSold(1, to: [anna, ben])
+        }
+    }
+
+    private static func urgentBuyer(_ scenario: Scenario, _ office: Office) {
+        let (anna, cleo, annaLeaves) = (Buyer("Anna"), Buyer("Cleo"), Gate())
+        scenario.task("Anna") {
+            await anna.buy(at: office) { throw Declined(1) }
+            annaLeaves.open()
+        }
+        scenario.task("Ben") { _ = await office.freeSeats() }
+        scenario.task("Cleo") {
+            await Task(priority: .high) {
+                await annaLeaves.pass()
+                await cleo.buy(at: office)
+            }.value
+        }
+        scenario.check {
+            try Buyer.expectFair(anna, cleo, seats: 1)
+            try Buyer.expectSold(1, to: [cleo])
         }
     }
 
