@@ -118,6 +118,25 @@ public struct MainQueueThatNeverRuns: Dispatcher {
     }
 }
 
+/// Lives as long as a handler that an answer has registered (see `Adapters/Race.swift`), so that a
+/// test can see which promises have handlers left.
+public final class HandlerOfAnAnswer: Sendable {
+    private static let counts = Mutex<[ObjectIdentifier: Int]>([:])
+
+    private let promise: ObjectIdentifier
+
+    public init(on promise: AnyObject) {
+        self.promise = ObjectIdentifier(promise)
+        Self.counts.withLock { $0[self.promise, default: 0] += 1 }
+    }
+
+    deinit { Self.counts.withLock { $0[promise, default: 0] -= 1 } }
+
+    static func count(on promise: AnyObject) -> Int {
+        counts.withLock { $0[ObjectIdentifier(promise), default: 0] }
+    }
+}
+
 /// Releases each function that it receives without running it.
 struct DroppingDispatcher: Dispatcher {
     func dispatch(_ work: @escaping @Sendable () -> Void) {}

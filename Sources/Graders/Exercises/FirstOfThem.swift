@@ -109,10 +109,18 @@ private enum RaceRequirements {
             asking:
                 "Both threads assume that they have won. What tells one of them that it has not?",
             with: Answer.self, twoRacers),
+        .judged(
+            "E09.16", "nothing is left with the losers",
+            "A race is over, or a limit has passed, while another promise is pending. When "
+                + "that one settles, it must have no handler left to call: a promise that lives "
+                + "long may have lost ten thousand races.",
+            asking: "What withdraws the handler from a promise that has lost?",
+            with: Answer.self, { nothingIsLeft($0) }),
         .scenario(
             "E09.10", "winner ∥ settle",
-            "One thread starts a race between a promise that never settles and one that "
-                + "another thread fulfills. The race is fulfilled, and leaves nothing behind.",
+            "One thread starts a race between a promise that another thread fulfills and two "
+                + "that stay pending. The race is fulfilled, and leaves nothing behind, not even a "
+                + "handler on the other two.",
             asking:
                 "The race may be over before you have finished setting it up. Which line "
                 + "cleans up what is created after that?",
@@ -150,26 +158,29 @@ private enum RaceRequirements {
         .scenario(
             "E09.13", "withTimeout ∥ the clock",
             "One thread sets the limit while another one advances the clock. When the time "
-                + "is up, nothing may be left behind, although the promise is still pending.",
+                + "is up, nothing may be left behind, no alarm and no handler, although the "
+                + "promise is still pending.",
             asking:
                 "The alarm may go off before you have finished setting up. What does it "
                 + "find by then, and which line cleans up the rest?",
             with: Answer.self, timeIsUpWhileSettingUp),
         .scenario(
             "E09.14", "an observer that waits",
-            "One thread decides a race, and an observer waits until another thread has settled the "
-                + "other promise.",
+            "Two threads settle one promise of the list each. An observer of the outcome waits "
+                + "until the thread that was too late has finished.",
             asking:
                 "A recursive lock helps only the thread that holds it. Which other thread "
                 + "needs the lock while an observer runs?",
-            with: Answer.self, observerWaits),
-        .judged(
-            "E09.16", "nothing is left with the losers",
-            "A race is over, or a limit has passed, while another promise is pending. When "
-                + "that one settles, it must have no handler left to call: a promise that lives "
-                + "long may have lost ten thousand races.",
-            asking: "What withdraws the handler from a promise that has lost?",
-            with: Answer.self, { nothingIsLeft($0) }),
+            with: Answer.self, observerOfARaceWaits),
+        .scenario(
+            "E09.18", "an observer of a limit that waits",
+            "One thread advances the clock beyond the limit while another one fulfills the "
+                + "promise. An observer of the outcome waits until the thread that was too late "
+                + "has finished.",
+            asking:
+                "While an observer of the outcome runs, what do you hold that the other thread "
+                + "needs?",
+            with: Answer.self, observerOfALimitWaits),
         .oneThread(
             "E09.17", "no cycle remains",
             "No promise of a race ever settles, and nothing can settle it any more. When the "
@@ -356,6 +367,12 @@ private enum RaceRequirements {
         }
     }
 
+    private static func expectNoHandler(_ promise: AWPromise<Int>, _ what: String) throws {
+        if HandlerOfAnAnswer.count(on: promise) > 0 {
+            throw Fault("left behind", "\(what) still has a handler to call")
+        }
+    }
+
     /// A promise with a handler to call takes more steps to settle than one without.
     private static func nothingIsLeft(_ answer: Answer) -> Fault? {
         let untouched = stepsOfSettling { _ in }
@@ -415,10 +432,11 @@ private enum RaceRequirements {
 
     private static func startedLate(_ scenario: Scenario, _ answer: Answer) {
         let (slow, fast) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
+        let slower = AWPromise<Int>.pending()
         let ear = Ear()
         let race = Mutex<WeakPromise>(WeakPromise())
         scenario.thread("starter") {
-            let promise = answer.first(of: [fast.promise, slow.promise])
+            let promise = answer.first(of: [slow.promise, fast.promise, slower.promise])
             ear.listen(to: promise)
             race.withLock { $0.promise = promise }
         }
@@ -428,7 +446,10 @@ private enum RaceRequirements {
             try expectGone(
                 race.withLock { $0.promise },
                 "the promise that has lost keeps the outcome of the race alive")
-            withExtendedLifetime(slow) {}
+            for loser in [slow, slower] {
+                try expectNoHandler(loser.promise, "the race is over, and a promise that has lost")
+            }
+            withExtendedLifetime((slow, slower)) {}
         }
     }
 
@@ -470,24 +491,55 @@ private enum RaceRequirements {
             try expectGone(
                 limited.withLock { $0.promise },
                 "a promise that was too late keeps the outcome with the limit alive")
+            try expectNoHandler(slow.promise, "the time is up, and the pending promise")
             withExtendedLifetime(slow) {}
         }
         scenario.state("alarms") { "\(clock.waiting)" }
     }
 
-    private static func observerWaits(_ scenario: Scenario, _ answer: Answer) {
+    private static func observerOfARaceWaits(_ scenario: Scenario, _ answer: Answer) {
         let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
-        let bell = DispatchSemaphore(value: 0)
         let race = answer.first(of: [first.promise, second.promise])
-        race.observe(on: ImmediateDispatcher()) { outcome in
-            if case .failure = outcome { bell.wait() }
-        }
-        scenario.thread("rejecter") { first.resolver.reject(Sent("no")) }
-        scenario.thread("fulfiller") {
-            second.resolver.fulfill(2)
-            bell.signal()
-        }
+        settleWhileObserved(
+            scenario, race, "rejecter", { first.resolver.reject(Sent("no")) },
+            "fulfiller", { second.resolver.fulfill(2) })
         scenario.state("race") { Ear.words(race.result) }
+    }
+
+    private static func observerOfALimitWaits(_ scenario: Scenario, _ answer: Answer) {
+        let clock = ManualClock()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let limited = answer.inTime(promise, .seconds(1), clock)
+        settleWhileObserved(
+            scenario, limited, "time", { clock.advance(by: .seconds(1)) },
+            "fulfiller", { resolver.fulfill(2) })
+        scenario.state("limited") { Ear.words(limited.result) }
+    }
+
+    /// Two threads settle a promise, one with an error and one with a value. Its observer waits for
+    /// the thread that has not settled it.
+    private static func settleWhileObserved(
+        _ scenario: Scenario, _ promise: AWPromise<Int>,
+        _ rejecter: String, _ reject: @escaping () -> Void,
+        _ fulfiller: String, _ fulfill: @escaping () -> Void
+    ) {
+        let (hasRejected, hasFulfilled) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
+        promise.observe(on: ImmediateDispatcher()) { outcome in
+            switch outcome {
+            case .failure: hasFulfilled.wait()
+            case .success: hasRejected.wait()
+            }
+        }
+        scenario.thread(rejecter) {
+            reject()
+            hasRejected.signal()
+        }
+        scenario.thread(fulfiller) {
+            fulfill()
+            hasFulfilled.signal()
+        }
     }
 
     private static func useAlone(_ answer: Answer, _ value: Int) {

@@ -12,7 +12,8 @@
 //
 // Neither may leave anything behind when it is settled: no alarm on the clock, and no handler on a
 // promise that is still pending. A promise that lives as long as the program may take part in many
-// races. And if no promise ever settles, nothing may keep itself alive in a cycle of references.
+// races. And if no promise of a race ever settles, nothing may keep itself alive in a cycle of
+// references. (With a limit, a cycle that the alarm breaks is allowed.)
 //
 // What you need of Stage 3, in addition to what exercise 8 names:
 //

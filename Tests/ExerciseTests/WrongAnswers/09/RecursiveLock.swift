@@ -25,8 +25,11 @@ public func winner<Value>(of promises: [AWPromise<Value>]) -> AWPromise<Value> {
     let (outcome, resolver) = AWPromise<Value>.pending()
     let box = Box(resolver)
     if promises.isEmpty { box.settle(.failure(OperatorError.noPromises)) }
-    for contestant in promises {
+    let observations = promises.map { contestant in
         contestant.observe(on: ImmediateDispatcher()) { end in box.settle(end) }
+    }
+    outcome.observe(on: ImmediateDispatcher()) { _ in
+        for observation in observations { observation.withdraw() }
     }
     return outcome
 }
