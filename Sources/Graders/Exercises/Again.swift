@@ -1,6 +1,7 @@
 import PromiseOperators
 import RaceLab
 import SharedSuite
+import Synchronization
 
 extension Exercise {
     static let again = Exercise(
@@ -63,9 +64,9 @@ private enum RetryRequirements {
         ) { answer in try withoutMainQueue { try delays(answer) } },
         .oneThread(
             "E10.4", "errors that are not worthwhile",
-            "Attempts fail, the third with an error for which `isWorthwhile` is false. "
-                + "There is no fourth attempt, and the promise is rejected at once with this "
-                + "error.",
+            "Attempts fail, at once or later, until one fails with an error for which "
+                + "`isWorthwhile` is false. No attempt follows, and the promise is rejected at once "
+                + "with this error.",
             asking:
                 "What is known after a failure, and which part of it decides whether to continue?",
             with: Answer.self
@@ -87,8 +88,8 @@ private enum RetryRequirements {
         ) { answer in try withoutMainQueue { try manyFailures(answer) } },
         .oneThread(
             "E10.7", "nothing is kept alive",
-            "The last attempt is over, and its promise lives on. What the work, the delay "
-                + "and the condition have captured must be freed.",
+            "The last attempt is over, at once or later, and its promise lives on. What the "
+                + "work, the delay and the condition have captured must be freed.",
             asking:
                 "Which closure holds itself, through a variable or an object that it has "
                 + "captured?",
@@ -97,7 +98,8 @@ private enum RetryRequirements {
         .scenario(
             "E10.8", "withRetries ∥ reject",
             "One thread calls `withRetries` while another one rejects the promise of the "
-                + "first attempt. The second attempt is fulfilled.",
+                + "first attempt. `isWorthwhile` is asked, the second attempt is fulfilled, and "
+                + "nothing is kept alive.",
             asking:
                 "You read a promise and find it pending. What may be true of it in the next "
                 + "line, and which of your lines would notice?",
@@ -109,7 +111,11 @@ private enum RetryRequirements {
                 bench.begin(answer, 3) { $0 == 1 ? first.promise : .fulfilled(10 * $0) }
             }
             scenario.thread("failer") { bench.reject(first.resolver) }
-            scenario.check { try bench.expect(started: [1, 2], "fulfilled 20") }
+            scenario.check {
+                try bench.expect(started: [1, 2], "fulfilled 20")
+                try bench.expectAsked()
+                try bench.expectNothingIsKept()
+            }
         },
         .scenario(
             "E10.9", "the clock ∥ reject",
@@ -136,30 +142,47 @@ private enum RetryRequirements {
 
     /// Runs `withRetries`, and records its attempts.
     private final class Bench: Sendable {
+        /// Unlike a log, it adds no step to a scenario.
+        private struct Record {
+            var hasAsked = false
+            weak var captured: Captured?
+        }
+
         let clock = ManualClock()
         let started = Scenario.Log<Int>()
         let ear = Ear()
         let delay: Duration
+        private let record = Mutex(Record())
 
         init(_ scenario: Scenario? = nil, delay: Duration = .zero) {
             self.delay = delay
             scenario?.state("attempts") { [started] in "\(started.entries)" }
         }
 
+        @discardableResult
         func begin(
             _ answer: Answer, _ attempts: Int,
             delay: (@Sendable (Int) -> Duration)? = nil,
             while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true },
             _ work: @escaping @Sendable (Int) throws -> AWPromise<Int>
-        ) {
-            let usual = self.delay
+        ) -> AWPromise<Int> {
+            let (usual, captured) = (self.delay, Captured())
+            record.withLock { $0.captured = captured }
             let promise = answer.again(
-                attempts, clock, delay: delay ?? { _ in usual }, while: isWorthwhile
+                attempts, clock,
+                delay: { number in
+                    withExtendedLifetime(captured) { delay?(number) ?? usual }
+                },
+                while: { error in
+                    self.record.withLock { $0.hasAsked = true }
+                    return withExtendedLifetime(captured) { isWorthwhile(error) }
+                }
             ) { [started] number in
                 started.append(number, "attempt \(number) begins")
-                return try work(number)
+                return try withExtendedLifetime(captured) { try work(number) }
             }
             ear.listen(to: promise)
+            return promise
         }
 
         /// Makes an attempt fail, and advances the clock for answers that use it for a delay of
@@ -184,6 +207,20 @@ private enum RetryRequirements {
                     "kept alive",
                     "the last attempt is over, and a call is still scheduled on the clock")
             }
+        }
+
+        func expectAsked() throws {
+            if !record.withLock({ $0.hasAsked }) {
+                throw Fault("not asked", "an attempt has failed, and `isWorthwhile` was not called")
+            }
+        }
+
+        /// Checks that what the work, the delay and the condition have captured is freed.
+        func expectNothingIsKept() throws {
+            try expectGone(
+                record.withLock { $0.captured },
+                "the last attempt is over, and the objects that the work has captured are still "
+                    + "alive")
         }
 
         /// Checks that the next attempt begins exactly after this delay.
@@ -302,6 +339,32 @@ private enum RetryRequirements {
 
     private static func notWorthwhile(_ answer: Answer) throws {
         try giveUp(answer) { .rejected(Sent($0)) }
+        for delay in [Duration.zero, .seconds(1)] {
+            for hopeless in 1...3 { try giveUpLater(answer, delay, hopeless) }
+        }
+    }
+
+    /// Ends at an error that is not worth another attempt, and that comes after the work has
+    /// returned. Of the attempts before it, the odd ones fail later, too.
+    private static func giveUpLater(
+        _ answer: Answer, _ delay: Duration, _ hopeless: Int
+    ) throws {
+        let bench = Bench(delay: delay)
+        let works = (0..<hopeless).map { _ in AWPromise<Int>.pending() }
+        bench.begin(answer, 10, while: { ($0 as? Sent)?.name != "hopeless" }) { number in
+            if number > hopeless { return .fulfilled(number) }
+            if number < hopeless, number % 2 == 0 { return .rejected(Sent("no")) }
+            return works[number - 1].promise
+        }
+        for number in 1..<hopeless {
+            works[number - 1].resolver.reject(Sent("no"))
+            bench.clock.advance(by: delay)
+        }
+        try bench.expectStarted(Array(1...hopeless), "when attempt \(hopeless) is pending")
+        works[hopeless - 1].resolver.reject(Sent("hopeless"))
+        try bench.ear.expect("rejected 'hopeless'", "after attempt \(hopeless)")
+        bench.clock.advance(by: .seconds(100))
+        try bench.expect(started: Array(1...hopeless), "rejected 'hopeless'", "long after")
     }
 
     /// Ends at an error that is not worth another attempt: first the third error, then the first.
@@ -367,32 +430,46 @@ private enum RetryRequirements {
         try bench.expect(started: Array(1...many), "rejected 'no'")
     }
 
+    /// When and how an attempt ends.
+    private enum Ending: CaseIterable {
+        case atOnce, thrown, later
+    }
+
     private static func nothingIsKept(_ answer: Answer) throws {
-        for successful in [1, 2, 9] {
-            weak var captured: Captured?
-            let clock = ManualClock()
-            var promise: AWPromise<Int>?
-            do {
-                let object = Captured()
-                captured = object
-                promise = answer.again(
-                    3, clock, delay: { _ in withExtendedLifetime(object) { .zero } },
-                    while: { _ in withExtendedLifetime(object) { true } },
-                    { number in
-                        withExtendedLifetime(object) {
-                            number < successful ? .rejected(Sent("no")) : .fulfilled(1)
-                        }
-                    })
+        for ending in Ending.allCases {
+            for delay in [Duration.zero, .seconds(1)] {
+                for successful in 1...3 {
+                    try nothingIsKept(answer, ending, delay, successful: successful)
+                }
+                // All attempts fail; or the first one fails, and no other is worthwhile.
+                try nothingIsKept(answer, ending, delay, successful: 9)
+                try nothingIsKept(answer, ending, delay, successful: 9, while: { _ in false })
             }
-            clock.advance(by: .zero)
-            if promise?.result == nil {
-                throw Fault("not settled", "in the end it is still pending")
-            }
-            try expectGone(
-                captured,
-                "the last attempt is over, and the objects that the work has captured are still "
-                    + "alive")
         }
+    }
+
+    private static func nothingIsKept(
+        _ answer: Answer, _ ending: Ending, _ delay: Duration, successful: Int,
+        while isWorthwhile: @escaping @Sendable (any Error) -> Bool = { _ in true }
+    ) throws {
+        let bench = Bench(delay: delay)
+        let works = (0..<3).map { _ in AWPromise<Int>.pending() }
+        let end = { @Sendable (number: Int) in
+            works[number - 1].resolver.settle(
+                number < successful ? .failure(Sent("no")) : .success(number))
+        }
+        let promise = bench.begin(answer, 3, while: isWorthwhile) { number in
+            if ending == .thrown, number < successful { throw Sent("no") }
+            if ending != .later { _ = end(number) }
+            return works[number - 1].promise
+        }
+        for number in 1...3 {
+            if ending == .later { _ = end(number) }
+            bench.clock.advance(by: delay)
+        }
+        try bench.ear.expectOnce()
+        try bench.expectNothingIsKept()
+        withExtendedLifetime((promise, works)) {}
     }
 
     // MARK: Several threads
