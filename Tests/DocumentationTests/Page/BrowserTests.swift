@@ -143,7 +143,7 @@ struct BrowserTests {
     }
 
     @Test func `a table says which task a step resumes`() async throws {
-        try await open(Self.link("R20", .threadSafe, "WWWWR10WW")) { browser, _ in
+        try await open(Self.link("R20", .threadSafe, "WWWWR9WWWW")) { browser, _ in
             let table = try await browser.text("document.querySelector('.trace').textContent")
             #expect(table.contains("resumes 'waiter'"))
             #expect(table.contains("(ends)"))
