@@ -13,6 +13,7 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
         case poll(Int)
         case child(Int, isAwaited: Bool)
         case askAndNote(Int)
+        case noteWithHandler(Int)
         case reenter(Int, Int)
     }
 
@@ -43,7 +44,7 @@ struct RandomTaskProgram: Sendable, CustomStringConvertible {
                 case 5: return .open(which)
                 case 6: return .pass(which)
                 case 7: return .reenter(which, number)
-                case 8: return .askAndNote(number)
+                case 8: return number > 4 ? .askAndNote(number) : .noteWithHandler(number)
                 case 10: return .poll(which)
                 default: return mayStart ? .child(which, isAwaited: number > 4) : .yield
                 }
@@ -101,6 +102,12 @@ private final class World: @unchecked Sendable {
         case .pass(let gate): await gates[gate].pass()
         case .poll(let gate): while !gates[gate].isOpen { await Task.yield() }
         case .askAndNote(let number): notes.add(Task.isCancelled ? -number : number)
+        case .noteWithHandler(let number):
+            await withTaskCancellationHandler {
+                notes.add(number)
+            } onCancel: {
+                notes.add(-number)
+            }
         case .child(let number, let isAwaited):
             let task = Task { await perform(children[number]) }
             if isAwaited { await task.value } else { task.cancel() }

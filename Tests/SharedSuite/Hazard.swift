@@ -240,7 +240,7 @@ func verdictOfOneThread(_ run: @escaping () throws -> String) -> Verdict {
     }
     if let finding = exploration.findings.first {
         return .fails(
-            [.deadlock], failing: nil, explored: nil, detail: Detail { finding.description })
+            [.deadlock], failing: nil, explored: nil, detail: Detail { finding.reason })
     }
     return found ?? .unknown(exploration.summary)
 }

@@ -71,10 +71,11 @@ import Synchronization
 /// it is the third. The Swift runtime itself runs `Task`, `Task.detached`, `Task.immediate`,
 /// `async let`, task groups, actors, the main actor, `Task.yield`, continuations, streams,
 /// cancellation and task-locals. A switch can happen before a task arrives at an actor, is resumed,
-/// ends, is cancelled, or checks whether it is cancelled; before an element is sent to a stream or
-/// taken from it; and before a task continues that has yielded. A task that is never resumed is a
-/// deadlock, even if code outside of the scenario would resume it later. A task that yields until
-/// something changes continues when another thread has changed what it reads.
+/// ends, is cancelled, or checks whether it is cancelled; before a cancellation handler is
+/// registered or removed; before an element is sent to a stream or taken from it; and before a task
+/// continues that has yielded. A task that is never resumed is a deadlock, even if code outside of
+/// the scenario would resume it later. A task that yields until something changes continues when
+/// another thread has changed what it reads.
 ///
 /// An actor or a task can have an executor of the program's own, which passes jobs to a queue or a
 /// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in the
