@@ -63,11 +63,12 @@ extension Exercise {
             ) { try rejectMixture($0.promise).requireOrder() },
             .oneThread(
                 "E02.3", "fulfilled, with several values",
-                "Three promises are fulfilled, with 4, 0 and -7. Two handlers receive the "
-                    + "value, and the chains after them receive what the handlers return. No "
-                    + "error handler is called.",
+                "Three promises are fulfilled, with 4, 0 and -7. Three handlers receive the "
+                    + "value, and the second one throws. The chain after each receives, in its "
+                    + "turn, what the handler returns or throws. No other error handler is called.",
                 asking:
-                    "Which value does each handler receive, and where does its return value go?",
+                    "Which value does each handler receive, and where does its return value go? "
+                    + "And its error?",
                 with: (any PromiseAnswer).self
             ) { answer in
                 for value in [4, 0, -7] { try fulfilMixture(answer.promise, value) }
@@ -129,18 +130,19 @@ private func fulfilMixture<P: PromiseUnderTest>(_ promise: P.Type, _ value: Int)
     }
     let complain = { (error: any Error) in heard.append("\(error)") }
     promise.mapping(note("first")).mapping(note("after the first")).ending(complain)
+    promise.mapping { throw Sent("\($0)") }.ending { heard.append("after the throw \($0)") }
     promise.ending(complain)
     promise.mapping(note("second")).mapping(note("after the second")).ending(complain)
     resolve(value)
     promise.mapping(note("late")).ending(complain)
     promise.ending(complain)
     let expected = [
-        "first \(value)", "after the first \(value * 10)", "second \(value)",
-        "after the second \(value * 10)", "late \(value)",
+        "first \(value)", "after the first \(value * 10)", "after the throw '\(value)'",
+        "second \(value)", "after the second \(value * 10)", "late \(value)",
     ]
     let strangers = heard.filter { !expected.contains($0) }
     try require(strangers.isEmpty, or: .wrongValue, "with \(value), received: \(strangers)")
-    try requireOrder(heard.sorted(), expected.sorted())
+    try requireOrder(heard, expected)
 }
 
 private func registerInsideThen<P: PromiseUnderTest>(_ promise: P.Type) throws {
