@@ -84,9 +84,9 @@ extension Requirement {
         .oneThread(
             id, "registering inside a handler, nested",
             "A handler settles the promise again and registers two others, one of these two "
-                + "more, and one of those another; and in a chain of twelve, each registers the "
-                + "next. Each is called once, in the order of registration, after the one before "
-                + "it has returned.",
+                + "more, and one of those another; and of twelve, each registers the next. For "
+                + "an error, every second one is at the end of a chain. Each is called once, in "
+                + "the order of registration, after the one before it has returned.",
             asking: "After which handler do you check the list for the last time?",
             with: (any PromiseAnswer).self
         ) { answer in
@@ -188,13 +188,16 @@ private final class Nest<P: PromiseUnderTest> {
         let who = "\(registered.count + 1)"
         registered.append(who)
         let handler = { self.run(who, work) }
-        if isRejected {
-            pending.promise.ending { _ in handler() }
-        } else {
+        if !isRejected {
             pending.promise.mapping { value in
                 handler()
                 return value
             }
+        } else if registered.count % 2 == 0 {
+            // An error has to wait for its turn in a chain, too.
+            pending.promise.mapping { $0 }.ending { _ in handler() }
+        } else {
+            pending.promise.ending { _ in handler() }
         }
     }
 

@@ -10,11 +10,12 @@
 //
 // There are two more requirements. Handlers are called in the order of registration even if one of
 // them registers another: the new handler runs after all earlier handlers have returned, and not
-// inside one of them. And a promise may live long after it has settled: what its handlers have
-// captured must be freed when no handler is left to call.
+// inside one of them. This applies to all handlers that are registered before the promise settles,
+// or while such handlers are being called. And a promise may live long after it has settled: what
+// its handlers have captured must be freed when no handler is left to call.
 //
-// There is one thread. Handlers run as they do now: inside the call that settles the promise, or
-// inside `then` if the promise is settled and is not calling handlers.
+// There is one thread. Handlers run as they do now: inside the call that settles the promise, or,
+// if they are registered after that call, inside `then` or `error`.
 //
 // Grade it with: swift run promise-lab grade 3
 
