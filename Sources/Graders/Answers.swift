@@ -36,6 +36,15 @@ public struct PendingPromise<Value> {
     }
 }
 
+/// A promise of a number whose `then` can lead to a promise of a text: exercise 4.
+public protocol ConvertingPromise: AnyObject {
+    /// Returns a function that fulfills the promise of a number, and the promise of a text that the
+    /// function passed to its `then` returns. `hear` receives the outcome of the chain.
+    static func converting(
+        _ hear: @escaping (String) -> Void
+    ) -> (resolve: (Int) -> Void, text: PendingPromise<String>)
+}
+
 /// An answer that consists of two interleavings: exercise 1.
 public protocol SchedulesAnswer: AnyObject {
     var losesAHandler: String { get }

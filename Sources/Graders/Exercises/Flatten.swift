@@ -118,6 +118,21 @@ extension Exercise {
             },
             .hundreds("E04.10"),
             .anyValue("E04.11"),
+            .oneThread(
+                "E04.12", "a promise of another type",
+                "The function receives a number, and returns a promise of a text: pending or "
+                    + "settled, with a text or with an error. The chain continues with that "
+                    + "outcome.",
+                asking: "Which of your lines assumes that both promises have the same type?",
+                with: (any PromiseAnswer).self
+            ) { answer in
+                for rejecting in [false, true] {
+                    for isEarly in [false, true] {
+                        try convert(
+                            answer.flatteningPromise, rejecting: rejecting, isEarly: isEarly)
+                    }
+                }
+            },
         ])
 }
 
@@ -248,6 +263,20 @@ private func returnTheOneAbove<P: FlatteningPromise>(_ promise: P.Type) throws {
     promise.flatMapping { _ in promise }.end { heard.append($0) }
     resolve(14)
     try require(heard, toBe: ["value 14"], "with the source promise")
+}
+
+private func convert<P: FlatteningPromise>(
+    _ promise: P.Type, rejecting: Bool, isEarly: Bool
+) throws {
+    var heard: [String] = []
+    let (resolve, text) = (promise as! any ConvertingPromise.Type).converting { heard.append($0) }
+    let settleText = { rejecting ? text.reject(Sent("no")) : text.resolve("text") }
+    if isEarly { settleText() }
+    resolve(3)
+    if !isEarly { settleText() }
+    let when = isEarly ? "that is already settled" : "that is settled later"
+    try require(
+        heard, toBe: [rejecting ? "error 'no'" : "value text"], "with a promise of a text \(when)")
 }
 
 private func keepOutcomes<P: FlatteningPromise>(_ promise: P.Type, rejecting: Bool) throws {
