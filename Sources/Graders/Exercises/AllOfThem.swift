@@ -36,7 +36,7 @@ private enum AllRequirements {
             "E08.1", "values in the order of the list",
             "Some promises are fulfilled one after the other, in different orders. The "
                 + "aggregate must be fulfilled when the last of them is, and not before, with "
-                + "the values in the order of the list.",
+                + "the values in the order of the list: numbers, optional values, or `Void`.",
             asking:
                 "A value arrives. How does your code know the place of its promise in the list?",
             with: Answer.self
@@ -201,19 +201,28 @@ private enum AllRequirements {
 
     private static func orders(_ answer: Answer) throws {
         for order in [[0], [0, 1], [1, 0], [2, 0, 1], [3, 1, 4, 0, 2]] {
-            let values = order.indices.map { 7 * $0 + order.count }
-            let parts = order.map { _ in AWPromise<Int>.pending() }
-            let whole = answer.together(parts.map(\.promise))
-            let ear = Ear(on: whole)
-            for index in order {
-                try ear.expectNothing("while a promise is pending")
-                parts[index].resolver.fulfill(values[index])
-            }
-            if let got = try? whole.result?.get(), got != values, got.sorted() == values {
-                throw Fault("out of order", "it is fulfilled with \(got); the list is \(values)")
-            }
-            try ear.expect("fulfilled \(values)", "after the last one")
+            try arrive(answer, order.indices.map { 7 * $0 + order.count }, in: order)
         }
+        try arrive(answer, [nil, 3, nil], in: [2, 0, 1])
+        try arrive(answer, [Void](repeating: (), count: 2), in: [1, 0])
+    }
+
+    private static func arrive<Value: Sendable>(
+        _ answer: Answer, _ values: [Value], in order: [Int]
+    ) throws {
+        let parts = order.map { _ in AWPromise<Value>.pending() }
+        let whole = answer.together(parts.map(\.promise))
+        let ear = Ear(on: whole)
+        for index in order {
+            try ear.expectNothing("while a promise is pending")
+            parts[index].resolver.fulfill(values[index])
+        }
+        let got = ((try? whole.result?.get()) ?? []).map { "\($0)" }
+        let expected = values.map { "\($0)" }
+        if got != expected, got.sorted() == expected.sorted() {
+            throw Fault("out of order", "it is fulfilled with \(got); the list is \(expected)")
+        }
+        try ear.expect("fulfilled \(values)", "after the last one")
     }
 
     private static func hundreds(_ answer: Answer) throws {
