@@ -12,9 +12,9 @@ extension Exercise {
                 + "it. Each of these is one critical section.",
             "The critical section ends before any observer is called. The observers to call "
                 + "leave it as a value.",
-            "A registration has to find its observer again, without keeping it alive. A "
-                + "number that is used only once works; the index in an array belongs to another "
-                + "observer after the next withdrawal.",
+            "A registration has to find its observer again, without keeping it alive after "
+                + "the call. A number that is used only once works; the index in an array "
+                + "belongs to another observer after the next withdrawal.",
         ],
         afterword:
             "A flag and a dictionary behind one lock; a promise inside, which has solved "

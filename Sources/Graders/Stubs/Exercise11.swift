@@ -11,7 +11,7 @@
 // - While observers are called, `isCancelled` is `true`, and it stays `true`.
 // - An observer may do anything: register another one, cancel, wait for another thread.
 // - What an observer has captured is released when the observer has been called or withdrawn, even
-//   if the registration lives on; if neither happens, together with the source and the token.
+//   if source, token and registration live on; if neither happens, when all three are released.
 // - Releasing a registration withdraws nothing. A token may outlive its source, and a registration
 //   may outlive both.
 //
