@@ -16,9 +16,12 @@ extension Grader {
         progress: @escaping @Sendable (String) -> Void,
         finished: (String, [Grade]) throws -> Void
     ) throws -> Int {
-        let students = submissions.students.map { ($0, submissions.workbook(of: $0)) }
-        let tasks = students.flatMap { student, workbook in
-            Exercise.all.map { ClassTask(student: student, workbook: workbook, exercise: $0) }
+        let tasks = submissions.students.flatMap { student in
+            Exercise.all.map {
+                ClassTask(
+                    student: student, workbook: submissions.workbook(of: student, for: $0),
+                    exercise: $0)
+            }
         }
         let isStopped = Mutex(false)
         // The variables below are accessed under this lock only.

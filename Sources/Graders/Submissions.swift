@@ -34,24 +34,73 @@ public struct Submissions: Sendable {
         }
     }
 
-    /// The workbook of a student: the subfolder itself, or `Exercises/Workbook` or `Workbook` in
-    /// it.
-    public func workbook(of student: String) -> Workbook {
-        let folder = folder.appending(path: student)
-        let candidates = ["Exercises/Workbook", "Workbook"].map { folder.appending(path: $0) }
-        let found = candidates.first { FileManager.default.fileExists(atPath: $0.path) }
-        return Workbook(found ?? folder)
+    /// The workbook in which a student has answered an exercise.
+    public func workbook(of student: String, for exercise: Exercise) -> Workbook {
+        let workbooks = workbooks(of: student)
+        return workbooks.first { !$0.isUntouched(exercise) } ?? workbooks[0]
     }
 
-    /// Swift files in the workbook of a student whose names belong to no exercise.
+    /// All folders in which a student may have put answers, the likeliest first: those nearest to
+    /// the student's own, and of these, `Exercises/Workbook` and `Workbook`.
+    private func workbooks(of student: String) -> [Workbook] {
+        var found: [URL] = []
+        var level = [folder.appending(path: student)]
+        for _ in 0..<Submissions.depth {
+            var next: [URL] = []
+            for folder in level {
+                let usual = ["Exercises/Workbook", "Workbook"].map { folder.appending(path: $0) }
+                    .filter { FileManager.default.fileExists(atPath: $0.path) }
+                for place in usual + [folder]
+                where !found.contains(where: { $0.path == place.path }) {
+                    found.append(place)
+                }
+                // The other folders of a package contain its sources, and no answers.
+                if !isPackage(folder) { next += subfolders(of: folder) }
+            }
+            level = next
+        }
+        return found.map { Workbook($0) }
+    }
+
+    /// The levels of folders that are searched, from the student's own.
+    private static let depth = 4
+
+    /// Swift files of a student that are not graded: their names belong to no exercise.
     public func strangers(of student: String) -> [String] {
-        let workbook = workbook(of: student)
-        let known = Set(Exercise.all.map { workbook.file($0).lastPathComponent })
-        let names = try? FileManager.default.contentsOfDirectory(atPath: workbook.folder.path)
-        return (names ?? []).filter {
-            $0.lowercased().hasSuffix(".swift") && !$0.hasPrefix(".") && !known.contains($0)
+        let known = Set(Exercise.all.map { "\($0.name).swift" }).union(["Package.swift"])
+        return workbooks(of: student).flatMap { workbook in
+            let names = try? FileManager.default.contentsOfDirectory(atPath: workbook.folder.path)
+            return (names ?? []).filter {
+                $0.lowercased().hasSuffix(".swift") && !$0.hasPrefix(".") && !known.contains($0)
+            }.map { path(of: workbook.folder.appending(path: $0), in: student) }
         }.sorted()
     }
+
+    /// Answers of a student that are not graded, because another answer to the same exercise is.
+    public func duplicates(of student: String) -> [String] {
+        let workbooks = workbooks(of: student)
+        return Exercise.all.flatMap { exercise in
+            workbooks.filter { !$0.isUntouched(exercise) }.dropFirst()
+                .map { path(of: $0.file(exercise), in: student) }
+        }
+    }
+
+    private func path(of file: URL, in student: String) -> String {
+        String(file.path.dropFirst(folder.appending(path: student).path.count + 1))
+    }
+}
+
+private func isPackage(_ folder: URL) -> Bool {
+    FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path)
+}
+
+/// Without hidden folders and symbolic links.
+private func subfolders(of folder: URL) -> [URL] {
+    let contents = try? FileManager.default.contentsOfDirectory(
+        at: folder, includingPropertiesForKeys: [.isDirectoryKey], options: .skipsHiddenFiles)
+    return (contents ?? []).filter {
+        (try? $0.resourceValues(forKeys: [.isDirectoryKey]).isDirectory) == true
+    }.sorted { $0.path < $1.path }
 }
 
 private func isSame(_ folder: URL, _ other: URL?) -> Bool {

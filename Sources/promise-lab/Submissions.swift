@@ -64,18 +64,27 @@ enum SubmissionsCommand {
             to: folder.appending(path: "\(student).md"))
     }
 
-    /// Lists files with other names, whose exercises would silently count as `not attempted`.
+    /// Lists files with other names, whose exercises would silently count as `not attempted`, and
+    /// second answers to the same exercise.
     private static func tellOfStrangers(in submissions: Submissions) {
         // Standard output first, or a pipe would show the two in any order.
         fflush(nil)
         for student in submissions.students {
-            let names = submissions.strangers(of: student)
-            if names.isEmpty { continue }
-            Terminal.complain(
-                "promise-lab: not graded, because answers are called \(Exercise.all[0].name).swift "
-                    + "to \(Exercise.all.last!.name).swift: \(student): "
-                    + names.joined(separator: ", "))
+            complain(
+                student, submissions.strangers(of: student),
+                "answers are called \(Exercise.all[0].name).swift to "
+                    + "\(Exercise.all.last!.name).swift")
+            complain(
+                student, submissions.duplicates(of: student),
+                "another folder contains an answer to the same exercise, which is graded")
         }
+    }
+
+    private static func complain(_ student: String, _ files: [String], _ why: String) {
+        if files.isEmpty { return }
+        Terminal.complain(
+            "promise-lab: not graded, because \(why): \(student): "
+                + files.joined(separator: ", "))
     }
 
     private static func sum(up sheet: GradeSheet, _ task: Task, fresh: Int, _ journal: URL) {

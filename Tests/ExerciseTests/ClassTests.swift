@@ -194,6 +194,46 @@ struct ClassTests {
         #expect(atLast.output.contains("0 answers graded"), "\(atLast.errors)")
     }
 
+    @Test("answers are found in folders of a student, and what is not graded is listed")
+    func folders() throws {
+        let submitted = Submitted()
+        let exercise = try #require(Exercise(number: 5))
+        let stub = try String(contentsOf: exercise.stub, encoding: .utf8)
+        let answer = try answer()
+        try submitted.add("anna", answer, in: "week 3")
+        try submitted.add("bert", answer, in: "course/Exercises/Workbook")
+        try submitted.add("bert", stub + "let other = 1", in: "course/Sources/Graders/Stubs")
+        try "".write(
+            to: submitted.folder.appending(path: "bert/course/Package.swift"), atomically: true,
+            encoding: .utf8)
+        try submitted.add("cleo", stub, in: "Exercises/Workbook")
+        try submitted.add("cleo", answer)
+        try submitted.add("dora", answer, in: "Workbook")
+        try submitted.add("dora", answer, in: "old/copy")
+        try "".write(
+            to: submitted.folder.appending(path: "dora/old/exercise6.swift"), atomically: true,
+            encoding: .utf8)
+        let submissions = try Submissions(submitted.folder)
+        let places = [
+            "anna": "anna/week 3", "bert": "bert/course/Exercises/Workbook", "cleo": "cleo",
+            "dora": "dora/Workbook",
+        ]
+        for (student, place) in places {
+            let workbook = submissions.workbook(of: student, for: exercise)
+            #expect(workbook.folder.path == submitted.folder.appending(path: place).path)
+            #expect(
+                submissions.strangers(of: student)
+                    == (student == "dora" ? ["old/exercise6.swift"] : []))
+            #expect(
+                submissions.duplicates(of: student)
+                    == (student == "dora" ? ["old/copy/Exercise05.swift"] : []))
+        }
+        let result = try grade(submitted)
+        for row in try rows(submitted).values { #expect(row == "passed") }
+        #expect(result.errors.contains("old/copy/Exercise05.swift"))
+        #expect(result.errors.contains("old/exercise6.swift"))
+    }
+
     @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
     func replaying() throws {
         let submitted = Submitted()
