@@ -81,8 +81,8 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
     /// Statements that end the process when two threads run them at the same time.
     static let crashOfTwo = """
         lock.withLock { inside += 1 }
-                defer { lock.withLock { inside -= 1 } }
                 lock.withLock { if inside > 1 { fatalError("two at once") } }
+                lock.withLock { inside -= 1 }
         """
 
     var testDescription: String {

@@ -165,8 +165,8 @@ struct GraderTests {
 
                     private func observe(_ handler: @escaping Handler) {
                         door.withLock { inside += 1 }
-                        defer { door.withLock { inside -= 1 } }
                         door.withLock { if inside > 1 { fatalError("two at once") } }
+                        door.withLock { inside -= 1 }
 
                 """)
         guard case .failed(let failure) = grade.result else {

@@ -8,14 +8,29 @@ extension Requirement {
     static func usesItsOwnPromise(_ id: String) -> Requirement {
         .oneThread(
             id, "a handler that uses its promise",
-            "A handler reads the result of its own promise, settles it again, and registers "
-                + "two others on it, one for a value and one for an error: early, and late. Each "
-                + "is called once, and the second settlement changes nothing.",
+            "A handler for a value, and on another promise one for an error, reads the result of "
+                + "its own promise, settles it again, and registers two others on it, one for a "
+                + "value and one for an error: early, and late. Each handler for the outcome is "
+                + "called once, and the second settlement changes nothing.",
             asking:
                 "What does the thread hold while the handler runs, and does the handler "
                 + "need it, too? And what calls the handlers that are registered meanwhile?",
             with: (any PromiseAnswer).self
-        ) { try useInside($0.promise) }
+        ) { answer in
+            try useInside(answer.promise, rejecting: false)
+            try useInside(answer.promise, rejecting: true)
+        }
+    }
+
+    static func settledAgain(_ id: String) -> Requirement {
+        .scenario(
+            id, "settled again, then observed",
+            "Two threads each settle the promise twice, with a value and with an error. The first "
+                + "call decides. A handler that is registered after all four calls is called, "
+                + "with the outcome that an early one has received.",
+            asking: "What does a call that comes too late change, and which line reads that later?",
+            with: (any PromiseAnswer).self
+        ) { describeSettledAgain($0, $1.promise) }
     }
 
     static func goesOnMeanwhile(_ id: String) -> Requirement {
@@ -23,7 +38,8 @@ extension Requirement {
             id, "other threads continue while a handler runs",
             "A handler for a value, and on another promise one for an error, waits until "
                 + "another thread has read the result, has tried to settle the same promise, and "
-                + "has registered two handlers on it. None of that may wait for the handler.",
+                + "has registered three handlers on it. None of that may wait for the handler. One "
+                + "of the three waits in the same way, for another thread.",
             asking:
                 "What is held while handlers are called, even for one kind of caller only?",
             with: (any PromiseAnswer).self
@@ -34,7 +50,8 @@ extension Requirement {
         .scenario(
             id, "a late handler that waits",
             "Two promises are settled. One thread registers a handler on each of them, and "
-                + "each handler waits until another thread has used the same promise.",
+                + "each handler waits until another thread has used the same promise, and has "
+                + "registered a handler that waits for another thread.",
             asking: "From which lines are handlers called, and what is held at each of them?",
             with: (any PromiseAnswer).self
         ) { describeLate($0, $1.promise) }
@@ -212,77 +229,144 @@ private func dropAndSettle<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bo
     try require(heard == [expected], or: .wrongValue, "received: \(heard)")
 }
 
-private func useInside<P: PromiseUnderTest>(_ promise: P.Type) throws {
+private func useInside<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
     var heard: [String] = []
     var looksInVain = false
     let (promise, resolve, reject) = P.pending()
-    func register(_ who: String) {
+    func listen(_ who: String, _ work: @escaping () -> Void = {}) {
         promise.mapping { value in
             heard.append("\(who) \(value)")
-            guard heard.count < 20 else { return value }
-            if case .success(value) = promise.outcome {} else { looksInVain = true }
-            resolve(value + 1)
-            reject(Sent("inside"))
-            promise.mapping { value in
-                heard.append("inside \(who) \(value)")
-                return value
-            }
-            .ending { heard.append("\($0)") }
-            promise.ending { heard.append("\($0)") }
+            work()
             return value
+        }
+        .ending { if !rejecting { heard.append("\($0)") } }
+        promise.ending {
+            heard.append("\(who) \($0)")
+            work()
+        }
+    }
+    func register(_ who: String) {
+        listen(who) {
+            guard heard.count < 20 else { return }
+            switch promise.outcome {
+            case .success(5) where !rejecting: break
+            case .failure(Sent("no") as Sent) where rejecting: break
+            default: looksInVain = true
+            }
+            resolve(6)
+            reject(Sent("inside"))
+            listen("inside \(who)")
         }
     }
     register("early")
-    resolve(5)
+    if rejecting { reject(Sent("no")) } else { resolve(5) }
     register("late")
-    let expected = ["early", "late"].flatMap { ["\($0) 5", "inside \($0) 5"] }
+    let outcome = rejecting ? "'no'" : "5"
+    let expected = ["early", "late"].flatMap { ["\($0) \(outcome)", "inside \($0) \(outcome)"] }
     let strangers = Set(heard).subtracting(expected)
     try require(strangers.isEmpty, or: .settledTwice, "received: \(heard.joined(separator: ", "))")
     try require(
         !looksInVain, or: .disagrees,
-        "inside a handler, the result differs from the value that the handler received")
+        "inside a handler, the result differs from the outcome that the handler received")
     try requireOrder(heard.sorted(), expected.sorted())
 }
 
-/// Everything that a thread can do with a promise.
-private func use<P: PromiseUnderTest>(
-    _ promise: P, _ resolve: P.Resolve, _ reject: P.Reject
-) {
-    _ = promise.outcome
-    resolve(2)
-    reject(Sent("late"))
-    promise.mapping { $0 }
-    promise.ending { _ in }
+private func describeSettledAgain<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let (promise, resolve, reject) = P.pending()
+    let log = Scenario.Log<Call>()
+    let listen = { (who: String) in
+        promise.mapping {
+            log.append(Call(who: who, what: "\($0)"))
+            return $0
+        }
+        promise.ending { log.append(Call(who: who, what: "\($0)")) }
+    }
+    listen("early handler")
+    scenario.thread("first") {
+        resolve(1)
+        reject(Sent("late"))
+    }
+    scenario.thread("second") {
+        reject(Sent("no"))
+        resolve(2)
+    }
+    scenario.check {
+        listen("late handler")
+        try log.requireOnce("early handler", "late handler")
+        let heard = log.entries.map(\.what)
+        try require(heard[0] == heard[1], or: .disagrees)
+        try require(["1", "'no'"].contains(heard[0]), or: .settledTwice)
+    }
+    scenario.show(promise)
+}
+
+/// Handlers that wait for threads. Each thread waits for a handler to begin, and then does with the
+/// promise everything that a thread can do. The first thread also registers such a handler. That one
+/// waits for the second thread, because a promise may call it at once, on the first.
+private struct WaitingHandlers<P: PromiseUnderTest> {
+    private let threads = ["user", "second user"].map {
+        (name: $0, begun: DispatchSemaphore(value: 0), used: DispatchSemaphore(value: 0))
+    }
+    private let fulfilled = P.pending()
+    private let rejected = P.pending()
+
+    var promises: (fulfilled: P, rejected: P) { (fulfilled.promise, rejected.promise) }
+
+    func settle() {
+        fulfilled.resolve(1)
+        rejected.reject(Sent("no"))
+    }
+
+    private func wait(_ thread: Int) {
+        threads[thread].begun.signal()
+        threads[thread].used.wait()
+    }
+
+    func registerForValue(_ thread: Int = 0) {
+        fulfilled.promise.mapping {
+            wait(thread)
+            return $0
+        }
+    }
+
+    func registerForError(_ thread: Int = 0) {
+        rejected.promise.ending { _ in wait(thread) }
+    }
+
+    func addThreads(to scenario: Scenario) {
+        for (index, thread) in threads.enumerated() {
+            scenario.thread(thread.name) {
+                thread.begun.wait()
+                use(fulfilled.promise, fulfilled.resolve, fulfilled.reject)
+                if index == 0 { registerForValue(1) }
+                thread.used.signal()
+                thread.begun.wait()
+                use(rejected.promise, rejected.resolve, rejected.reject)
+                if index == 0 { registerForError(1) }
+                thread.used.signal()
+            }
+        }
+    }
+
+    private func use(_ promise: P, _ resolve: P.Resolve, _ reject: P.Reject) {
+        _ = promise.outcome
+        resolve(2)
+        reject(Sent("late"))
+        promise.mapping { $0 }
+        promise.ending { _ in }
+    }
 }
 
 private func describeMeanwhile<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
-    let (fulfilled, resolve, reject) = P.pending()
-    let (rejected, resolveOther, rejectOther) = P.pending()
+    let handlers = WaitingHandlers<P>()
+    let (fulfilled, rejected) = handlers.promises
     let log = Scenario.Log<Call>()
-    let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let waitForUser = {
-        begun.signal()
-        used.wait()
-    }
-    fulfilled.mapping {
-        waitForUser()
-        return $0
-    }
+    handlers.registerForValue()
     fulfilled.listen("handler", log)
-    rejected.ending { _ in waitForUser() }
+    handlers.registerForError()
     rejected.ending { log.append(Call(who: "handler for errors", what: "\($0)")) }
-    scenario.thread("settler") {
-        resolve(1)
-        rejectOther(Sent("no"))
-    }
-    scenario.thread("user") {
-        begun.wait()
-        use(fulfilled, resolve, reject)
-        used.signal()
-        begun.wait()
-        use(rejected, resolveOther, rejectOther)
-        used.signal()
-    }
+    scenario.thread("settler") { handlers.settle() }
+    handlers.addThreads(to: scenario)
     scenario.check {
         try log.requireOnce("handler", "handler for errors")
         try require(log.entries.map(\.what) == ["1", "'no'"], or: .disagrees)
@@ -291,31 +375,14 @@ private func describeMeanwhile<P: PromiseUnderTest>(_ scenario: Scenario, _ prom
 }
 
 private func describeLate<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
-    let (fulfilled, resolve, reject) = P.pending()
-    let (rejected, resolveOther, rejectOther) = P.pending()
-    resolve(1)
-    rejectOther(Sent("no"))
-    let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let waitForUser = {
-        begun.signal()
-        used.wait()
-    }
+    let handlers = WaitingHandlers<P>()
+    handlers.settle()
     scenario.thread("late") {
-        fulfilled.mapping {
-            waitForUser()
-            return $0
-        }
-        rejected.ending { _ in waitForUser() }
+        handlers.registerForValue()
+        handlers.registerForError()
     }
-    scenario.thread("user") {
-        begun.wait()
-        use(fulfilled, resolve, reject)
-        used.signal()
-        begun.wait()
-        use(rejected, resolveOther, rejectOther)
-        used.signal()
-    }
-    scenario.show(fulfilled)
+    handlers.addThreads(to: scenario)
+    scenario.show(handlers.promises.fulfilled)
 }
 
 private func describeFarewell<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {

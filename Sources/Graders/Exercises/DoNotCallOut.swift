@@ -73,8 +73,10 @@ extension Exercise {
                 "R10",
                 asking: "Draw an arrow from each thread to what it waits for, and from that to the "
                     + "thread that holds it. Is there a cycle?"),
-            .goesOnMeanwhile("E06.2"),
+            .settledAgain("E06.10"),
+            // Comes before the next one, in which a thread registers a late handler, too.
             .lateHandlerWaits("E06.3"),
+            .goesOnMeanwhile("E06.2"),
             .farewellWaits("E06.4"),
             .anyValueMeets("E06.9"),
             .noStrangersWait("E06.5"),

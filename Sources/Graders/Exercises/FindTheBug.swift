@@ -51,8 +51,8 @@ extension Exercise {
                 .catalogue($0, asking: "Which lock is held while unknown code runs?")
             }
             + [
-                .goesOnMeanwhile("E12.8"), .lateHandlerWaits("E12.9"), .farewellWaits("E12.10"),
-                .anyValueMeets("E12.11"), .noStrangersWait("E12.2"),
+                .settledAgain("E12.12"), .goesOnMeanwhile("E12.8"), .lateHandlerWaits("E12.9"),
+                .farewellWaits("E12.10"), .anyValueMeets("E12.11"), .noStrangersWait("E12.2"),
             ])
 
     private static let report = Requirement(

@@ -122,6 +122,7 @@ extension Exercise {
                 "R10",
                 asking: "Draw an arrow from each thread to what it waits for, and from that to the "
                     + "thread that holds it. Is there a cycle?"),
+            .settledAgain("E07.15"),
             .registersInside("E07.11"),
             .goesOnMeanwhile("E07.6"),
             .lateHandlerWaits("E07.7"),

@@ -30,18 +30,7 @@ extension Exercise {
             .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
             .catalogue("H09", asking: "In which order does the list hold the handlers?"),
             .isHeardThoughDropped("E05.2"),
-            .oneThread(
-                "E05.3", "a handler that reads",
-                "A handler reads the `result` of its own promise: early and late, with a "
-                    + "value and with an error. It finds the outcome that it received.",
-                asking:
-                    "What does the thread hold while the handler runs, and does the handler "
-                    + "need it, too?",
-                with: (any PromiseAnswer).self
-            ) { answer in
-                try lookInside(answer.promise, rejecting: false)
-                try lookInside(answer.promise, rejecting: true)
-            },
+            .usesItsOwnPromise("E05.3"),
             .hundreds("E05.4"),
             .anyValue("E05.5"),
             .catalogue(
@@ -74,6 +63,7 @@ extension Exercise {
                 "R08",
                 asking: "This thread only reads. What does a reader see if nothing keeps the "
                     + "writer out, and do you protect `result`, too?"),
+            .settledAgain("E05.7"),
             .anyValueMeets("E05.6"),
             .independence(
                 "E05.1", "two promises, two threads",
@@ -83,29 +73,4 @@ extension Exercise {
                 with: (any PromiseAnswer).self,
                 first: { liveOn($0.promise, 1) }, second: { liveOn($0.promise, 2) }),
         ])
-}
-
-private func lookInside<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) throws {
-    let (promise, resolve, reject) = P.pending()
-    let outcome = rejecting ? "'no'" : "5"
-    for who in ["an early handler", "a late handler"] {
-        var seen: [String] = []
-        let look = {
-            switch promise.outcome {
-            case nil: seen.append("nothing")
-            case .success(let value): seen.append("\(value)")
-            case .failure(let error): seen.append("\(error)")
-            }
-        }
-        promise.mapping {
-            look()
-            return $0
-        }
-        promise.ending { _ in look() }
-        if rejecting { reject(Sent("no")) } else { resolve(5) }
-        try require(!seen.isEmpty, or: .lost, "\(who) was never called")
-        try require(
-            seen == [outcome], or: .disagrees,
-            "\(who) received \(outcome), and finds \(seen.joined(separator: ", "))")
-    }
 }

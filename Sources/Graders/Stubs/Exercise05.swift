@@ -13,9 +13,10 @@
 // critical section. And threads that use two different promises must not wait for each other.
 //
 // Handlers run as they do now: inside the call that settles the promise, or inside `then` if it is
-// already settled. So no work may be dispatched with `async`. The next two exercises are about
-// calling handlers outside the lock, and about their order when one thread registers a handler
-// while another settles the promise.
+// already settled. So no work may be dispatched with `async`. As now, a handler may use its own
+// promise: read the `result`, settle it again, or register other handlers. The next two exercises
+// are about calling handlers outside the lock, and about their order when one thread registers a
+// handler while another settles the promise.
 //
 // Grade it with: swift run promise-lab grade 5
 
