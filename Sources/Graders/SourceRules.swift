@@ -128,6 +128,7 @@ enum SourceRules {
             places[rule.words[0], default: []].first {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
+                    && !isModifier($0, in: words)
             }
             .map { (line: words[$0].line, rule: rule) }
         }
@@ -168,6 +169,19 @@ enum SourceRules {
         if isMember { return index < 2 || !modules.contains(words[index - 2].text) }
         return declared.contains(words[index].text)
     }
+
+    /// Whether it is the modifier in `open class`. The next word has to be on the same line, because
+    /// a statement may end with the name of the function: `let function = open`.
+    private static func isModifier(_ index: Int, in words: [SourceText.Word]) -> Bool {
+        guard words[index].text == "open", index + 1 < words.count else { return false }
+        let next = words[index + 1]
+        return modified.contains(next.text) && next.line == words[index].line
+    }
+
+    private static let modified: Set = [
+        "class", "func", "var", "subscript", "override", "internal", "private", "fileprivate",
+        "lazy", "weak", "dynamic", "nonisolated",
+    ]
 
     private static let modules = imports.union(["Swift", "Glibc", "Darwin", "CoreFoundation"])
 }

@@ -148,11 +148,28 @@ struct GraderTests {
             ("let clone = handler; withExtendedLifetime(clone) {}", "passed"),
             ("let unused = clone", "refused"),
             ("let system = handler; withExtendedLifetime(system) {}", "refused"),
+            ("let function = open\n        class Local {}", "refused"),
+            ("_ = open(\"file\", 0)", "refused"),
         ])
     func ownNames(line: String, rejection: String) throws {
         let head = "    private func observe(_ handler: @escaping Handler) {\n"
         let grade = try grade(replacing: head, by: "\(head)        \(line)\n")
         #expect(grade.rejection == rejection, "\(grade.explanation)")
+    }
+
+    @Test("a declaration may be open")
+    func openDeclaration() throws {
+        let grade = try grade(
+            replacing: "public final class AWPromise",
+            by: """
+                open class Base {
+                    open var count = 0
+                    open func use() {}
+                }
+
+                public final class AWPromise
+                """)
+        #expect(grade.rejection == "passed", "\(grade.explanation)")
     }
 
     @Test("a crash is reported with an interleaving")
