@@ -10,11 +10,13 @@ extension Requirement {
         let isMarked = failure.table?.contains("← every continuation fails from here") ?? false
         if question.contains("the marked step"), !isMarked { return other }
         let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
-        return asksAboutOrder && !isAboutOrder ? other ?? question : question
+        return asksAboutOrder == isAboutOrder ? question : other ?? question
     }
 
     private var asksAboutOrder: Bool {
-        ["H08", "H09", "R06", "E02.2", "E07.2", "E07.3", "E07.4", "E07.11", "E12.5"].contains(id)
+        [
+            "H08", "H09", "R06", "E02.2", "E07.2", "E07.3", "E07.4", "E07.11", "E08.1", "E12.5",
+        ].contains(id)
     }
 
     /// For failures that are possible in any scenario. There is no question if the grader or the
@@ -23,6 +25,9 @@ extension Requirement {
         "data race":
             "Two threads access the same memory, and nothing orders one access before the "
             + "other. What protects it in your other lines, and is that used here?",
+        "overlap":
+            "Two threads can be in the middle of changing the same memory. What keeps the second "
+            + "thread out until the first one has finished?",
         "deadlock":
             "What does each blocked thread wait for, and which thread could provide it?",
         "waits forever":
@@ -41,6 +46,9 @@ extension Requirement {
         "lost":
             "Follow the handler that is not called: which thread is responsible for it "
             + "after each step, and at which step is it none?",
+        "out of order":
+            "Of two handlers that wait, where is it stored which one was registered first, and "
+            + "which line decides which is called next?",
         "twice":
             "Follow the handler that is called twice: which two steps have both taken it "
             + "from the list?",

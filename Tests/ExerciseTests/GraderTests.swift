@@ -203,6 +203,8 @@ struct GraderTests {
             ("12/AnotherGapInstead.swift", "that another handler has registered"),
             ("05/ReadingWithoutTheLock.swift", "nothing orders one access before the other"),
             ("06/LateOnesUnderTheLock.swift", "What does each blocked thread wait for"),
+            ("07/NoLockForItself.swift", "in the middle of changing the same memory"),
+            ("07/OneOrderForEachKind.swift", "where is it stored which one was registered first"),
         ])
     func question(path: String, words: String) throws {
         let answer = try #require(AnswerFile.wrong.first { $0.path == path })

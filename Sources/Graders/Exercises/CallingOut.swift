@@ -173,10 +173,15 @@ private func crowd<P: PromiseUnderTest>(_ promise: P.Type, rejecting: Bool) thro
         }
     }
     if rejecting { reject(Sent("no")) } else { resolve(1) }
-    let reason =
-        heard.count == all.count ? "out of order" : heard.count < all.count ? "lost" : "twice"
-    if heard != all {
-        throw Fault(reason, "\(all.count) handlers wait, and \(heard.count) calls were made")
+    let called = Set(heard)
+    if let lost = all.first(where: { !called.contains($0) }) {
+        throw Fault("lost", "of \(all.count) handlers that wait, handler \(lost) is never called")
+    }
+    if heard.count > all.count {
+        throw Fault("twice", "\(all.count) handlers wait, and \(heard.count) calls were made")
+    }
+    if let (next, early) = zip(all, heard).first(where: { $0 != $1 }) {
+        throw Fault("out of order", "handler \(early) was called before handler \(next)")
     }
 }
 
