@@ -180,21 +180,6 @@ struct CapturedVariableTests {
                 }
             }
         },
-        // Both may run on the same stack, one after the other.
-        Example("two tasks with a variable each", isRace: false) { scenario in
-            for name in ["A", "B"] {
-                scenario.task(name) {
-                    func count() {
-                        let lock = NSLock()
-                        var sum = 0
-                        twice { _ in
-                            lock.withLock { sum += 1 }
-                        }
-                    }
-                    count()
-                }
-            }
-        },
     ]
 
     @Test("the lost update is shown, and its schedule replayed")
