@@ -54,6 +54,8 @@ final class Explorer {
     }
 
     private var tallies: [FindingKey: Tally] = [:]
+    private var representatives: [Access: Access] = [:]
+    private var firstOnLine: [String: Access] = [:]
     private var found = Found()
     private var outcomes: [String: Int] = [:]
     private var passingSchedule: Exploration.Schedule?
@@ -308,13 +310,23 @@ final class Explorer {
         if run.status == RL_COMPLETE { scenario.letGo() }
         causes += misuses(names: names(of: run)).map { FindingKey.said(.misuse, $0) }
         for race in run.allRaces {
-            let pair = race.inOrder
             let cause = FindingKey.race(
-                first: pair.0, second: pair.1, overlap: race.overlap, isKnown: race.is_known
+                race.accesses.map(representative), overlap: race.overlap, isKnown: race.is_known
             ).counted(by: options.failingKinds)
             if !causes.contains(cause) { causes.append(cause) }
         }
         return causes
+    }
+
+    /// The first access that was seen on the same line: a finding names only the lines, so races
+    /// between the same two lines are one finding.
+    private func representative(of access: Access) -> Access {
+        if let known = representatives[access] { return known }
+        let line = Exploration.Site.name(Symbols.sites(of: [access])[access.pc])
+        let first = firstOnLine[line] ?? access
+        firstOnLine[line] = first
+        representatives[access] = first
+        return first
     }
 
     private func failedCheck() -> String? {

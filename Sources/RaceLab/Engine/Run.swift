@@ -49,11 +49,11 @@ extension rl_run {
 }
 
 extension rl_race {
-    /// Both accesses, in an order that does not depend on which came first.
-    var inOrder: (Access, Access) {
-        let first = Access(pc: UInt(first_pc), modifies: first_kind == RL_MODIFY.rawValue)
-        let second = Access(pc: UInt(second_pc), modifies: second_kind == RL_MODIFY.rawValue)
-        return first.pc <= second.pc ? (first, second) : (second, first)
+    var accesses: [Access] {
+        [
+            Access(pc: UInt(first_pc), modifies: first_kind == RL_MODIFY.rawValue),
+            Access(pc: UInt(second_pc), modifies: second_kind == RL_MODIFY.rawValue),
+        ]
     }
 }
 

@@ -2,13 +2,17 @@ import CRaceLab
 
 /// Identifies a finding: runs with equal keys show the same finding and are counted together.
 ///
-/// Looking up places in the source is slow. The key of a race holds addresses, which are looked up
-/// only for ``reason``, so counting needs no lookup.
+/// Looking up places in the source is slow, so the key of a race holds addresses, one for each line.
 enum FindingKey: Hashable, Sendable {
     case said(Exploration.Finding.Kind, String)
     /// Two accesses, in an order that does not depend on which came first. `isKnown`: atomic
     /// operations lie between them, but their memory orderings are too weak to order the accesses.
     case race(first: Access, second: Access, overlap: Bool, isKnown: Bool)
+
+    static func race(_ accesses: [Access], overlap: Bool, isKnown: Bool) -> FindingKey {
+        let inOrder = accesses.sorted { $0.pc < $1.pc }
+        return .race(first: inOrder[0], second: inOrder[1], overlap: overlap, isKnown: isKnown)
+    }
 
     var kind: Exploration.Finding.Kind {
         switch self {
