@@ -8,7 +8,7 @@
 #include "Model/locks.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/points.h"
-#include "Search/spinning.h"
+#include "State/blocks.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 

@@ -18,7 +18,7 @@
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Scheduler/points.h"
-#include "Search/spinning.h"
+#include "State/blocks.h"
 #include "Symbols/call_sites.h"
 
 #include <stddef.h>
@@ -131,7 +131,7 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
         has_lasting_access(t) || others_have_begun ? open_access_at(t, address) : NULL;
     const bool is_open = others_have_begun && is_open_elsewhere(address, own);
     if (!is_open && !own && !is_on_other_stack(address)) return;
-    if (rl_has_allocated(t, address)) return;
+    if (rl_block_with(t, address)) return;
     if (!is_announcement && is_announced(t, kind, address)) return;
     if (own && !is_open)
         access_later(t, own, kind, place);

@@ -26,6 +26,7 @@
 #include "Search/reference_counts.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
+#include "State/blocks.h"
 #include "State/shadow.h"
 
 bool rl_keep(void *memory) {

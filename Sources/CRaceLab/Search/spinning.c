@@ -17,96 +17,18 @@
 #include "Platform/stack.h"
 #include "Search/dependence.h"
 #include "Search/reduction.h"
+#include "State/blocks.h"
 #include "Symbols/call_sites.h"
 
 #include <setjmp.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 64, MOST_BYTES = 1024 };
+/// The most blocks that are looked at.
+enum { MOST_BLOCKS = 64 };
 
 /// After so many iterations of a loop that change nothing but locks, which they take and release,
 /// the thread is considered spinning.
 enum { MOST_VAIN_ROUNDS = 3 };
-
-// MARK: - Memory
-
-/// Returns how many blocks of a thread begin at or before an address.
-static size_t blocks_up_to(const thread *t, uintptr_t address) {
-    size_t low = 0, high = t->block_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (t->blocks[t->by_address[middle]].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/// Returns the block of a thread that contains an address, or NULL.
-static block_of_memory *block_with(const thread *t, uintptr_t address) {
-    const size_t count = blocks_up_to(t, address);
-    if (count == 0) return NULL;
-    block_of_memory *b = &t->blocks[t->by_address[count - 1]];
-    return address - b->start < b->size ? b : NULL;
-}
-
-static void add_block(thread *t, uintptr_t start, size_t size) {
-    MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, 64);
-    MAKE_ROOM(t->by_address, t->block_count, t->by_address_capacity, 64);
-    if (t->block_count == 0 || start < t->lowest) t->lowest = start;
-    if (t->block_count == 0 || start + size > t->highest) t->highest = start + size;
-    uint32_t *place = t->by_address + blocks_up_to(t, start);
-    memmove(place + 1, place, (size_t)(t->by_address + t->block_count - place) * sizeof *place);
-    *place = (uint32_t)t->block_count;
-    const size_t words = (size < MOST_BYTES ? size : MOST_BYTES) / sizeof(uint64_t);
-    t->blocks[t->block_count++] = (block_of_memory){.start = start, .size = size, .words = words};
-    t->block_words += words;
-}
-
-void rl_allocated(void *memory, size_t size) {
-    if (!memory || !rl_on_lab_thread() || me->fate != STAYS) return;
-    thread *t = my_thread();
-    // The previous contents are not part of the state of the thread.
-    memset(memory, 0, size < MOST_BYTES ? size : MOST_BYTES);
-    rl_ignore();
-    add_block(t, (uintptr_t)memory, size);
-    rl_attend();
-    rl_clean_stack();
-}
-
-bool rl_has_allocated(const thread *t, uintptr_t address) { return block_with(t, address) != NULL; }
-
-bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
-    for (int i = 0; i < lab.thread_count; i++) {
-        const block_of_memory *b = block_with(&lab.threads[i], first);
-        if (b) return second - b->start < b->size;
-    }
-    // The memory of a block that was freed may be that of a later one.
-    for (size_t i = lab.set_up_count; i > 0; i--) {
-        const block_of_set_up *b = &lab.set_up_blocks[i - 1];
-        if (first - b->start < b->size) return second - b->start < b->size;
-    }
-    return false;
-}
-
-void rl_allocated_in_set_up(void *memory, size_t size) {
-    rl_ignore();
-    MAKE_ROOM(lab.set_up_blocks, lab.set_up_count, lab.set_up_capacity, 256);
-    lab.set_up_blocks[lab.set_up_count++] = (block_of_set_up){(uintptr_t)memory, size};
-    rl_attend();
-}
-
-void rl_freed(const void *memory) {
-    if (!rl_on_lab_thread()) return;
-    thread *t = my_thread();
-    const size_t far_enough = 256;
-    for (size_t k = t->block_count, n = 0; k > 0 && n < far_enough; k--, n++) {
-        if (t->blocks[k - 1].start != (uintptr_t)memory || t->blocks[k - 1].is_freed) continue;
-        t->blocks[k - 1].is_freed = true;
-        return;
-    }
-}
 
 // MARK: - The state of a thread
 
@@ -160,7 +82,7 @@ typedef struct {
 static void reach(look *l, size_t index) {
     block_of_memory *b = &l->state->thread->blocks[index];
     if (b->looked_at_in == l->number || !contents_of(l->state, index)) return;
-    if (l->block_count == MOST_BLOCKS || b->size > MOST_BYTES) l->is_partial = true;
+    if (l->block_count == MOST_BLOCKS || b->size > RL_MOST_BYTES) l->is_partial = true;
     if (l->block_count == MOST_BLOCKS) return;
     b->looked_at_in = l->number;
     l->blocks[l->block_count++] = index;
@@ -169,7 +91,7 @@ static void reach(look *l, size_t index) {
 /// The value of a word in the fingerprint: pointers to recent memory differ between iterations.
 static uint64_t seen_as(look *l, uint64_t word) {
     const thread *t = l->state->thread;
-    const block_of_memory *b = block_with(t, word);
+    const block_of_memory *b = rl_block_with(t, word);
     if (!b) return word;
     const size_t index = (size_t)(b - t->blocks);
     if (index >= l->state->block_count) return word;
@@ -235,7 +157,7 @@ static uint64_t fingerprint(const state *s, size_t recent) {
 /// The end of the block that contains the object of a task, or 0. Any thread may have allocated it.
 static uintptr_t end_of_task(uintptr_t task) {
     for (int i = 0; i < lab.thread_count; i++) {
-        const block_of_memory *b = block_with(&lab.threads[i], task);
+        const block_of_memory *b = rl_block_with(&lab.threads[i], task);
         if (b) return b->start + b->size;
     }
     return 0;
@@ -246,7 +168,7 @@ static uintptr_t end_of_task(uintptr_t task) {
 static uint64_t fingerprint_of_task(const state *s, size_t recent) {
     look l = {.state = s, .recent = recent, .number = next_number()};
     const uintptr_t task = s->thread->task, end = end_of_task(task);
-    if (end - task > MOST_BYTES) return l.number;
+    if (end - task > RL_MOST_BYTES) return l.number;
     look_at_words(&l, (const uint64_t *)task, (end - task) / sizeof(uint64_t));
     look_at_reachable_blocks(&l);
     return l.is_partial ? l.number : l.hash;

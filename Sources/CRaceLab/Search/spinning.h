@@ -4,16 +4,6 @@
 
 #include "State/state.h"
 
-/// The calling thread has allocated memory: in a run, or while it sets up a scenario.
-void rl_allocated(void *memory, size_t size);
-void rl_allocated_in_set_up(void *memory, size_t size);
-/// Whether the thread has allocated the memory at an address during the run.
-bool rl_has_allocated(const thread *t, uintptr_t address);
-/// Whether two addresses are in one block that was allocated for this run.
-bool rl_are_in_one_block(uintptr_t first, uintptr_t second);
-/// The calling thread frees memory, or moves it.
-void rl_freed(const void *memory);
-
 /// Called when a thread reaches a point: finds out whether it spins.
 void rl_look_for_spinning(thread *t, uintptr_t stack);
 /// Whether after such a step the thread cannot be spinning.

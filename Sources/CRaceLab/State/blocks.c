@@ -1,0 +1,87 @@
+// The blocks of memory that the code under test allocates.
+
+#include "State/blocks.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
+#include "Platform/stack.h"
+
+#include <string.h>
+
+/// Returns how many blocks of a thread begin at or before an address.
+static size_t blocks_up_to(const thread *t, uintptr_t address) {
+    size_t low = 0, high = t->block_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (t->blocks[t->by_address[middle]].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+block_of_memory *rl_block_with(const thread *t, uintptr_t address) {
+    const size_t count = blocks_up_to(t, address);
+    if (count == 0) return NULL;
+    block_of_memory *b = &t->blocks[t->by_address[count - 1]];
+    return address - b->start < b->size ? b : NULL;
+}
+
+static void add_block(thread *t, uintptr_t start, size_t size) {
+    MAKE_ROOM(t->blocks, t->block_count, t->block_capacity, 64);
+    MAKE_ROOM(t->by_address, t->block_count, t->by_address_capacity, 64);
+    if (t->block_count == 0 || start < t->lowest) t->lowest = start;
+    if (t->block_count == 0 || start + size > t->highest) t->highest = start + size;
+    uint32_t *place = t->by_address + blocks_up_to(t, start);
+    memmove(place + 1, place, (size_t)(t->by_address + t->block_count - place) * sizeof *place);
+    *place = (uint32_t)t->block_count;
+    const size_t words = (size < RL_MOST_BYTES ? size : RL_MOST_BYTES) / sizeof(uint64_t);
+    t->blocks[t->block_count++] = (block_of_memory){.start = start, .size = size, .words = words};
+    t->block_words += words;
+}
+
+void rl_allocated(void *memory, size_t size) {
+    if (!memory || !rl_on_lab_thread() || me->fate != STAYS) return;
+    thread *t = my_thread();
+    // The previous contents are not part of the state of the thread.
+    memset(memory, 0, size < RL_MOST_BYTES ? size : RL_MOST_BYTES);
+    rl_ignore();
+    add_block(t, (uintptr_t)memory, size);
+    rl_attend();
+    rl_clean_stack();
+}
+
+bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const block_of_memory *b = rl_block_with(&lab.threads[i], first);
+        if (b) return second - b->start < b->size;
+    }
+    // The memory of a block that was freed may be that of a later one.
+    for (size_t i = lab.set_up_count; i > 0; i--) {
+        const block_of_set_up *b = &lab.set_up_blocks[i - 1];
+        if (first - b->start < b->size) return second - b->start < b->size;
+    }
+    return false;
+}
+
+void rl_allocated_in_set_up(void *memory, size_t size) {
+    rl_ignore();
+    MAKE_ROOM(lab.set_up_blocks, lab.set_up_count, lab.set_up_capacity, 256);
+    lab.set_up_blocks[lab.set_up_count++] = (block_of_set_up){(uintptr_t)memory, size};
+    rl_attend();
+}
+
+void rl_freed(const void *memory) {
+    if (!rl_on_lab_thread()) return;
+    thread *t = my_thread();
+    const size_t far_enough = 256;
+    for (size_t k = t->block_count, n = 0; k > 0 && n < far_enough; k--, n++) {
+        if (t->blocks[k - 1].start != (uintptr_t)memory || t->blocks[k - 1].is_freed) continue;
+        t->blocks[k - 1].is_freed = true;
+        return;
+    }
+}
+
+#endif

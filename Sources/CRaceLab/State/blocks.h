@@ -1,0 +1,19 @@
+// The blocks of memory that the code under test allocates.
+
+#pragma once
+
+#include "State/state.h"
+
+/// Of a larger block only the beginning is looked at.
+enum { RL_MOST_BYTES = 1024 };
+
+/// The calling thread has allocated memory: in a run, or while it sets up a scenario.
+void rl_allocated(void *memory, size_t size);
+void rl_allocated_in_set_up(void *memory, size_t size);
+/// The calling thread frees memory, or moves it.
+void rl_freed(const void *memory);
+
+/// Returns the block of a thread that contains an address, or NULL.
+block_of_memory *rl_block_with(const thread *t, uintptr_t address);
+/// Whether two addresses are in one block that was allocated for this run.
+bool rl_are_in_one_block(uintptr_t first, uintptr_t second);
