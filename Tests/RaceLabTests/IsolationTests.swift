@@ -165,6 +165,90 @@ struct IsolationTests {
         #expect(crash.schedule.choices.isEmpty)
     }
 
+    @Test("a crash in a later set-up is reported with what was found before it")
+    func laterSetUpCrashes() throws {
+        nonisolated(unsafe) var setUps = 0
+        var options = Self.isolated
+        options.failingKinds.insert(.failedCheck)
+        let exploration = explore(options: options) { scenario in
+            setUps += 1
+            precondition(setUps < 4, "one too many")
+            let slot = Slot()
+            scenario.thread("first") { slot.value = 2 }
+            scenario.thread("second") { slot.value = 3 }
+            scenario.thread("third") { slot.value = 4 }
+            scenario.check { try Scenario.require(false, "never right") }
+        }
+        #expect(exploration.findings.map(\.kind) == [.crash, .failedCheck])
+        #expect(exploration.findings[0].reason.contains("one too many"))
+        #expect(exploration.limit == .crash)
+        #expect(exploration.coverage == .first(exploration.explored))
+        #expect(exploration.explored < 6 && exploration.failing == exploration.explored + 1)
+    }
+
+    @Test("a crash while the scenario is freed, which has no check")
+    func freeingCrashes() throws {
+        final class Bomb: Sendable {
+            deinit { fatalError("boom") }
+        }
+        let exploration = explore(options: Self.isolated) { scenario in
+            let (slot, bomb) = (Slot(), Bomb())
+            scenario.thread("first") { withExtendedLifetime(bomb) { slot.value = 2 } }
+        }
+        let crash = try #require(exploration.findings.first)
+        #expect(crash.reason.hasPrefix("after the threads have ended, the process crashes at"))
+    }
+
+    @Test("threads that end leave no memory behind")
+    func manyThreads() {
+        var options = Self.isolated
+        options.isolation = .childProcess(memoryLimit: 64 << 20)
+        options.reduction = false
+        let exploration = explore(options: options) { scenario in
+            let slot = Slot()
+            scenario.thread("first") {
+                for number in 0..<3 { Thread.detachNewThread { slot.value = number } }
+            }
+            scenario.thread("second") { for number in 0..<3 { slot.value = number } }
+        }
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(exploration.explored == 1260)
+    }
+
+    @Test("nor do threads that are stuck")
+    func manyStuckThreads() {
+        var options = Self.isolated
+        options.isolation = .childProcess(memoryLimit: 64 << 20)
+        options.reduction = false
+        let exploration = explore(options: options) { scenario in
+            let slot = Slot()
+            let never = DispatchSemaphore(value: 0)
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    for number in 0..<6 { slot.value = number }
+                    never.wait()
+                }
+            }
+        }
+        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
+        #expect(exploration.explored == 924)
+    }
+
+    @Test("without a verdict, what was explored is counted")
+    func countsBeforeTheEnd() {
+        nonisolated(unsafe) var runs = 0
+        let exploration = explore(options: Self.isolated) { scenario in
+            let slot = Slot()
+            scenario.thread("first") { slot.value = 2 }
+            scenario.thread("second") { slot.value = 3 }
+            scenario.check {
+                runs += 1
+                if runs == 2 { kill(getpid(), SIGKILL) }
+            }
+        }
+        #expect(exploration.inconclusive != nil && exploration.explored == 1)
+    }
+
     @Test("a crash before the first step of a thread")
     func crashesAtOnce() throws {
         let exploration = explore(options: Self.isolated) { scenario in

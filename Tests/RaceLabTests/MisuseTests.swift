@@ -5,7 +5,7 @@ import RaceLabTesting
 import Synchronization
 import Testing
 
-/// Uses of locks, semaphores and continuations that their documentation forbids.
+/// Uses of locks, semaphores, continuations and memory that their documentation forbids.
 @Suite("Misuse is reported", .needsTheLab)
 struct MisuseTests {
     private static func reasons(_ describe: @escaping (Scenario) -> Void) -> [String] {
@@ -51,6 +51,34 @@ struct MisuseTests {
         }
         let misuse = exploration.findings.first { $0.kind == .misuse }
         #expect(misuse?.count == 1 && exploration.explored == 2, "\(exploration.text())")
+    }
+
+    @Test("two threads replace a reference at once, and both free the old object")
+    func freedTwice() {
+        let exploration = explore { scenario in
+            scenario.thread("caller") {
+                nonisolated(unsafe) var newest = Shared()
+                DispatchQueue.concurrentPerform(iterations: 2) { _ in newest = Shared() }
+                newest.value = 1
+            }
+        }
+        let misuses = exploration.findings.filter { $0.kind == .misuse }
+        #expect(exploration.inconclusive == nil && !misuses.isEmpty, "\(exploration.text())")
+        #expect(misuses.allSatisfy { $0.reason.hasSuffix("that has already been freed") })
+        #expect(exploration.findings.contains { $0.kind == .overlap })
+    }
+
+    @Test("no misuse: an object that one thread allocates and the other frees, again and again")
+    func freedOnce() {
+        let exploration = explore { scenario in
+            let newest = Mutex(Shared())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    for _ in 0..<2 { newest.withLock { $0 = Shared() } }
+                }
+            }
+        }
+        #expect(exploration.survives, "\(exploration.text())")
     }
 
     private static let lasting = DispatchSemaphore(value: 5)

@@ -320,7 +320,7 @@ void *realloc(void *memory, size_t size) {
 }
 
 void free(void *memory) {
-    if (!memory || rl_keep(memory)) return;
+    if (!memory || rl_keep(memory, RL_CALLER)) return;
     rl_forget_object(memory);
     __libc_free(memory);
 }

@@ -187,7 +187,7 @@ static uint32_t moment_of(thread *t) {
 
 void rl_removes_reference(const void *object) {
     if (me->fate != STAYS) return;
-    uint32_t *last = rl_last_release_of(object);
+    uint32_t *last = &rl_object_at(object)->last_release;
     const uint32_t moment = moment_of(my_thread());
     if (*last > 0 && release_list[*last - 1].thread == me->thread) {
         release_list[*last - 1].moment = moment;
@@ -201,7 +201,7 @@ void rl_removes_reference(const void *object) {
 void rl_has_last_reference(const void *object) {
     if (me->fate != STAYS) return;
     thread *t = my_thread();
-    for (uint32_t at = *rl_last_release_of(object); at > 0; at = release_list[at - 1].before)
+    for (uint32_t at = rl_object_at(object)->last_release; at > 0; at = release_list[at - 1].before)
         rl_join_clock(&t->clock, &moments[release_list[at - 1].moment]);
     t->moment = 0;
 }

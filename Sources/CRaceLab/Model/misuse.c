@@ -1,5 +1,5 @@
-// Incorrect uses of locks, semaphores and continuations: outside the lab the program would trap, or
-// its behavior would be undefined.
+// Incorrect uses of locks, semaphores, continuations and memory: outside the lab the program would
+// trap, or its behavior would be undefined.
 
 #include "Model/misuse.h"
 
@@ -7,6 +7,7 @@
 
 #include "Platform/memory.h"
 #include "State/shadow.h"
+#include "Symbols/call_sites.h"
 
 #include <string.h>
 
@@ -56,6 +57,11 @@ void rl_made_semaphore(const void *semaphore, int64_t count) {
     cell *c = rl_cell_at((uintptr_t)semaphore);
     c->is_semaphore = true;
     c->made_with = count;
+}
+
+void rl_frees_again(rl_place place) {
+    rl_library_between(&place);
+    add(misuse_of(RL_FREED_TWICE, place));
 }
 
 void rl_frees_semaphore(const void *semaphore, rl_place place) {

@@ -1,4 +1,4 @@
-// Incorrect uses of locks, semaphores and continuations.
+// Incorrect uses of locks, semaphores, continuations and memory.
 
 #pragma once
 
@@ -9,6 +9,8 @@ void rl_forget_misuses(void);
 /// A semaphore was created with a count, or is about to be freed.
 void rl_made_semaphore(const void *semaphore, int64_t count);
 void rl_frees_semaphore(const void *semaphore, rl_place place);
+/// Memory is freed that has been freed already.
+void rl_frees_again(rl_place place);
 /// Whether a thread of this run holds the lock, exclusively or as a reader.
 bool rl_is_held(const void *lock);
 /// Whether another thread holds the lock exclusively.

@@ -31,12 +31,25 @@ static void on_crash(int number, siginfo_t *info, void *context) {
     raise(number);
 }
 
+// The handler needs its own stack: the thread's stack may have overflowed. It lasts as long as the
+// thread: an exploration may start many thousands.
+static pthread_key_t stack_of_handler;
+
+static void discard_stack(void *memory) {
+    sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
+    discard(memory);
+}
+
+static void make_key(void) { pthread_key_create(&stack_of_handler, discard_stack); }
+
 void rl_expect_crashes(void) {
     if (!rl_recording) return;
-    // The handler needs its own stack: the thread's stack may have overflowed.
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_key);
     const size_t size = 64 * 1024;
     stack_t stack = {.ss_sp = rl_allocate(size, "a stack"), .ss_size = size};
     sigaltstack(&stack, NULL);
+    pthread_setspecific(stack_of_handler, stack.ss_sp);
     sigset_t signals;
     sigemptyset(&signals);
     for (size_t i = 0; i < CRASH_COUNT; i++) sigaddset(&signals, crashes[i]);

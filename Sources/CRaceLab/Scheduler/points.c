@@ -13,6 +13,7 @@
 #include "Model/deferred_release.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
+#include "Model/misuse.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
@@ -29,9 +30,15 @@
 #include "State/blocks.h"
 #include "State/shadow.h"
 
-bool rl_keep(void *memory) {
-    if (!me || me->thread < 0 || me->fate != STAYS) return false;
+bool rl_keep(void *memory, rl_place place) {
+    if (!me || me->fate != STAYS) return false;
+    if (lab.kept_count > 0 && rl_is_freed(memory)) {
+        rl_frees_again(place);
+        return true;
+    }
+    if (me->thread < 0) return false;
     rl_freed(memory);
+    rl_object_at(memory)->is_freed = true;
     MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
     return true;

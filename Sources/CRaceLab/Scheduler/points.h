@@ -24,9 +24,10 @@ void rl_exchanged(uint32_t step, bool done, int order, int order_of_failure);
 /// The result of an RL_EXCHANGE that always writes: whether the value has changed.
 void rl_swapped(bool changes, int order);
 
-/// Keeps freed memory from being reused during the run, so that an address identifies one object.
-/// Returns false if the caller has to free it now.
-bool rl_keep(void *memory);
+/// Keeps memory that is being freed from being reused during the run, so that an address identifies
+/// one object. Memory that has been freed already is left alone, and that is a misuse. Returns false
+/// if the caller has to free it now.
+bool rl_keep(void *memory, rl_place place);
 
 // MARK: - For the scheduler
 

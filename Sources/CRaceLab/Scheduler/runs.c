@@ -206,6 +206,7 @@ static bool end_run(void) {
         finish_work();
         rl_forget_delayed_work();
         if (me->fate != STAYS) rl_give_up();
+        if (rl_recording) rl_recording->runs = lab.summary.runs;
     }
     free_what_was_kept();
     if (ends_all) lab.summary.status = lab.status;

@@ -14,7 +14,9 @@ void rl_forget_cell(cell *c);
 lock *rl_lock_at(uintptr_t address);
 /// Returns NULL if the address has no such record in this run.
 lock *rl_known_lock(uintptr_t address);
-/// The number of the last release of an object, for the caller to set; 0: none.
-uint32_t *rl_last_release_of(const void *object);
+/// What is known about an object, for the caller to change.
+object_record *rl_object_at(const void *object);
+/// Whether this memory has been freed in this run; see rl_keep.
+bool rl_is_freed(const void *memory);
 /// Calls `visit` with each lock of this run.
 void rl_for_all_locks(void (*visit)(const lock *l));

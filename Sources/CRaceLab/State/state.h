@@ -90,6 +90,12 @@ typedef struct {
     size_t recent;              // … and how many at its previous visit
 } visit;
 
+/// What is known about an object, or about other memory that has been freed.
+typedef struct {
+    uint32_t last_release;      // its number; 0: none
+    bool is_freed;              // and its memory is kept, see rl_keep
+} object_record;
+
 /// A block of memory that a thread has allocated during the run.
 typedef struct {
     uintptr_t start;

@@ -121,13 +121,14 @@ typedef struct {
     uintptr_t first_pc, second_pc;
 } rl_race;
 
-/// Incorrect uses of a lock, a semaphore or a continuation.
+/// Incorrect uses of a lock, a semaphore, a continuation or memory.
 typedef enum {
     RL_RELEASED_FREE_LOCK = 0,  // a thread released a lock that no thread held
     RL_RELEASED_FOREIGN_LOCK,   // a thread released a lock that another thread held
     RL_WAITED_WITHOUT_LOCK,     // a thread waited for a condition without holding its lock
     RL_FREED_IN_USE,            // a semaphore was freed with a count below its initial count
     RL_RESUMED_TWICE,           // a continuation was resumed a second time
+    RL_FREED_TWICE,             // memory was freed that had been freed already
 } rl_misuse_kind;
 
 typedef struct {

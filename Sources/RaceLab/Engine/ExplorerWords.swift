@@ -93,6 +93,10 @@ func misuses(names: [String]) -> [String] {
             return "\(thread)waits for a condition\(place) without holding its lock"
         case RL_RESUMED_TWICE:
             return "\(thread)resumes a continuation\(place) that has already been resumed"
+        case RL_FREED_TWICE:
+            return thread.isEmpty
+                ? "memory is freed\(place) that has already been freed"
+                : "\(thread)frees memory\(place) that has already been freed"
         default:
             return "a semaphore is freed\(place) with the count \(misuse.count), less than the "
                 + "\(misuse.made_with) that it was made with: the process would trap"

@@ -34,6 +34,9 @@ public struct Exploration: Sendable {
         case time
         /// An interleaving failed: see ``Options/stopsAtFirstFailure``.
         case firstFailure = "first failure"
+        /// A crash in a child process, of set-up for example, that the exploration cannot go past;
+        /// or the 65th crash: see ``Options/Isolation``.
+        case crash
 
         var description: String {
             switch self {
@@ -41,6 +44,7 @@ public struct Exploration: Sendable {
             case .runs: "maximumRuns was reached"
             case .time: "maximumTime was over"
             case .firstFailure: "stopped at the first failure"
+            case .crash: "stopped at a crash"
             }
         }
     }

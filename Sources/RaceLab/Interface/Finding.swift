@@ -115,6 +115,12 @@ struct Found: Codable, Sendable {
         if bits != 0 { counts[bits, default: 0] += 1 }
     }
 
+    /// Adds the only finding of an interleaving, the most informative one.
+    mutating func add(_ finding: Exploration.Finding) {
+        all.insert(finding, at: 0)
+        count([finding.kind])
+    }
+
     /// All findings. An overlap becomes a data race if data races count as failures and overlaps do
     /// not.
     func all(countedBy kinds: Set<Exploration.Finding.Kind>) -> [Exploration.Finding] {

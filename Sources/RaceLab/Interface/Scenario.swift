@@ -98,7 +98,8 @@ import Synchronization
 /// These are findings of the kind ``Exploration/Finding/Kind/misuse``: a thread that releases a
 /// `pthread_mutex_t`, `pthread_rwlock_t` or Foundation lock without holding it, a wait for a
 /// condition without its lock, a `DispatchSemaphore` that is freed with a lower count than it was
-/// made with, and an unsafe continuation that is resumed twice.
+/// made with, an unsafe continuation that is resumed twice, and memory that is freed twice, as when
+/// two threads replace the same reference at once and both release the old object.
 ///
 /// ## Memory orderings and time
 ///

@@ -6,6 +6,8 @@ struct ChildResult {
     private(set) var value: Data?
     private var named: [String] = []
     private var columns: [String] = []
+    /// Whether the scenario has a check, or describes its outcome.
+    private var isChecked = false
     private var initial: [String] = []
     private var states: [Int: [String]] = [:]
     private var notes: [Int: String] = [:]
@@ -52,8 +54,9 @@ struct ChildResult {
 
     private mutating func receive(_ message: Message) {
         switch message {
-        case .scenario(let threads, let columns):
+        case .scenario(let threads, let columns, let isChecked):
             named = threads
+            self.isChecked = isChecked
             self.columns = columns
         case .initial(let state): initial = state
         case .states(let step, let state): states[step] = state
@@ -94,7 +97,8 @@ struct ChildResult {
 
     private var who: String {
         if let thread { return "'\(thread)'" }
-        return rl_phase(UInt32(recorder.phase)) == RL_JUDGING ? "a check" : "set-up"
+        guard rl_phase(UInt32(recorder.phase)) == RL_JUDGING else { return "set-up" }
+        return isChecked ? "a check" : "after the threads have ended, the process"
     }
 
     /// The thread of the scenario that was running; `nil` if none was.

@@ -32,7 +32,7 @@ final class Isolated {
 
     private enum Ending: Error {
         case crash(KnownCrash, ChildResult)
-        case inconclusive(Exploration.Inconclusive)
+        case inconclusive(Exploration.Inconclusive, explored: Int)
     }
 
     // MARK: Explorations and replays
@@ -42,8 +42,9 @@ final class Isolated {
             return try exploredByChild()
         } catch {
             switch error {
-            case .inconclusive(let inconclusive):
-                return ExplorationResult(inconclusive: inconclusive)
+            case .inconclusive(let inconclusive, let explored):
+                return ExplorationResult(
+                    explored: explored, coverage: .first(explored), inconclusive: inconclusive)
             case .crash(let crash, let child): return explored(upTo: crash, child)
             }
         }
@@ -56,8 +57,16 @@ final class Isolated {
         let explored = crash.runs + (isUnavoidable ? 0 : 1)
         guard explored > 0 else { return result(of: crash, child) }
         if !isUnavoidable { crashes.append(crash) }
-        options.maximumInterleavings = explored
-        return (try? exploredByChild()) ?? result(of: crash, child)
+        // The exploration repeats its first interleaving at the end. If the set-up crashes the nth
+        // time, that leaves room for one less.
+        for count in [explored, explored - 1] where count > 0 {
+            options.maximumInterleavings = count
+            guard var result = try? exploredByChild() else { continue }
+            if isUnavoidable { result.found.add(finding(of: crash)) }
+            if result.limit == .interleavings { result.limit = .crash }
+            return result
+        }
+        return result(of: crash, child)
     }
 
     private func exploredByChild() throws(Ending) -> ExplorationResult {
@@ -133,7 +142,7 @@ final class Isolated {
         } catch {
             switch error {
             case .crash(let crash, let child): return child.trace(reason: crash.reason)
-            case .inconclusive(let reason): throw .inconclusive(reason)
+            case .inconclusive(let reason, _): throw .inconclusive(reason)
             }
         }
         return try replayed.trace()
@@ -156,13 +165,14 @@ final class Isolated {
     /// The result if no interleaving completed: only the crash.
     private func result(of crash: KnownCrash, _ child: ChildResult) -> ExplorationResult {
         var found = Found()
-        found.count([.crash])
-        found.all = [
-            Exploration.Finding(.said(.crash, crash.reason), count: 1, schedule: crash.schedule)
-        ]
+        found.add(finding(of: crash))
         return ExplorationResult(
-            threads: child.threads, explored: 1, coverage: .first(1), limit: .interleavings,
+            threads: child.threads, explored: 1, coverage: .first(1), limit: .crash,
             found: found)
+    }
+
+    private func finding(of crash: KnownCrash) -> Exploration.Finding {
+        Exploration.Finding(.said(.crash, crash.reason), count: 1, schedule: crash.schedule)
     }
 
     // MARK: Children
@@ -192,7 +202,7 @@ final class Isolated {
         _ work: @escaping (Explorer) -> Value
     ) throws(Ending) -> Value {
         if let why = Exploration.unavailable ?? rl_no_children().map({ String(cString: $0) }) {
-            throw .inconclusive(.unavailable(why))
+            throw .inconclusive(.unavailable(why), explored: 0)
         }
         let job = ChildJob(options, crashes, memoryLimit, describe) { explorer in
             (try? JSONEncoder().encode(work(explorer))) ?? Data()
@@ -206,15 +216,19 @@ final class Isolated {
         if child.isStuck {
             throw .inconclusive(
                 .blocked(
-                    thread: child.thread ?? "set-up or check", place: "in a child process"))
+                    thread: child.thread ?? "set-up or check", place: "in a child process"),
+                explored: child.runs)
         }
         if child.timeIsUp {
             let beginning = child.schedule.prefix(40)
             throw .inconclusive(
                 .tookTooLong(
-                    limit: timeLimit, schedule: beginning.text(threads: child.threads)))
+                    limit: timeLimit, schedule: beginning.text(threads: child.threads)),
+                explored: child.runs)
         }
-        if let foreignEnd = child.foreignEnd { throw .inconclusive(.unavailable(foreignEnd)) }
+        if let foreignEnd = child.foreignEnd {
+            throw .inconclusive(.unavailable(foreignEnd), explored: child.runs)
+        }
         throw .crash(
             KnownCrash(
                 schedule: child.schedule, reason: child.reason, runs: child.runs), child)
@@ -229,7 +243,8 @@ final class Isolated {
         var attempt = 1
         while true {
             guard let child = job.run(atMost: timeLeft) else {
-                throw .inconclusive(.unavailable("the operating system allows no child process"))
+                throw .inconclusive(
+                    .unavailable("the operating system allows no child process"), explored: 0)
             }
             timeLeft -= child.time
             let value = child.value.flatMap { try? JSONDecoder().decode(type, from: $0) }

@@ -63,7 +63,7 @@ final class KnownCrashes {
 
 /// A message from a child process to its parent.
 enum Message: Codable {
-    case scenario(threads: [String], columns: [String])
+    case scenario(threads: [String], columns: [String], isChecked: Bool)
     case initial([String])
     case states(step: Int, [String])
     case note(step: Int, String)
@@ -90,8 +90,9 @@ final class ChildReporter: Sendable {
         }
         guard isFirst else { return }
         tell(
-            .scenario(threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title))
-        )
+            .scenario(
+                threads: scenario.threads.map(\.name), columns: scenario.columns.map(\.title),
+                isChecked: !scenario.checks.isEmpty || scenario.readOutcome != nil))
     }
 
     func tell(_ message: Message) {
