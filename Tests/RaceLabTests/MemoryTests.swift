@@ -13,6 +13,12 @@ private final class Holder<Value>: @unchecked Sendable {
 private struct Inbox {
     var count = 0
     var letters: [Int] = []
+    var weight = 0
+
+    mutating func weigh(_ signal: () -> Void) {
+        signal()
+        weight = 5
+    }
 
     mutating func announce(_ signal: () -> Void) {
         signal()
@@ -46,6 +52,33 @@ private func twice(_ work: (Int) -> Void) {
 private func change(_ number: inout Int, after function: () -> Void) {
     function()
     number += 1
+}
+
+/// A value that is never copied: the closure runs during an access.
+private struct Desk: ~Copyable {
+    var letters = 0
+
+    borrowing func lend(_ function: () -> Void) { function() }
+}
+
+private final class Office: @unchecked Sendable {
+    var desk = Desk()
+    var visitors = 0
+    var inbox = Inbox()
+    var waiting = 0
+}
+
+nonisolated(unsafe) private var inboxOfAll = Inbox()
+nonisolated(unsafe) private var visitorsOfAll = 0
+
+/// Begins an access to each holder, one within another.
+private func changeAll(_ holders: ArraySlice<Holder<Int>>, after function: () -> Void) {
+    guard let first = holders.first else { return function() }
+    func changeThis(_ number: inout Int) {
+        changeAll(holders.dropFirst(), after: function)
+        number += 1
+    }
+    changeThis(&first.value)
 }
 
 /// Calls a function when it ends.
@@ -182,6 +215,81 @@ struct CapturedVariableTests {
         },
     ]
 
+    @Test("and so are the variables of a task", arguments: examplesOfTasks)
+    fileprivate func exampleOfTask(_ example: Example) { example.run() }
+
+    /// The variables of an asynchronous function are on the heap.
+    private static let examplesOfTasks = [
+        Example("a counter", isRace: true) { scenario in
+            scenario.task("only") {
+                var sum = 0
+                twice { _ in sum += 1 }
+            }
+        },
+        Example("a counter with a lock", isRace: false) { scenario in
+            let result = Scenario.Log<Int>()
+            scenario.task("only") {
+                var sum = 0
+                let lock = NSLock()
+                twice { number in
+                    lock.withLock { sum += number + 1 }
+                }
+                await Task.yield()
+                result.append(sum)
+            }
+            scenario.check { try Scenario.require(result.entries == [3], "\(result.entries)") }
+        },
+        Example("a variable that outlives a suspension", isRace: true) { scenario in
+            let result = Scenario.Log<Int>()
+            scenario.task("only") {
+                var numbers = [0]
+                await Task.yield()
+                twice { numbers.append($0) }
+                await Task.yield()
+                result.append(numbers.count)
+            }
+        },
+        Example("a variable of an asynchronous function", isRace: true) { scenario in
+            @Sendable func count() async -> Int {
+                var sum = 0
+                twice { sum += $0 }
+                return sum
+            }
+            let result = Scenario.Log<Int>()
+            scenario.task("only") { result.append(await count()) }
+        },
+        Example("a variable of a task that a task has started", isRace: true) { scenario in
+            scenario.task("only") {
+                await Task {
+                    var sum = 0
+                    twice { sum += $0 }
+                }.value
+            }
+        },
+        Example("a variable of a child", isRace: true) { scenario in
+            let result = Scenario.Log<Int>()
+            @Sendable func count() -> Int {
+                var sum = 0
+                twice { sum += $0 }
+                return sum
+            }
+            scenario.task("only") {
+                async let sum = count()
+                result.append(await sum)
+            }
+        },
+        Example("results of children and continuations", isRace: false) { scenario in
+            let result = Scenario.Log<Int>()
+            scenario.task("only") {
+                async let first = result.entries.count
+                let second = await withCheckedContinuation { continuation in
+                    Thread.detachNewThread { continuation.resume(returning: 2) }
+                }
+                result.append(await first + second)
+            }
+        },
+    ]
+
     @Test("the lost update is shown, and its schedule replayed")
     func lostUpdate() throws {
         let describe: (Scenario) -> Void = { scenario in
@@ -276,6 +384,63 @@ struct LastingAccessTests {
             scenario.thread("B") {
                 done.wait()
                 holder.value = Farewell {}
+            }
+        },
+        Example("writes a property of a global after a signal", isRace: true) { scenario in
+            let done = DispatchSemaphore(value: 0)
+            inboxOfAll = Inbox()
+            scenario.thread("A") {
+                inboxOfAll.weigh { done.signal() }
+            }
+            scenario.thread("B") {
+                done.wait()
+                _ = inboxOfAll.weight
+            }
+        },
+        Example("writes another global after a signal", isRace: false) { scenario in
+            let done = DispatchSemaphore(value: 0)
+            (inboxOfAll, visitorsOfAll) = (Inbox(), 0)
+            scenario.thread("A") {
+                inboxOfAll.deliverFirst(1) {
+                    done.signal()
+                    visitorsOfAll = 1
+                }
+            }
+            scenario.thread("B") {
+                done.wait()
+                _ = inboxOfAll.letters
+            }
+        },
+        Example("writes another property after a signal", isRace: false) { scenario in
+            let (office, done) = (Office(), DispatchSemaphore(value: 0))
+            scenario.thread("A") {
+                office.inbox.deliverFirst(1) {
+                    done.signal()
+                    office.waiting = 1
+                }
+            }
+            scenario.thread("B") {
+                done.wait()
+                _ = office.inbox.letters
+            }
+        },
+        Example("writes another property while it lends one", isRace: false) { scenario in
+            let (office, lock) = (Office(), NSLock())
+            for name in ["A", "B"] {
+                scenario.thread(name) {
+                    office.desk.lend {
+                        lock.withLock { office.visitors = 1 }
+                    }
+                }
+            }
+        },
+        Example("twenty accesses, the first of which writes last", isRace: true) { scenario in
+            let holders = (0..<20).map { _ in Holder(0) }
+            let done = DispatchSemaphore(value: 0)
+            scenario.thread("A") { changeAll(holders[...]) { done.signal() } }
+            scenario.thread("B") {
+                done.wait()
+                _ = holders[19].value
             }
         },
         Example("two properties, each of one thread", isRace: false) { scenario in

@@ -4,8 +4,8 @@
 // writes memory. For most of them `swift_beginAccess` has already made a step, and the lab does
 // nothing. Two kinds remain:
 //
-// - A variable that only closures which do not escape capture is on the stack, or belongs to an
-//   access that its function has begun. The compiler checks exclusive access there by itself. If
+// - A variable that only closures which do not escape capture is on the stack (that of a task is on
+//   the heap), or belongs to an access that its function has begun. The compiler checks exclusive access there by itself. If
 //   such a closure runs on another thread, as with `concurrentPerform`, its accesses are steps.
 // - An access can last: a `mutating` method, or a function with an `inout` parameter, can release a
 //   lock and then write. What it writes then does not come before that release. It is no step of its
@@ -17,6 +17,7 @@
 
 #include "Model/happens_before.h"
 #include "Model/locks.h"
+#include "Platform/memory.h"
 #include "Scheduler/points.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
@@ -28,8 +29,7 @@
 
 void rl_begin_access(const void *address, const void *buffer) {
     thread *t = my_thread();
-    // Without room, the access counts at its beginning only.
-    if (t->open_count == MOST_OPEN_ACCESSES) return;
+    MAKE_ROOM(t->open, t->open_count, t->open_capacity, 8);
     t->open[t->open_count++] =
         (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread]};
 }
@@ -37,7 +37,7 @@ void rl_begin_access(const void *address, const void *buffer) {
 void rl_end_access(const void *buffer) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();
-    for (uint32_t i = t->open_count; i > 0; i--) {
+    for (size_t i = t->open_count; i > 0; i--) {
         if (t->open[i - 1].buffer != buffer) continue;
         t->open_count--;
         memmove(&t->open[i - 1], &t->open[i], (t->open_count - (i - 1)) * sizeof *t->open);
@@ -45,14 +45,22 @@ void rl_end_access(const void *buffer) {
     }
 }
 
+/// Whether two addresses are close to each other in static data. Globals have no blocks.
+static bool are_in_globals(uintptr_t first, uintptr_t second) {
+    const uintptr_t close = 1024;
+    return second - first < close && rl_is_global(first);
+}
+
 /// Returns the access of a thread that the address belongs to, or NULL. Only the beginning of the
 /// memory that is accessed is known, so it is the access that begins nearest in the same block.
 static open_access *open_access_at(thread *t, uintptr_t address) {
     open_access *nearest = NULL;
-    for (uint32_t i = 0; i < t->open_count; i++) {
+    for (size_t i = 0; i < t->open_count; i++) {
         open_access *o = &t->open[i];
         if (o->address > address || (nearest && nearest->address > o->address)) continue;
-        if (o->address == address || rl_are_in_one_block(o->address, address)) nearest = o;
+        const bool is_near = o->address == address || rl_are_in_one_block(o->address, address) ||
+                             (t == my_thread() && are_in_globals(o->address, address));
+        if (is_near) nearest = o;
     }
     return nearest;
 }
@@ -60,7 +68,7 @@ static open_access *open_access_at(thread *t, uintptr_t address) {
 /// Whether the thread may have let others go on during an access that it has begun.
 static bool has_lasting_access(thread *t) {
     if (t->open_count > 0 && t->locks_held) rl_notice_unlocks(t);
-    for (uint32_t i = 0; i < t->open_count; i++)
+    for (size_t i = 0; i < t->open_count; i++)
         if (t->open[i].since != t->clock.at[me->thread]) return true;
     return false;
 }
@@ -78,7 +86,9 @@ static void access_later(thread *t, open_access *o, rl_kind kind, rl_place place
 static int owner_of_stack(uintptr_t address) {
     for (int i = 0; i < lab.thread_count; i++) {
         const worker *w = lab.threads[i].on;
-        if (!w || w == me || lab.threads[i].finished || w->thread != i) continue;
+        if (lab.threads[i].finished || i == me->thread) continue;
+        if (rl_is_in_frame(&lab.threads[i], address)) return i;
+        if (!w || w == me || w->thread != i) continue;
         if (address >= w->stack_end && address < w->stack_base) return i;
     }
     return NO_THREAD;

@@ -18,6 +18,7 @@
 #include "Scheduler/children.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/tasks.h"
+#include "State/blocks.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -357,18 +358,45 @@ SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr
     rl_run_job_here(&i, run_now);
 }
 
-// MARK: - Continuations
+// MARK: - The stack of a task
 
-// A continuation that was resumed before it is awaited causes no event when it is awaited. But the
-// awaiting code frees the continuation's context afterwards, which the lab intercepts.
-
-typedef SWIFT_FUNCTION void (*free_in_task)(void *memory);
-REAL(free_in_task, real_task_dealloc, "swift_task_dealloc")
-
-SWIFT_FUNCTION void swift_task_dealloc(void *memory) {
-    if (rl_active && is_available && rl_controls_tasks()) rl_has_been_resumed();
-    real_task_dealloc()(memory);
+static thread *current_task(void) {
+    if (!rl_on_lab_thread() || me->fate != STAYS || !my_thread()->is_task) return NULL;
+    return my_thread();
 }
+
+typedef SWIFT_FUNCTION void *(*allocate_frame)(size_t size);
+typedef SWIFT_FUNCTION void (*free_frame)(void *frame);
+REAL(allocate_frame, real_allocate_frame, "swift_task_alloc")
+REAL(free_frame, real_free_frame, "swift_task_dealloc")
+REAL(free_frame, real_free_frames, "swift_task_dealloc_through")
+
+SWIFT_FUNCTION void *swift_task_alloc(size_t size) {
+    void *frame = real_allocate_frame()(size);
+    thread *t = current_task();
+    if (t) rl_add_frame(t, (uintptr_t)frame, size);
+    return frame;
+}
+
+static void will_free(const void *frame) {
+    thread *t = current_task();
+    if (t) rl_remove_frames(t, (uintptr_t)frame);
+}
+
+/// A continuation that was resumed before it is awaited causes no event when it is awaited. But the
+/// awaiting code frees the continuation's context afterwards.
+SWIFT_FUNCTION void swift_task_dealloc(void *frame) {
+    if (rl_active && is_available && rl_controls_tasks()) rl_has_been_resumed();
+    will_free(frame);
+    real_free_frame()(frame);
+}
+
+SWIFT_FUNCTION void swift_task_dealloc_through(void *frame) {
+    will_free(frame);
+    real_free_frames()(frame);
+}
+
+// MARK: - Continuations
 
 typedef ASYNC_FUNCTION void (*await_continuation)(void *continuation);
 REAL(await_continuation, real_await, "swift_continuation_await")

@@ -37,6 +37,7 @@
 #include "Search/reduction.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
+#include "State/blocks.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 
@@ -75,6 +76,9 @@ static int new_task(const void *task) {
     }
     lab.threads[index].is_task = true;
     lab.threads[index].task = (uintptr_t)task;
+    // The runtime allocates the first frame together with the task.
+    const block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)task);
+    if (b) rl_add_frame(&lab.threads[index], b->start, b->size);
     lab.threads[index].actor = me->is_creating ? me->creates_on : 0;
     if (me->is_creating && me->creates_child && index != me->thread) rl_has_child(index);
     return index;

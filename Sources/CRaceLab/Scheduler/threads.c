@@ -33,7 +33,7 @@ void rl_make_thread(int index) {
     rl_forget_visits(t);
     t->block_count = t->block_words = 0;
     t->has_looked = false;
-    t->open_count = 0;
+    t->open_count = t->frame_count = 0;
     t->announced = 0;
     t->told_in = UINT32_MAX;
     t->locks_held = 0;

@@ -60,16 +60,36 @@ bool rl_are_in_one_block(uintptr_t first, uintptr_t second) {
     }
     // The memory of a block that was freed may be that of a later one.
     for (size_t i = lab.set_up_count; i > 0; i--) {
-        const block_of_set_up *b = &lab.set_up_blocks[i - 1];
+        const extent *b = &lab.set_up_blocks[i - 1];
         if (first - b->start < b->size) return second - b->start < b->size;
     }
     return false;
 }
 
+// MARK: - The stacks of tasks
+
+void rl_add_frame(thread *t, uintptr_t start, size_t size) {
+    MAKE_ROOM(t->frames, t->frame_count, t->frame_capacity, 8);
+    t->frames[t->frame_count++] = (extent){start, size};
+}
+
+void rl_remove_frames(thread *t, uintptr_t start) {
+    for (size_t i = t->frame_count; i > 0; i--)
+        if (t->frames[i - 1].start == start) t->frame_count = i - 1;
+}
+
+bool rl_is_in_frame(const thread *t, uintptr_t address) {
+    for (size_t i = 0; i < t->frame_count; i++)
+        if (address - t->frames[i].start < t->frames[i].size) return true;
+    return false;
+}
+
+// MARK: - Memory of the set-up, and freed memory
+
 void rl_allocated_in_set_up(void *memory, size_t size) {
     rl_ignore();
     MAKE_ROOM(lab.set_up_blocks, lab.set_up_count, lab.set_up_capacity, 256);
-    lab.set_up_blocks[lab.set_up_count++] = (block_of_set_up){(uintptr_t)memory, size};
+    lab.set_up_blocks[lab.set_up_count++] = (extent){(uintptr_t)memory, size};
     rl_attend();
 }
 

@@ -13,6 +13,12 @@ void rl_allocated_in_set_up(void *memory, size_t size);
 /// The calling thread frees memory, or moves it.
 void rl_freed(const void *memory);
 
+/// A task puts a frame onto its stack; or it removes a frame, and those above.
+void rl_add_frame(thread *t, uintptr_t start, size_t size);
+void rl_remove_frames(thread *t, uintptr_t start);
+/// Whether an address is on the stack of a task.
+bool rl_is_in_frame(const thread *t, uintptr_t address);
+
 /// Returns the block of a thread that contains an address, or NULL.
 block_of_memory *rl_block_with(const thread *t, uintptr_t address);
 /// Whether two addresses are in one block that was allocated for this run.

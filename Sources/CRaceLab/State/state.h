@@ -105,11 +105,11 @@ typedef struct {
     bool is_freed;
 } block_of_memory;
 
-/// A block of memory that the set-up of a run has allocated.
+/// Other memory: a block that the set-up of a run has allocated, or a part of the stack of a task.
 typedef struct {
     uintptr_t start;
     size_t size;
-} block_of_set_up;
+} extent;
 
 /// A lock that a thread released at the end of its last step. Until the thread's next step, another
 /// thread's attempt to take the lock could as well have come before the release.
@@ -142,9 +142,6 @@ typedef struct {
     uintptr_t address;
     uint32_t since;             // the thread's clock at its beginning
 } open_access;
-
-/// The room for such accesses, one within another.
-enum { MOST_OPEN_ACCESSES = 16 };
 
 /// A release of a reference that is in progress.
 typedef struct rl_release_in_progress {
@@ -195,8 +192,8 @@ typedef struct {
     rl_release_in_progress *releases;  // the innermost one
     uint32_t moment;            // the number of a moment at which it released objects; 0: none …
     uint32_t moment_after;      // … and how many accesses it had made by then
-    open_access open[MOST_OPEN_ACCESSES];
-    uint32_t open_count;
+    open_access *open;          // one within another
+    size_t open_count, open_capacity;
     uintptr_t announced;        // the address that it has announced to modify; 0: none …
     uint32_t announced_after;   // … and how many accesses it had made by then …
     bool has_read;              // … and whether it has read it since
@@ -217,6 +214,8 @@ typedef struct {
     // Of a task, see tasks.c.
     bool is_task;
     uintptr_t task;             // its address; 0: unknown
+    extent *frames;             // its stack, which is on the heap
+    size_t frame_count, frame_capacity;
     bool is_away;               // no operating-system thread runs it
     bool is_enqueued;           // it waits in an executor's queue …
     bool is_sent;               // … and its next job has left the runtime
@@ -338,7 +337,7 @@ struct laboratory {
     bool listens_to_counts;         // retains and releases are observed
 
     bool is_setting_up;
-    block_of_set_up *set_up_blocks;
+    extent *set_up_blocks;
     size_t set_up_count, set_up_capacity;
 
     void **kept;
