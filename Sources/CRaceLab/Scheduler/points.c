@@ -31,14 +31,15 @@
 #include "State/shadow.h"
 
 bool rl_keep(void *memory, rl_place place) {
-    if (!me || me->fate != STAYS) return false;
-    if (lab.kept_count > 0 && rl_is_freed(memory)) {
+    if (!me || me->fate != STAYS || (me->thread < 0 && lab.kept_count == 0)) return false;
+    object_record *o = rl_object_at(memory);
+    if (o->is_freed) {
         rl_frees_again(place);
         return true;
     }
     if (me->thread < 0) return false;
+    o->is_freed = true;
     rl_freed(memory);
-    rl_object_at(memory)->is_freed = true;
     MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
     return true;

@@ -59,13 +59,6 @@ static void *known_at(table *t, uintptr_t address, size_t size,
     return s->known;
 }
 
-/// Returns NULL if nothing is known about the address.
-static void *known_now(const table *t, uintptr_t address) {
-    if (t->count == 0) return NULL;
-    const slot *s = slot_of(t, address);
-    return s->run == lab.run ? s->known : NULL;
-}
-
 void rl_forget_addresses(void) { cells.count = locks.count = objects.count = 0; }
 
 static void discard_record(void *known) { discard(known); }
@@ -97,7 +90,11 @@ lock *rl_lock_at(uintptr_t address) {
     return l;
 }
 
-lock *rl_known_lock(uintptr_t address) { return known_now(&locks, address); }
+lock *rl_known_lock(uintptr_t address) {
+    if (locks.capacity == 0) return NULL;
+    const slot *s = slot_of(&locks, address);
+    return s->run == lab.run ? s->known : NULL;
+}
 
 object_record *rl_object_at(const void *object) {
     bool is_new;
@@ -105,11 +102,6 @@ object_record *rl_object_at(const void *object) {
         known_at(&objects, (uintptr_t)object, sizeof *o, discard_record, &is_new);
     if (is_new) *o = (object_record){0};
     return o;
-}
-
-bool rl_is_freed(const void *memory) {
-    const object_record *o = known_now(&objects, (uintptr_t)memory);
-    return o && o->is_freed;
 }
 
 void rl_for_all_locks(void (*visit)(const lock *l)) {

@@ -16,7 +16,5 @@ lock *rl_lock_at(uintptr_t address);
 lock *rl_known_lock(uintptr_t address);
 /// What is known about an object, for the caller to change.
 object_record *rl_object_at(const void *object);
-/// Whether this memory has been freed in this run; see rl_keep.
-bool rl_is_freed(const void *memory);
 /// Calls `visit` with each lock of this run.
 void rl_for_all_locks(void (*visit)(const lock *l));
