@@ -168,6 +168,21 @@ static void looks_three_times(int thread) {
         for (double round = 0; round < rounds; round += 1) __tsan_atomic32_load(flag, ACQUIRE);
 }
 
+static volatile int many_rounds[] = {3, 5, 7, 11};
+
+/// The same, with several numbers, which the loop keeps in general-purpose registers.
+static void looks_three_times_and_counts(int thread) {
+    if (thread == 0) return __tsan_atomic32_store(flag, 1, RELEASE);
+    int a = many_rounds[0], b = many_rounds[1], c = many_rounds[2], d = many_rounds[3];
+    for (int round = 0; round < a; round++) {
+        __tsan_atomic32_load(flag, ACQUIRE);
+        b += c;
+        c ^= d;
+        d *= 3;
+    }
+    many_rounds[1] = many_rounds[1] + 0 * (b + c + d);
+}
+
 static void waits_for_condition(int thread) {
     pthread_mutex_lock(&first_lock);
     if (thread == 0) {
@@ -285,6 +300,7 @@ int main(void) {
     check("message passing, relaxed", 2, passes_message_relaxed, true, -1, 2, 0, 2);
     check("a flag that no thread sets", 2, waits_in_vain, true, -1, 1, 1, 0);
     check("three looks at a flag", 2, looks_three_times, true, -1, 4, 0, 0);
+    check("three looks, with numbers", 2, looks_three_times_and_counts, true, -1, 4, 0, 0);
     check("a condition", 2, waits_for_condition, true, -1, 2, 0, 0);
     check("a missed signal", 2, misses_signal, true, -1, 2, 1, 0);
     check("a thread that is joined", 1, starts_and_joins, true, -1, 1, 0, 0);

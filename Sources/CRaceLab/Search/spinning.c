@@ -1,10 +1,11 @@
 // Detects spinning threads: threads that reach the same point in the same state, while nothing that
 // they have read has changed. Such a thread is not scheduled until something changes.
 //
-// The state of a thread is its stack, its registers, and the memory that it has allocated and can
-// reach. A loop that allocates gets different addresses in each iteration, because freed memory is
-// kept until the run is over. So the address of a recent block is replaced by the block's age: how
-// many blocks were allocated after it.
+// The state of a thread is its stack, the registers that a called function preserves, and the memory
+// that it has allocated and can reach. The engine is not optimized in a debug build, so it does not
+// use these registers, and what they hold belongs to the code under test. A loop that allocates gets
+// different addresses in each iteration, because freed memory is kept until the run is over. So the
+// address of a recent block is replaced by the block's age: how many blocks were allocated after it.
 //
 // The state of a task is in its own memory, not on a stack. A task is compared only where it yields:
 // there it holds no actor, and no lock that other threads could wait for.
