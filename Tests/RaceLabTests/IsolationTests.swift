@@ -273,6 +273,50 @@ struct IsolationTests {
         #expect(crash.count == 1 && crash.reason.hasPrefix("a check crashes at"))
     }
 
+    @Test("orders in which a step does not crash are explored", arguments: 0..<5)
+    func ordersWithoutCrash(number: Int) {
+        final class Link: @unchecked Sendable {
+            var strong: Slot? = Slot()
+            weak var weakly: Slot?
+            unowned var unowned: Slot
+            var seen = 0
+            init() {
+                unowned = strong!
+                weakly = strong
+            }
+        }
+        func exploration(reduces: Bool) -> Exploration {
+            var options = Exploration.Options()
+            options.isolation = .childProcess()
+            options.reduction = reduces
+            return explore(options: options) { scenario in
+                let (link, slot) = (Link(), Slot())
+                slot.value = nil
+                scenario.outcome { "\(link.seen)" }
+                if number > 2 { scenario.thread("drops") { link.strong = nil } }
+                scenario.thread("uses") {
+                    switch number {
+                    case 0: link.seen = slot.value!
+                    case 1:
+                        slot.value = nil
+                        link.seen = slot.value!
+                    case 2, 3: link.seen = link.weakly!.value!
+                    default: link.seen = link.unowned.value!
+                    }
+                }
+                if number < 2 { scenario.thread("fills") { slot.value = 1 } }
+                if number == 2 { scenario.thread("drops") { link.strong = nil } }
+            }
+        }
+        func found(_ exploration: Exploration) -> Set<String> {
+            Set((exploration.findings + exploration.otherFindings).map(\.reason))
+        }
+        let (reduced, complete) = (exploration(reduces: true), exploration(reduces: false))
+        #expect(Set(reduced.outcomes.keys) == Set(complete.outcomes.keys), "\(reduced.text())")
+        #expect(found(reduced) == found(complete), "\(reduced.text()) \(complete.text())")
+        #expect(Set(complete.outcomes.keys) == ["1"] && complete.coverage == .all)
+    }
+
     // MARK: Going on
 
     @Test("many interleavings crash, and all are counted")

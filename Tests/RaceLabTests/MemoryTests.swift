@@ -61,15 +61,29 @@ private struct Desk: ~Copyable {
     borrowing func lend(_ function: () -> Void) { function() }
 }
 
+/// Has a lock of its own.
+private struct Vault: ~Copyable {
+    let gold = Mutex(0)
+
+    borrowing func addTwice() {
+        gold.withLock { $0 += 1 }
+        gold.withLock { $0 += 1 }
+    }
+}
+
 private final class Office: @unchecked Sendable {
     var desk = Desk()
+    var vault = Vault()
     var visitors = 0
     var inbox = Inbox()
     var waiting = 0
+    let bell = Mutex(0)
 }
 
 nonisolated(unsafe) private var inboxOfAll = Inbox()
 nonisolated(unsafe) private var visitorsOfAll = 0
+private let rulesOfAll = [1]
+nonisolated(unsafe) private var pairOfAll = (0, 0)
 
 /// Begins an access to each holder, one within another.
 private func changeAll(_ holders: ArraySlice<Holder<Int>>, after function: () -> Void) {
@@ -433,6 +447,53 @@ struct LastingAccessTests {
                     }
                 }
             }
+        },
+        Example("a value with a lock, which is never copied", isRace: false) { scenario in
+            let office = Office()
+            for name in ["A", "B"] { scenario.thread(name) { office.vault.addTwice() } }
+        },
+        Example("uses a lock next to a property that it lends", isRace: false) { scenario in
+            let office = Office()
+            for name in ["A", "B"] {
+                scenario.thread(name) {
+                    office.desk.lend {
+                        office.bell.withLock { $0 += 1 }
+                        office.bell.withLock { $0 += 1 }
+                    }
+                }
+            }
+        },
+        Example("uses a lock next to a property, after a signal", isRace: false) { scenario in
+            let (office, done) = (Office(), DispatchSemaphore(value: 0))
+            scenario.thread("A") {
+                office.inbox.deliverFirst(1) {
+                    done.signal()
+                    office.bell.withLock { $0 += 1 }
+                }
+            }
+            scenario.thread("B") {
+                done.wait()
+                _ = office.inbox.letters
+            }
+        },
+        Example("reads a global constant after a signal", isRace: false) { scenario in
+            let (done, result) = (DispatchSemaphore(value: 0), Scenario.Log<Int>())
+            inboxOfAll = Inbox()
+            scenario.thread("A") {
+                inboxOfAll.deliverFirst(1) {
+                    done.signal()
+                    result.append(rulesOfAll.count)
+                }
+            }
+            scenario.thread("B") {
+                done.wait()
+                inboxOfAll.letters = []
+            }
+        },
+        Example("two threads within one access to a part of a global", isRace: true) { scenario in
+            pairOfAll = (0, 0)
+            func setTwice(_ number: inout Int) { twice { number = $0 } }
+            scenario.thread("A") { setTwice(&pairOfAll.1) }
         },
         Example("twenty accesses, the first of which writes last", isRace: true) { scenario in
             let holders = (0..<20).map { _ in Holder(0) }

@@ -68,6 +68,49 @@ struct MisuseTests {
         #expect(exploration.findings.contains { $0.kind == .overlap })
     }
 
+    @Test("two threads free the same memory, and do nothing else")
+    func freedOnly() {
+        let reasons = Self.reasons { scenario in
+            nonisolated(unsafe) let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
+            for name in ["first", "second"] { scenario.thread(name) { memory.deallocate() } }
+        }
+        #expect(reasons.count == 1 && reasons[0].contains("frees memory at"))
+    }
+
+    @Test("memory is freed after it has moved, or moved after it has been freed")
+    func freedAndMoved() {
+        for movesFirst in [true, false] {
+            let reasons = Self.reasons { scenario in
+                let log = Scenario.Log<Int>()
+                scenario.thread("only") {
+                    let memory = malloc(64)
+                    log.append(1)
+                    if !movesFirst { free(memory) }
+                    let moved = realloc(memory, 100_000)
+                    if movesFirst { free(memory) }
+                    free(moved)
+                }
+            }
+            #expect(reasons.count == 1, "\(reasons)")
+        }
+    }
+
+    @Test("no misuse: memory that moves keeps what it holds")
+    func moved() {
+        let reasons = Self.reasons { scenario in
+            let log = Scenario.Log<Int>()
+            scenario.thread("only") {
+                var memory = malloc(8)!
+                memory.storeBytes(of: 7, as: Int.self)
+                for size in [16, 100_000, 8] { memory = realloc(memory, size)! }
+                log.append(memory.load(as: Int.self))
+                free(memory)
+            }
+            scenario.check { try Scenario.require(log.entries == [7], "\(log.entries)") }
+        }
+        #expect(reasons.isEmpty)
+    }
+
     @Test("no misuse: an object that one thread allocates and the other frees, again and again")
     func freedOnce() {
         let exploration = explore { scenario in

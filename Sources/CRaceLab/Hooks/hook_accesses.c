@@ -14,6 +14,9 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,9 +317,13 @@ void *malloc(size_t size) {
 }
 
 void *realloc(void *memory, size_t size) {
-    if (!rl_active) return __libc_realloc(memory, size);
-    rl_freed(memory);
-    return __libc_realloc(memory, size);
+    if (!rl_is_of_lab() || !memory) return __libc_realloc(memory, size);
+    // The old block is kept like any other that is freed.
+    void *fresh = size > 0 ? malloc(size) : NULL;
+    const size_t old_size = malloc_usable_size(memory);
+    if (fresh) memcpy(fresh, memory, old_size < size ? old_size : size);
+    if (fresh || size == 0) free(memory);
+    return fresh;
 }
 
 void free(void *memory) {

@@ -53,16 +53,32 @@ static bool are_in_globals(uintptr_t first, uintptr_t second) {
 
 /// Returns the access of a thread that the address belongs to, or NULL. Only the beginning of the
 /// memory that is accessed is known, so it is the access that begins nearest in the same block.
-static open_access *open_access_at(thread *t, uintptr_t address) {
+static open_access *open_access_at(const thread *t, uintptr_t address, bool in_globals) {
     open_access *nearest = NULL;
     for (size_t i = 0; i < t->open_count; i++) {
         open_access *o = &t->open[i];
         if (o->address > address || (nearest && nearest->address > o->address)) continue;
         const bool is_near = o->address == address || rl_are_in_one_block(o->address, address) ||
-                             (t == my_thread() && are_in_globals(o->address, address));
+                             (in_globals && are_in_globals(o->address, address));
         if (is_near) nearest = o;
     }
     return nearest;
+}
+
+/// Whether the address belongs to the value of a `Mutex` that the thread holds, rather than to `o`.
+static bool is_in_held_mutex(const thread *t, const open_access *o, uintptr_t address) {
+    for (size_t i = 0; i < t->held_count; i++) {
+        const uintptr_t lock = (uintptr_t)t->held[i].lock;
+        if (t->held[i].silent && lock >= o->address && lock < address) return true;
+    }
+    return false;
+}
+
+/// Returns the access that the thread itself has begun to memory which it accesses now, or NULL.
+/// What is read next to a global may be a constant.
+static open_access *own_access(const thread *t, rl_kind kind, uintptr_t address) {
+    open_access *o = open_access_at(t, address, kind == RL_MODIFY);
+    return o && !is_in_held_mutex(t, o, address) ? o : NULL;
 }
 
 /// Whether the thread may have let others go on during an access that it has begun.
@@ -100,11 +116,13 @@ static bool have_others_begun(void) {
     return false;
 }
 
-/// Whether the memory belongs to an access that another thread has begun, rather than to `own`.
-static bool is_open_elsewhere(uintptr_t address, const open_access *own) {
+/// Whether the memory belongs to an access that another thread has begun, rather than to `own`. Next
+/// to globals there are also variables of the compiler.
+static bool is_open_elsewhere(uintptr_t address, const open_access *own, rl_place place) {
+    const bool in_globals = !rl_is_compilers_own(place.pc);
     for (int i = 0; i < lab.thread_count; i++) {
         if (i == me->thread) continue;
-        const open_access *o = open_access_at(&lab.threads[i], address);
+        const open_access *o = open_access_at(&lab.threads[i], address, in_globals);
         if (o && (!own || o->address > own->address)) return true;
     }
     return false;
@@ -138,8 +156,8 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
     thread *t = my_thread();
     const bool others_have_begun = have_others_begun();
     open_access *own =
-        has_lasting_access(t) || others_have_begun ? open_access_at(t, address) : NULL;
-    const bool is_open = others_have_begun && is_open_elsewhere(address, own);
+        has_lasting_access(t) || others_have_begun ? own_access(t, kind, address) : NULL;
+    const bool is_open = others_have_begun && is_open_elsewhere(address, own, place);
     if (!is_open && !own && !is_on_other_stack(address)) return;
     if (rl_block_with(t, address)) return;
     if (!is_announcement && is_announced(t, kind, address)) return;

@@ -67,7 +67,8 @@ typedef struct {
 typedef struct {
     alternatives could;
     rl_thread_set sleeping;     // the sleep set, when the search reached this node
-    rl_thread_set explored;     // the threads whose step from here has been explored
+    rl_thread_set explored;     // the threads whose step from here has been explored …
+    rl_thread_set awake;        // … of which these must not sleep in what is explored next
     uint8_t kinds[RL_MAX_THREADS];  // the kinds of the steps of both, as executed
     rl_thread_set in_runtime;   // those of them whose steps have unannounced effects
     bool is_in_runtime;         // the step of the current run has such effects
@@ -506,6 +507,7 @@ typedef struct {
     const effect *effects;
     size_t effect_count;
     bool is_in_runtime;
+    bool crashes;
 } second_step;
 
 /// Returns the steps after `first` that do not depend on it, followed by `second`.
@@ -552,13 +554,19 @@ static step_clock clock_before(uint32_t step, int thread) {
     return clock;
 }
 
-/// Finds the steps that race with a step. Returns the clock of that step.
+/// Finds the steps that race with a step. Returns the clock of that step. A step that is known to
+/// crash the process is not made. It may depend on more than it has announced, so it races with every
+/// step that it does not follow.
 static step_clock look_for_races(const second_step *second, bool counts) {
     step_clock known = clock_before(second->at, second->thread), all = known;
     const uint32_t start = after_last_barrier(second->at);
     for (uint32_t k = second->at; k > start; k--) {
         const uint32_t first = k - 1;
         if (thread_at(first) == second->thread || rl_is_step_before(first, &known)) continue;
+        if (second->crashes) {
+            search.nodes[first].awake |= set_of(thread_at(first));
+            found_race(first, second, &known);
+        }
         for (size_t e = 0; e < second->effect_count; e++) {
             const effect *by;
             if (!conflicts(first, &second->effects[e], &by)) continue;
@@ -599,9 +607,10 @@ static uint32_t number_of(uint32_t step) {
 
 static void look_at_step(uint32_t step) {
     const size_t first = search.nodes[step].first_effect, end = effects_end(step);
+    const bool crashes = lab.status == RL_CRASHES && step + 1 == lab.step_count;
     const second_step second = {step, thread_at(step), rl_choice(&lab.steps[step]),
                                 &search.effects[first], end - first,
-                                search.nodes[step].is_in_runtime};
+                                search.nodes[step].is_in_runtime || crashes, crashes};
     search.numbers[step] = number_of(step);
     if (search.nodes[step].is_barrier) {
         look_for_races_of_waiting(step);
@@ -618,6 +627,13 @@ static void complete_last_step(void) {
     if (search.nodes[last].first_effect < search.effect_count) return;
     const pending *p = &search.nodes[last].pending[thread_at(last)];
     rl_note_effect(p->kind, p->address, 0);
+}
+
+/// What the other threads would do instead of the crash is unknown.
+static void let_others_go_before_crash(void) {
+    const uint32_t last = lab.step_count - 1;
+    wish_for_all(&search.nodes[last], thread_at(last));
+    search.nodes[last].awake |= set_of(thread_at(last));
 }
 
 /// Records as what the executed step at a node counts while its thread sleeps.
@@ -639,7 +655,10 @@ void rl_look_for_races(void) {
     search.has_begun = true;
     for (uint32_t k = first; k < end; k++) look_at_step(k);
     for (uint32_t k = first; k < end; k++) note_kind(k);
-    if (end == lab.step_count && lab.status != RL_CRASHES) look_for_races_of_waiting(end);
+    if (lab.status == RL_CRASHES)
+        let_others_go_before_crash();
+    else if (end == lab.step_count)
+        look_for_races_of_waiting(end);
     for (uint32_t k = from; k < end; k++) {
         node *n = &search.nodes[k];
         if (k < search.first_node) continue;
@@ -688,7 +707,7 @@ static branch *branch_for(uint32_t step, uint8_t choice) {
     branch *b = rl_allocate(sizeof *b + step + 1, "a schedule");
     b->fingerprint = lab.fingerprints[step];
     b->length = step + 1;
-    b->sleeping = !is_plain(choice) ? 0 : n->sleeping | n->explored;
+    b->sleeping = !is_plain(choice) ? 0 : (n->sleeping | n->explored) & ~n->awake;
     for (uint32_t k = 0; k < step; k++) b->choices[k] = rl_choice(&lab.steps[k]);
     b->choices[step] = choice;
     return b;

@@ -131,10 +131,12 @@ struct ChildResult {
             .max { $0.lowerBound < $1.lowerBound }
     }
 
-    /// The Swift runtime's message about a trap; only its kind if it has no message.
+    /// The Swift runtime's message about a trap; only its kind if it has no message. Addresses are
+    /// left out, because they differ from run to run.
     private var fatalError: String? {
         guard let mark else { return nil }
-        let message = errors[mark.upperBound...].prefix { $0 != "\n" }
+        let line = errors[mark.upperBound...].prefix { $0 != "\n" }
+        let message = line.replacing(#/ 0x[0-9a-f]+/#, with: "")
         return message.hasPrefix(": ") ? String(message.dropFirst(2)) : String(errors[mark])
     }
 
