@@ -5,8 +5,9 @@
 // nothing. Two kinds remain:
 //
 // - A variable that only closures which do not escape capture is on the stack (that of a task is on
-//   the heap), or belongs to an access that its function has begun. The compiler checks exclusive access there by itself. If
-//   such a closure runs on another thread, as with `concurrentPerform`, its accesses are steps.
+//   the heap), or belongs to an access that its function has begun. The compiler checks exclusive
+//   access there by itself. If such a closure runs on another thread, as with `concurrentPerform`,
+//   its accesses are steps.
 // - An access can last: a `mutating` method, or a function with an `inout` parameter, can release a
 //   lock and then write. What it writes then does not come before that release. It is no step of its
 //   own, but it is checked for data races with the knowledge of that moment.
