@@ -162,7 +162,7 @@ enum MutantsCommand {
                 ),
                 ("for entry in batch { entry.call(outcome, callbacks) }", ""),
             ],
-            noticedBy: [("H08 on Stage 3", "deadlock")]),
+            noticedBy: [("H08 on Stage 3", "the lock that it took itself")]),
         Mutant(
             name: "Stage 3 calls handlers in the wrong order", file: stage3,
             edits: [("return state.entries", "return state.entries.reversed()")],
@@ -214,7 +214,10 @@ enum MutantsCommand {
                     """
                 )
             ],
-            noticedBy: ["H08", "R09", "R10"].map { ("\($0) on Step B", "deadlock") }),
+            noticedBy: [
+                ("H08 on Step B", "the lock that it took itself"), ("R09 on Step B", "deadlock"),
+                ("R10 on Step B", "deadlock"),
+            ]),
         Mutant(
             name: "Step C skips its third phase", file: step("StepCThirdPhase"),
             edits: [
