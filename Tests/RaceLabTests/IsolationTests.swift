@@ -2,6 +2,7 @@ import CRaceLab
 import Foundation
 import RaceLab
 import RaceLabTesting
+import SharedSuite
 import Synchronization
 import Testing
 
@@ -273,7 +274,7 @@ struct IsolationTests {
         #expect(crash.count == 1 && crash.reason.hasPrefix("a check crashes at"))
     }
 
-    @Test("orders in which a step does not crash are explored", arguments: 0..<5)
+    @Test("orders in which a step does not crash are explored", arguments: 0..<6)
     func ordersWithoutCrash(number: Int) {
         final class Link: @unchecked Sendable {
             var strong: Slot? = Slot()
@@ -293,7 +294,7 @@ struct IsolationTests {
                 let (link, slot) = (Link(), Slot())
                 slot.value = nil
                 scenario.outcome { "\(link.seen)" }
-                if number > 2 { scenario.thread("drops") { link.strong = nil } }
+                if number == 3 || number == 4 { scenario.thread("drops") { link.strong = nil } }
                 scenario.thread("uses") {
                     switch number {
                     case 0: link.seen = slot.value!
@@ -301,10 +302,19 @@ struct IsolationTests {
                         slot.value = nil
                         link.seen = slot.value!
                     case 2, 3: link.seen = link.weakly!.value!
+                    case 5:
+                        precondition(link.weakly == nil, "there is one")
+                        link.seen = slot.value!
                     default: link.seen = link.unowned.value!
                     }
                 }
                 if number < 2 { scenario.thread("fills") { slot.value = 1 } }
+                if number == 5 {
+                    scenario.thread("drops") {
+                        link.strong = nil
+                        _ = link.weakly!
+                    }
+                }
                 if number == 2 { scenario.thread("drops") { link.strong = nil } }
             }
         }
@@ -314,7 +324,30 @@ struct IsolationTests {
         let (reduced, complete) = (exploration(reduces: true), exploration(reduces: false))
         #expect(Set(reduced.outcomes.keys) == Set(complete.outcomes.keys), "\(reduced.text())")
         #expect(found(reduced) == found(complete), "\(reduced.text()) \(complete.text())")
-        #expect(Set(complete.outcomes.keys) == ["1"] && complete.coverage == .all)
+        #expect(Set(complete.outcomes.keys) == (number < 5 ? ["1"] : []))
+        #expect(complete.coverage == .all)
+    }
+
+    @Test("reduction loses nothing of random programs that can crash")
+    func randomCrashes() {
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
+        var unreduced = options
+        unreduced.reduction = false
+        func found(_ exploration: Exploration) -> Set<String> {
+            Set(exploration.findings.map(\.reason)).union(exploration.outcomes.keys)
+        }
+        var crashing = 0
+        for seed in 1...UInt64(everyCaseIsTested ? 200 : 20) {
+            let program = RandomCrashProgram(seed: seed)
+            let reduced = explore(options: options, program.describe)
+            let complete = explore(options: unreduced, program.describe)
+            guard complete.coverage == .all else { continue }
+            #expect(reduced.coverage == .all, "seed \(seed): \(program)")
+            #expect(found(reduced) == found(complete), "seed \(seed): \(program)")
+            if complete.findings.contains(where: { $0.kind == .crash }) { crashing += 1 }
+        }
+        #expect(crashing > 5, "\(crashing)")
     }
 
     // MARK: Going on

@@ -1,0 +1,75 @@
+import Foundation
+import RaceLab
+
+/// Two threads that share optionals, references and a lock. Some orders of their operations crash.
+/// The same seed gives the same program on every machine.
+struct RandomCrashProgram: CustomStringConvertible {
+    private enum Operation: CaseIterable {
+        case empties, fills, unwraps, counts, reads, writes, traps, locks
+        case drops, looks, unwrapsWeak, usesUnowned, expectsNone
+    }
+
+    private final class Object: Sendable {
+        nonisolated(unsafe) var number = 1
+    }
+
+    private final class World: @unchecked Sendable {
+        var optional: Int?
+        var (count, number) = (0, 0)
+        var strong: Object? = Object()
+        weak var weakly: Object?
+        unowned let unowned: Object
+        let lock = NSLock()
+        var (first, second) = (0, 0)
+
+        init() {
+            unowned = strong!
+            weakly = strong
+        }
+
+        func perform(_ operation: Operation, on thread: Int) {
+            switch operation {
+            case .empties: optional = nil
+            case .fills: optional = 2
+            case .unwraps: note(optional!, on: thread)
+            case .counts: count += 1
+            case .reads: note(count, on: thread)
+            case .writes: number = thread + 1
+            case .traps: precondition(number != 1, "number is 1")
+            case .locks: lock.withLock { count += 1 }
+            case .drops: strong = nil
+            case .looks: note(weakly == nil ? 1 : 2, on: thread)
+            case .unwrapsWeak: note(weakly!.number, on: thread)
+            case .usesUnowned: note(unowned.number, on: thread)
+            case .expectsNone: precondition(weakly == nil, "there is one")
+            }
+        }
+
+        private func note(_ value: Int, on thread: Int) {
+            if thread == 0 { first = first * 3 + value } else { second = second * 3 + value }
+        }
+    }
+
+    private let threads: [[Operation]]
+
+    init(seed: UInt64) {
+        var numbers = RandomNumbers(seed: seed)
+        threads = (0..<2).map { _ in
+            (0..<2).map { _ in
+                Operation.allCases[numbers.below(UInt64(Operation.allCases.count))]
+            }
+        }
+    }
+
+    var description: String { "\(threads)" }
+
+    func describe(_ scenario: Scenario) {
+        let world = World()
+        for (thread, operations) in threads.enumerated() {
+            scenario.thread("\(thread)") {
+                for operation in operations { world.perform(operation, on: thread) }
+            }
+        }
+        scenario.outcome { "\(world.first) \(world.second) \(world.count) \(world.number)" }
+    }
+}
