@@ -89,37 +89,55 @@ extension PlainWords {
     /// The comments and string literals of a Swift or C file, each on its line; the code between
     /// them is blank.
     static func sentences(ofSource source: String) -> String {
-        var result = ""
+        // In UTF-8 no part of another character is mistaken for one of these marks. An array of
+        // characters would take ten times as long.
+        let bytes = Array(source.utf8)
+        var result: [UInt8] = []
         var state = State.code
-        var characters = Array(source)[...]
-        while let character = characters.first {
-            let (length, next) = state.step(characters)
-            let isKept = state != .code && next != .code
-            for other in characters.prefix(length) {
-                result.append(other == "\n" ? "\n" : isKept ? other : " ")
+        while result.count < bytes.count {
+            let first = bytes[result.count]
+            guard Mark.isOne(first) else {
+                result.append(state == .code ? Mark.space : first)
+                continue
             }
-            characters = characters.dropFirst(length)
-            state = character == "\n" && next == .lineComment ? .code : next
+            let (length, next) = state.step(bytes[result.count...])
+            let isKept = state != .code && next != .code
+            for byte in bytes[result.count...].prefix(length) {
+                result.append(byte == Mark.newline || isKept ? byte : Mark.space)
+            }
+            state = next
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private enum Mark {
+        static let newline = UInt8(ascii: "\n"), space = UInt8(ascii: " ")
+        static let slash = UInt8(ascii: "/"), star = UInt8(ascii: "*")
+        static let quote = UInt8(ascii: "\""), escape = UInt8(ascii: "\\")
+
+        static func isOne(_ byte: UInt8) -> Bool {
+            byte == newline || byte == slash || byte == star || byte == quote || byte == escape
+        }
     }
 
     private enum State: Equatable {
         case code, lineComment, blockComment, string, longString
 
-        /// The number of characters to consume together, and the state after them.
-        func step(_ rest: ArraySlice<Character>) -> (length: Int, next: State) {
-            func starts(_ text: String) -> Bool { rest.starts(with: text) }
+        /// The number of bytes to consume together, and the state after them.
+        func step(_ rest: ArraySlice<UInt8>) -> (length: Int, next: State) {
+            func starts(_ marks: UInt8...) -> Bool { rest.starts(with: marks) }
+            let first = rest.first
             switch self {
-            case .code where starts("//"): return (2, .lineComment)
-            case .code where starts("/*"): return (2, .blockComment)
-            case .code where starts("\"\"\""): return (3, .longString)
-            case .code where starts("\""): return (1, .string)
-            case .lineComment where starts("\n"): return (1, .code)
-            case .blockComment where starts("*/"): return (2, .code)
-            case .string where starts("\\"), .longString where starts("\\"): return (2, self)
-            case .string where starts("\"") || starts("\n"): return (1, .code)
-            case .longString where starts("\"\"\""): return (3, .code)
+            case .code where starts(Mark.slash, Mark.slash): return (2, .lineComment)
+            case .code where starts(Mark.slash, Mark.star): return (2, .blockComment)
+            case .code where starts(Mark.quote, Mark.quote, Mark.quote): return (3, .longString)
+            case .code where first == Mark.quote: return (1, .string)
+            case .lineComment where first == Mark.newline: return (1, .code)
+            case .blockComment where starts(Mark.star, Mark.slash): return (2, .code)
+            case .string where first == Mark.escape, .longString where first == Mark.escape:
+                return (2, self)
+            case .string where first == Mark.quote || first == Mark.newline: return (1, .code)
+            case .longString where starts(Mark.quote, Mark.quote, Mark.quote): return (3, .code)
             default: return (1, self)
             }
         }
