@@ -1,4 +1,5 @@
 import Foundation
+import RaceLab
 
 /// The result of grading an answer.
 public struct Grade: Sendable, Equatable, Codable {
@@ -20,7 +21,7 @@ public struct Grade: Sendable, Equatable, Codable {
     public internal(set) var variant: Int?
     public let result: Result
     /// The requirements that are met, in order, with the number of explored interleavings, and
-    /// whether these are all interleavings.
+    /// which of all interleavings these are.
     public let met: [Met]
     /// The id of the requirement that is not met, if there is one.
     public let unmet: String?
@@ -30,14 +31,14 @@ public struct Grade: Sendable, Equatable, Codable {
     public struct Met: Sendable, Equatable, Codable {
         public let id: String
         public let explored: Int?
-        public let isAll: Bool
+        public let coverage: Exploration.Coverage
 
         init(_ line: GraderProcess.Line, _ id: String) {
             self.id = id
-            switch line {
-            case .ends(_, .holds(let explored), _): (self.explored, isAll) = (explored, true)
-            case .ends(_, .holdsSoFar(let explored), _): (self.explored, isAll) = (explored, false)
-            default: (explored, isAll) = (nil, false)
+            if case .ends(_, .holds(let explored, let coverage), _) = line {
+                (self.explored, self.coverage) = (explored, coverage)
+            } else {
+                (explored, coverage) = (nil, .first(0))
             }
         }
     }
@@ -239,7 +240,7 @@ public struct Grader: Sendable {
         for line in lines {
             switch line {
             case .begins(let id): begun = id
-            case .ends(let id, .holds, let token), .ends(let id, .holdsSoFar, let token):
+            case .ends(let id, .holds, let token):
                 guard met.count < tokens.count, token == tokens[met.count],
                     id == requirements[met.count].id
                 else { return Grade(exercise, .failed(.forged), met: met, unmet: begun) }

@@ -6,10 +6,9 @@ import Synchronization
 extension Requirement {
     /// Whether an answer meets a requirement.
     public enum Verdict: Sendable, Equatable, Codable {
-        /// `explored`: the number of interleavings, if there are several threads.
-        case holds(explored: Int?)
-        /// Holds in each of the explored interleavings; the limit was reached before the last one.
-        case holdsSoFar(explored: Int)
+        /// `explored`: the number of interleavings, if there are several threads, and which of all
+        /// these are.
+        case holds(explored: Int?, of: Exploration.Coverage = .all)
         case fails(Failure)
     }
 }
@@ -184,7 +183,7 @@ extension Requirement {
 
     private func verdict(_ findings: [Exploration.Finding]) -> Verdict {
         findings.first.map { .fails(Failure(reason: $0.word, detail: $0.sentence)) }
-            ?? .holdsSoFar(explored: 1)
+            ?? .holds(explored: 1, of: .first(1))
     }
 
     private func explored(
@@ -200,9 +199,7 @@ extension Requirement {
         if let inconclusive = exploration.inconclusive { return .fails(Failure(inconclusive)) }
         guard let finding = exploration.findings.first else {
             guard let missing = exploration.unreached.first else {
-                return exploration.coverage == .all
-                    ? .holds(explored: exploration.explored)
-                    : .holdsSoFar(explored: exploration.explored)
+                return .holds(explored: exploration.explored, of: exploration.coverage)
             }
             return .fails(
                 Failure(

@@ -174,11 +174,14 @@ enum GradeCommand {
     }
 
     private static func extent(of met: Grade.Met) -> String {
-        switch met.explored {
-        case nil: ""
-        case 1: "in the one interleaving"
-        case let explored?:
-            "in \(met.isAll ? "every one of" : "the first") \(explored.grouped) interleavings"
+        guard let explored = met.explored else { return "" }
+        if explored == 1 { return "in the one interleaving" }
+        let number = "\(explored.grouped) interleavings"
+        return switch met.coverage {
+        case .all, .atMost:
+            met.coverage.description.replacing(
+                "all interleavings", with: "in every one of \(number)")
+        case .first: "in the first \(number)"
         }
     }
 

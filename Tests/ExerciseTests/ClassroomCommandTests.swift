@@ -94,6 +94,19 @@ struct ClassroomCommandTests {
         #expect(result.output.contains("Question: "))
     }
 
+    @Test("the line of a requirement says how much was explored")
+    func extent() throws {
+        let copy = try Copy()
+        try copy.put("13/AtomicCount.swift", 13)
+        let result = try copy.run("grade", "13")
+        let line = { (id: String) in result.lines.first { $0.contains(" \(id) ") } ?? "" }
+        let bounded = /in every one of \d+ interleavings with at most one preemption$/
+        #expect(line("E13.12").contains(bounded))
+        #expect(line("E13.8").contains(/in every one of \d+ interleavings$/))
+        #expect(line("E13.9").hasSuffix(" in the one interleaving"))
+        #expect(result.lines.allSatisfy { $0.count <= 100 })
+    }
+
     @Test("a page shows the failing row, with the lines of the answer and the replay command")
     func page() throws {
         let copy = try Copy()
