@@ -1,6 +1,6 @@
 import RaceLab
 
-/// Explores a scenario, and prints what fails and a table of the shortest way to it.
+/// Explores a scenario, and prints what fails, and an interleaving that does as a table.
 @discardableResult
 func show(_ describe: @escaping (Scenario) -> Void) throws -> Bool {
     let exploration = explore(describe)

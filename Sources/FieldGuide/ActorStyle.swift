@@ -38,7 +38,7 @@ extension AsyncPromise {
 
 /// A promise as an actor, with a list of handlers as in Stage 2. Its functions are `async`.
 ///
-/// The compiler is content, and there is no data race. But `settle` checks, awaits, and then acts.
+/// The compiler accepts it, and there is no data race. But `settle` checks, awaits, and then acts.
 public actor ActorStyle<Value: Sendable>: AsyncPromise {
     public typealias Outcome = Result<Value, any Error>
 

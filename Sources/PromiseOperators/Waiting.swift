@@ -5,11 +5,11 @@ extension AWPromise {
     /// Blocks the calling thread until the promise is settled, and returns its
     /// value or throws its error.
     ///
-    /// If the promise is pending, it throws
-    /// ``OperatorError/wouldWaitForItself`` instead on the main queue, on a
-    /// ``SerialQueue`` and on an operation queue that runs one operation at a
-    /// time: the handlers that settle the promise may be behind it in that
-    /// queue. Other serial queues cannot be recognized; mark them with
+    /// On the main queue, on a ``SerialQueue`` and on an operation queue that
+    /// runs one operation at a time, it throws
+    /// ``OperatorError/wouldWaitForItself`` if the promise is pending: the
+    /// handlers that settle the promise may be behind it in that queue. Other
+    /// serial queues cannot be recognized; mark them with
     /// `SerialQueue(queue)`. Do not wait in a handler of an
     /// ``ImmediateDispatcher`` either: it may block the thread that has to
     /// settle the promise.

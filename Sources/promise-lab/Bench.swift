@@ -64,7 +64,9 @@ enum BenchCommand {
             var options = race.options
             let scenario = race.scenario(on: subject)
             options.reduction = false
-            let all = explore(options: options, scenario).explored
+            let unreduced = explore(options: options, scenario)
+            let isAll = unreduced.coverage == .all
+            let all = "\(isAll ? "" : "over ")\(unreduced.explored.grouped)"
             options.reduction = true
             let clock = ContinuousClock()
             let start = clock.now

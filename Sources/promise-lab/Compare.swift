@@ -23,7 +23,7 @@ enum CompareCommand {
 
     static func text(_ race: any Race, _ left: Side, _ right: Side) -> String {
         let title = Terminal.painted("\(race.id) · \(race.name)", .bold)
-        let story = Terminal.wrapped(race.story)
+        let story = Terminal.wrapped(race.storyOfOne)
         let halves = PaintedHalves(
             Exploration.SideBySide(half(left), half(right)).text(width: Terminal.tableWidth),
             threads: (left.trace.threads, right.trace.threads)

@@ -86,13 +86,14 @@ enum ExerciseCommand {
                     : "there is no variant \(variant); there are 1 to \(exercise.variants)")
         }
         let file = workbook.file(exercise)
+        let isThere = FileManager.default.fileExists(atPath: file.path)
         var kept: URL?
         if !workbook.isUntouched(exercise) {
             kept = try keep(file)
         }
         try exercise.stub(variant: variant).write(to: file, atomically: true, encoding: .utf8)
         let which = exercise.variants == 1 ? "" : ", variant \(variant) of \(exercise.variants)"
-        print("\(GradeCommand.shortened(file)) is the stub again\(which).")
+        print("\(GradeCommand.shortened(file)) is the stub\(isThere ? " again" : "")\(which).")
         if let kept { print("Your answer is kept in \(GradeCommand.shortened(kept))") }
         print("The task: promise-lab exercise \(exercise.number)")
     }

@@ -126,9 +126,11 @@ enum GradeCommand {
         }
         switch grade.result {
         case .notAttempted:
+            let command = "promise-lab exercise \(exercise.number)"
             lines += [
-                "This is the unchanged stub. To read the task: promise-lab exercise "
-                    + "\(exercise.number)"
+                FileManager.default.fileExists(atPath: file.path)
+                    ? "This is the unchanged stub. To read the task: \(command)"
+                    : "There is no such file yet. To write it: \(command) --start"
             ]
         case .doesNotCompile(let errors):
             lines += ["It does not compile:", ""]

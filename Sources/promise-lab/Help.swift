@@ -77,9 +77,9 @@ enum Help {
                promise-lab show ID --step A …
                promise-lab show ID --design NAME …
 
-        Describes a hazard and shows what happens on a stage. For a race that fails, it shows the
-        failing interleaving with the fewest context switches, as a table with a column for each
-        thread and the state of the promise after each step. For a race that survives, it shows
+        Describes a hazard and shows what happens on a stage. For a race that fails, it shows an
+        interleaving with the first finding and the fewest preemptions, as a table with a column
+        for each thread and the state of the promise after each step. For a race that survives, it shows
         the number of interleavings explored, and one of them.
 
           promise-lab show R01 --stage 1
@@ -101,10 +101,11 @@ enum Help {
                promise-lab replay ID --design NAME --schedule S …
 
         Runs a race under one interleaving. The schedule has a letter for each step: the first
-        letter of the thread's name (or A, B, C if two names begin with the same letter). A number
-        after a letter repeats it: SR3S is SRRRS. A minus after a letter marks an attempt to take a
-        lock that fails because it comes right before the release. The schedule must lead every
-        thread to its end, and no further. Every table ends with its schedule.
+        letter of the thread's name (or A, B, C if two names begin with the same letter). Threads
+        that the code under test starts have letters from the end of the alphabet. A number after
+        a letter repeats it: SR3S is SRRRS. A minus after a letter marks an attempt to take a lock
+        that fails because it comes right before the release. The schedule must lead every thread
+        to its end or into a deadlock, and no further. Every table ends with its schedule.
 
           promise-lab replay R01 --stage 1 --schedule SRRRSS
 

@@ -56,7 +56,7 @@ enum PageCommand {
 
     static func exploration(of race: any Race, on subject: Subject) throws -> RecordedExploration {
         try RecordedExploration(
-            "\(race.id) · \(race.name) · \(subject)", story: race.story, options: race.options,
+            "\(race.id) · \(race.name) · \(subject)", story: race.storyOfOne, options: race.options,
             command: "promise-lab replay \(race.id) \(subject.option)", race.scenario(on: subject))
     }
 

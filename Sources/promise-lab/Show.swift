@@ -118,7 +118,7 @@ enum ShowCommand {
     }
 
     private static func tell(_ hazard: any Hazard) {
-        print(Terminal.wrapped(hazard.story))
+        print(Terminal.wrapped((hazard as? any Race)?.storyOfOne ?? hazard.story))
     }
 
     /// Prints the findings that do not count as failures of this row.

@@ -83,7 +83,7 @@ enum TourCommand {
             question: "Which rows does a list of handlers fix, and which only a lock?",
             command: "swift run promise-lab",
             run: { try Matrix.command(Matrix.stages) },
-            answer: "A list fixes rows of one thread, such as H02 to H05. Nearly all rows with two "
+            answer: "A list and a state that changes once fix H02 to H05. Nearly all rows with two "
                 + "threads need a lock."),
     ]
 

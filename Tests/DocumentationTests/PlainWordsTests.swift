@@ -15,7 +15,7 @@ struct PlainWordsTests {
         "Tests/SharedSuite", "Sources/RaceLabTesting", "Tests/SubjectTests", "Tutorial.md",
     ]
 
-    private static let extensions = ["md", "swift", "c", "h"]
+    private static let extensions = ["md", "swift", "c", "h", "js"]
 
     private static func files(_ place: String) throws -> [String] {
         let url = Commands.package.appending(path: place)

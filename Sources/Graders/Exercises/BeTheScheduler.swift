@@ -19,7 +19,7 @@ extension Exercise {
         afterword:
             "There are many correct answers: every row in which the subscriber's check "
             + "comes before, and its append after, the resolver's last access to the list. "
-            + "promise-lab show R01 --stage 2 finds one with the fewest context switches, and "
+            + "promise-lab show R01 --stage 2 finds one with the fewest preemptions, and "
             + "counts how many interleavings fail.",
         requirements: [
             .stage2(

@@ -1,7 +1,7 @@
 // Exercise 13 · Sell each seat once
 //
 // A box office sells the seats of a theater. It is an actor, so there is no data race, and the
-// compiler is content. But Anna and Ben can both pay for the last seat, and both get it.
+// compiler accepts it. But Anna and Ben can both pay for the last seat, and both get it.
 //
 // 1. Find an interleaving in which that happens, and write it into the report as a schedule, as in
 //    exercise 1: A is Anna's next step, and B is Ben's. A step is an arrival at the actor, an

@@ -176,7 +176,7 @@ function objectsDrawing(path, width) {
     const { x, y } = threadAt(thread);
     const wait = path.waiting(thread);
     const next = race.next(path.node, thread);
-    const status = wait ? (wait.isForEver ? "waits for ever" : wait.holder >= 0 ? "waits for the lock" : wait.isLater ? "goes on later" : "waits")
+    const status = wait ? (wait.isForEver ? "waits forever" : wait.holder >= 0 ? "waits for the lock" : wait.isLater ? "continues later" : "waits")
       : next ? phrase(next) : "done";
     parts.push(box(x, y, boxWidth, boxHeight, `thread t${thread % 8}${wait && wait.isForEver ? " stuck" : ""}`),
       shape("rect", { x, y, width: 6, height: boxHeight, rx: 3, class: `fill-t${thread % 8}` }),

@@ -42,7 +42,7 @@ class InterleavingMap {
   // Describes the path or the state under the pointer.
   explain(target) {
     this.caption.textContent = target ? target.querySelector("title").textContent
-      : `Point at ${this.onlyKinds ? "a path" : "a state"} to see what comes of it; a click leads there.`;
+      : `Point at ${this.onlyKinds ? "a path to see how it ends" : "a state to see how many interleavings fail from there"}; a click leads there.`;
   }
 
   markWay(path) {
@@ -122,17 +122,20 @@ class InterleavingMap {
   }
 
   // For each thread and step, a short name, with an ellipsis if it differs between interleavings.
-  // Also collects the conflicting pairs of steps.
+  // Also collects the conflicting pairs of steps, with the names of those that conflict.
   get stepNames() {
     if (this.allStepNames) return this.allStepNames;
     const names = this.race.threads.map(() => []);
-    this.conflicts = new Set();
+    this.conflicts = new Map();
     for (const { index, counts } of this.places) {
       for (const { label } of this.race.nodes[index].edges) {
         const number = counts[label.thread];
         (names[label.thread][number] = names[label.thread][number] || new Set()).add(shortly(label));
         for (const [other, step] of label.conflicts) {
-          this.conflicts.add(label.thread === 0 ? `${number},${step}` : `${step},${number}`);
+          const pair = label.thread === 0 ? `${number},${step}` : `${step},${number}`;
+          const sides = this.conflicts.get(pair) || [new Set(), new Set()];
+          sides[label.thread === 0 ? 0 : 1].add(shortly(label));
+          this.conflicts.set(pair, sides);
         }
       }
     }
@@ -164,11 +167,12 @@ class InterleavingMap {
       const [, y] = at([0, j + 0.5]);
       parts.push(label(left - 12, y + 4, clipped(name, 14), { class: "small fill-t1", "text-anchor": "end" }));
     });
-    for (const pair of this.conflicts) {
+    for (const [pair, sides] of this.conflicts) {
       const [i, j] = pair.split(",").map(Number);
+      const [one, other] = [across[i], down[j]].map((name, side) => [...sides[side]].join(" or ") || name);
       const [x, y] = at([i, j]);
       parts.push(shape("rect", { x: x + 3, y: y + 3, width: size - 6, height: size - 6, class: "conflict" },
-        shape("title", {}, `conflict: ${across[i]} and ${down[j]} touch the same object, and the order matters`)));
+        shape("title", {}, `conflict: ${one} and ${other} touch the same object, and the order matters`)));
     }
     const all = this.points(this.places);
     const points = new Map();
@@ -196,7 +200,7 @@ class InterleavingMap {
     const words = `${point.counts.map((count, i) => `${this.race.threads[i]} ${count}`).join(", ")}: `
       + (point.through === 1 ? "one interleaving through here, and it "
         + (point.failing === 1 ? "fails" : "ends well")
-        : `${point.through} interleavings through here, ${point.failing} of them fail`);
+        : `${point.through} interleavings through here, ${point.failing} of them ${point.failing === 1 ? "fails" : "fail"}`);
     const fates = ["mixed", "survives", "fails"].filter(fate => point.fates.has(fate));
     return shape("g", { class: "point", onclick: () => this.actions.goTo(point.counts, point.index) },
       shape("circle", { cx: x, cy: y, r: 14, class: "target" }),

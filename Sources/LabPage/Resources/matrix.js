@@ -38,7 +38,7 @@ function showMatrix(page, link = "") {
     element("h1", {}, page.frame.title),
     link === "" ? null : element("p", { class: "problem", role: "alert" },
       `This page has nothing at “${clipped(link, 60)}”. Choose a cell.`),
-    element("p", { class: "story" }, "Every cell is a race or a hazard on one version of the promise. In a race you are the scheduler: you decide, step by step, which thread goes on, in the real source. Can you make it fail?"),
+    element("p", { class: "story" }, "Every cell is a race or a hazard on one version of the promise. In a race you are the scheduler: you decide, step by step, which thread continues, in the real source. Can you make it fail?"),
     element("p", { class: "moves" }, start(page), reveal),
     element("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Matrix" }, table),
     element("p", { class: "legend" }, "✓ survives   ✗ fails   – cannot be expressed   ▷ try it: the verdict is hidden until you have predicted it   k/n: k of n interleavings fail; those that differ only in the order of independent steps count once")));

@@ -330,7 +330,7 @@ class Path {
     }[label.kind] || (race.isResumed(thread) ? "waits to be resumed"
       : { read: "waits for a change", atomicRead: "waits for a change" }[label.kind] || "waits");
     if (race.data.coverage !== "all" && !["acquire", "receive", "join"].includes(label.kind)) {
-      wait.sentence = "goes on later: a step here makes no new kind of interleaving";
+      wait.sentence = "continues later: a step here makes no new kind of interleaving";
       wait.isLater = true;
     }
     return wait;
@@ -403,7 +403,7 @@ const verbs = {
   leave: "leaves a group", await: "waits for work to finish",
   tryAwait: "checks whether work has finished", notify: "registers work to follow",
   arrive: "arrives at an actor", resume: "resumes a task", finish: "ends",
-  cancel: "cancels a task", ask: "asks whether it is cancelled", yield: "stands in line again",
+  cancel: "cancels a task", ask: "asks whether it is cancelled", yield: "yields",
   elapse: "wakes up",
 };
 

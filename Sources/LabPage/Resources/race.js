@@ -216,11 +216,11 @@ class RaceView {
       data.story === "" ? null : element("p", { class: "story" }, prose(data.story)),
       this.predictSection,
       this.desk = element("div", { class: "desk" },
-        section("source", "The source", element("p", { class: "quiet" }, "The next line of each thread is lit. You decide which thread goes on."), this.code),
+        section("source", "The source", element("p", { class: "quiet" }, "The next line of each thread is lit. You decide which thread continues."), this.code),
         section("hands", "You are the scheduler", this.lanes,
           element("p", { class: "moves" }, this.backward, this.advance, this.again), this.status, this.problem, this.objects),
         this.mapSection),
-      section("steps", "What was done", this.table, this.schedule),
+      section("steps", "Steps so far", this.table, this.schedule),
       this.details);
     this.update();
   }
@@ -486,7 +486,7 @@ class RaceView {
     const waits = this.path.ending ? this.path.ending.waiting : [];
     for (const wait of waits) {
       rows.push(element("tr", { class: "fatal" }, element("td", {}, "–"),
-        threads.map((_, i) => element("td", { class: `text-t${i % 8}` }, i === wait.thread ? this.line(wait) : "")),
+        threads.map((_, i) => element("td", { class: `text-t${i % 8}` }, i === wait.thread ? this.line({ ...wait, site: this.race.site(wait.site) }) : "")),
         columns.length === 0 ? null : element("td", { colspan: columns.length }, wait.sentence)));
     }
     put(this.table, element("table", { class: "trace" }, element("thead", {}, head), element("tbody", {}, rows)),

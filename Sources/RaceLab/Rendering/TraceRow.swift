@@ -219,7 +219,7 @@ extension Exploration.Trace.Step.Kind {
         case .finish: "ends"
         case .cancel: "cancels a task"
         case .ask: "asks whether it is cancelled"
-        case .yield: "stands in line again"
+        case .yield: "yields"
         case .elapse: "wakes up"
         }
     }

@@ -421,7 +421,7 @@ struct BrowserTests {
         }
     }
 
-    @Test func `pointing at a path of the map shows its end, and at a state what comes of it`()
+    @Test func `pointing at a path of the map shows its end, and at a state how many fail`()
         async throws
     {
         try await open(Self.link("R01", .naive)) { browser, _ in

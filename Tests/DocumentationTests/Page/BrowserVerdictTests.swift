@@ -105,6 +105,8 @@ struct BrowserVerdictTests {
                         "\(race.id) \(subject) \(schedule)"
                     )
                     #expect(fails == String(status.hasPrefix("✗")), "\(race.id) \(subject)")
+                    let page = try await browser.text("document.body.innerText")
+                    #expect(!page.contains("undefined"), "\(race.id) \(subject) \(schedule)")
                     let names = try #require(try await browser.run(BrowserTests.names) as? [String])
                     // An instance that is the only one of its class has no name in the trace, and
                     // the names of instances that threads create depend on the interleaving.

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test
-    func `where a thread waits for ever, the row is red and its bar has the color of a thread`()
+    func `where a thread waits forever, the row is red and its bar has the color of a thread`()
         throws
     {
         let table = try Self.trace("R10", .oneLock, "AB").table(width: 100)

@@ -11,7 +11,8 @@ extension OperatorRace {
 
     var failingKinds: Set<Exploration.Finding.Kind> { Set(Exploration.Finding.Kind.allCases) }
 
-    /// The first scenario, for commands that show one.
+    var scenarioCount: Int { scenarios.count }
+
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         scenarios[0](scenario)
     }

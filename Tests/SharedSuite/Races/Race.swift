@@ -9,7 +9,10 @@ public protocol Race: Hazard {
     /// Whether reduction leaves out permutations of independent steps.
     var reduces: Bool { get }
 
-    /// Sets up the scenario for one type of promise.
+    /// The number of scenarios of the row.
+    var scenarioCount: Int { get }
+
+    /// Sets up the scenario for one type of promise, or the first of several.
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type)
 }
 
@@ -20,6 +23,15 @@ extension Race {
     }
 
     public var reduces: Bool { true }
+
+    public var scenarioCount: Int { 1 }
+
+    /// The story for a command that shows one scenario.
+    public var storyOfOne: String {
+        guard scenarioCount > 1 else { return story }
+        return story
+            + " (This is the first of \(scenarioCount) scenarios. The matrix adds up all of them.)"
+    }
 
     public var unavailable: String? { Exploration.unavailable }
 

@@ -48,14 +48,16 @@ struct R18: Race {
 
     var failingKinds: Set<Exploration.Finding.Kind> { [.dataRace, .overlap] }
 
-    /// The first scenario, for commands that show one.
+    private var races: [any Race] { [R01(), R02(), R03(), R04(), R05()] }
+
+    var scenarioCount: Int { races.count }
+
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         R01().setUp(scenario, promise)
     }
 
     func runExpressible(on subject: Subject) -> Verdict {
-        let races: [any Race] = [R01(), R02(), R03(), R04(), R05()]
-        return verdict(
+        verdict(
             races.map { Explored.exploration(of: $0, on: subject).countingAsFailures(failingKinds) }
         )
     }
