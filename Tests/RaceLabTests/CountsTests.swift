@@ -27,6 +27,20 @@ struct CountsTests {
         init(_ buffer: ManagedBuffer<Int, Int>) { self.buffer = buffer }
     }
 
+    /// Its `deinit` retains it, for the closure, before the first step.
+    private final class Session: @unchecked Sendable {
+        let lock: NSLock
+        var uses = 0
+        init(_ lock: NSLock) { self.lock = lock }
+        deinit { lock.withLock { uses += 1 } }
+    }
+
+    private final class Owner: @unchecked Sendable {
+        var session: Session?
+        weak var weakly: Session?
+        init(_ session: Session?) { self.session = session }
+    }
+
     private struct Observer {
         weak var thing: Thing?
     }
@@ -104,6 +118,34 @@ struct CountsTests {
                 log.append("2")
             }
             scenario.outcome { log.entries.joined(separator: " ") }
+        },
+        Shape(testDescription: "a `deinit` that uses itself", outcomes: ["alive", "gone"]) {
+            scenario in
+            let (owner, other) = (Owner(Session(NSLock())), Owner(nil))
+            other.weakly = owner.session
+            let seen = Seen()
+            scenario.thread("releases") { owner.session = nil }
+            scenario.thread("looks") { seen.note(other.weakly == nil ? "gone" : "alive") }
+            scenario.outcome { seen.text }
+        },
+        Shape(
+            testDescription: "a `deinit` that uses itself, under the lock that it takes",
+            outcomes: ["12", "21"]
+        ) { scenario in
+            let (lock, log) = (NSLock(), Scenario.Log<Int>())
+            let session = Session(lock)
+            let owners = [Owner(session), Owner(session)]
+            scenario.thread("first") {
+                lock.lock()
+                owners[0].session = nil  // A deadlock, if this is the last reference.
+                lock.unlock()
+                log.append(1)
+            }
+            scenario.thread("second") {
+                owners[1].session = nil
+                log.append(2)
+            }
+            scenario.outcome { log.entries.map(String.init).joined() }
         },
         Shape(testDescription: "uniqueness", outcomes: ["shared", "unique"]) { scenario in
             let thing = Thing()

@@ -142,6 +142,55 @@ struct ObjectTests {
         }
     }
 
+    /// A lock made by hand: a thread that wants it waits for a condition, or in a loop.
+    private final class LockedByHand: @unchecked Sendable {
+        let condition: NSCondition?
+        private var isTaken = false
+        private var stored = 0
+
+        init(_ condition: NSCondition?) { self.condition = condition }
+
+        private func take() {
+            condition?.lock()
+            while isTaken { condition?.wait() }
+            isTaken = true
+            condition?.unlock()
+        }
+
+        private func release() {
+            condition?.lock()
+            isTaken = false
+            condition?.signal()
+            condition?.unlock()
+        }
+
+        var value: Int {
+            take()
+            defer { release() }
+            return stored
+        }
+
+        func set(_ value: Int) {
+            take()
+            stored = value
+            release()
+        }
+    }
+
+    @Test(
+        "a state that would wait for a suspended thread is not read",
+        arguments: ["a condition", "a loop"])
+    func locksMadeByHand(kind: String) throws {
+        let exploration = explore { scenario in
+            let locked = LockedByHand(kind == "a condition" ? NSCondition() : nil)
+            scenario.thread("only") { locked.set(1) }
+            scenario.state("value") { "\(locked.value)" }
+        }
+        let trace = try exploration.replay(try #require(exploration.passingSchedule))
+        #expect(trace.table().contains(#/stored = value .*\(locked\)/#), "\(trace.table())")
+        #expect(trace.steps.last?.states == ["1"])
+    }
+
     @Test("the lock of one instance does not hide the state of another")
     func locks() throws {
         let trace = try Exploration.replay("OO") { scenario in

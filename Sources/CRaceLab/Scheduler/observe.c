@@ -16,6 +16,7 @@
 
 #define MAX_TAKEN 16
 #define MAX_ATOMICS 10000
+#define MAX_TOUCHED 100000
 
 _Thread_local bool rl_is_observing;
 
@@ -67,7 +68,14 @@ void rl_end_observation(void) {
     rl_unpark(&observation.done);
 }
 
+void rl_observer_waits(void) {
+    me->fate = OBSERVES_NO_MORE;
+    rl_give_up();
+}
+
 void rl_touch(const void *address) {
+    // The observer waits in a loop for what a suspended thread would do.
+    if (observation.touched_count == MAX_TOUCHED) rl_observer_waits();
     if (observation.touched_count == observation.touched_capacity) {
         size_t wanted = observation.touched_capacity ? 2 * observation.touched_capacity : 64;
         observation.touched = rl_grown(observation.touched, observation.touched_count, wanted,
@@ -81,10 +89,7 @@ void rl_observer_locks(void *address, void (*release)(void *lock)) {
     RL_REQUIRE(rl_is_observing, "this thread does not read the state");
     rl_touch(address);
     // The observer would wait for a suspended thread. It is abandoned instead.
-    if (rl_is_held(address) || observation.taken_count == MAX_TAKEN) {
-        me->fate = OBSERVES_NO_MORE;
-        rl_give_up();
-    }
+    if (rl_is_held(address) || observation.taken_count == MAX_TAKEN) rl_observer_waits();
     for (int i = 0; i < observation.taken_count; i++)
         if (observation.taken[i].lock == address) return;
     observation.taken[observation.taken_count++] = (held_lock){.lock = address, .release = release};
@@ -92,9 +97,7 @@ void rl_observer_locks(void *address, void (*release)(void *lock)) {
 
 void rl_observer_uses_atomic(void) {
     // The observer spins on a lock that is built from an atomic and whose owner is suspended.
-    if (++observation.atomic_count < MAX_ATOMICS) return;
-    me->fate = OBSERVES_NO_MORE;
-    rl_give_up();
+    if (++observation.atomic_count == MAX_ATOMICS) rl_observer_waits();
 }
 
 void rl_observer_unlocks(const void *address) {

@@ -8,6 +8,8 @@
 /// suspended.
 extern _Thread_local bool rl_is_observing;
 
+/// Ends the observation, because the observer would wait for a suspended thread. Does not return.
+void rl_observer_waits(void);
 /// The observer accesses an address.
 void rl_touch(const void *address);
 /// The observer is about to take a lock. Does not return if a thread of the scenario holds the

@@ -36,7 +36,9 @@ typedef struct {
 typedef struct {
     size_t of;                  // the index of the object
     uint32_t step;
-    int32_t change, after;      // `after`: the sum of the thread's changes so far
+    // The sum of the thread's changes: before the step, after it, and its minimum in between. A
+    // `deinit` in the step may retain its object again.
+    int32_t before, after, least;
     bool looks;
 } counting;
 
@@ -132,13 +134,15 @@ static void write_down(size_t of, int32_t change, bool looks) {
         wake_because_of(objects[of].object, looks ? RL_LOOK : RL_COUNT);
     for (size_t i = counting_count; !looks && i > 0 && countings[i - 1].step == step; i--) {
         if (countings[i - 1].of != of || countings[i - 1].looks) continue;
-        countings[i - 1].change += change;
-        countings[i - 1].after += change;
+        counting *c = &countings[i - 1];
+        c->after += change;
+        if (c->after < c->least) c->least = c->after;
         return;
     }
     MAKE_ROOM(countings, counting_count, counting_capacity, 256);
+    const int32_t after = objects[of].change[me->thread], before = after - change;
     countings[counting_count++] =
-        (counting){of, step, change, objects[of].change[me->thread], looks};
+        (counting){of, step, before, after, change < 0 ? after : before, looks};
 }
 
 /// `before`: the number of references before the change.
@@ -263,8 +267,8 @@ static bool learn_types(void) {
 /// A step that cannot remove the last reference can be permuted freely.
 static bool depends(const counting *c) {
     const observed *o = &objects[c->of];
-    if (c->looks || o->asks_for_uniqueness) return c->looks || c->change != 0;
-    return c->change < 0 && could_end(o, lab.steps[c->step].thread, c->after);
+    if (c->looks || (o->asks_for_uniqueness && c->after != c->before)) return true;
+    return c->least < c->before && could_end(o, lab.steps[c->step].thread, c->least);
 }
 
 static bool learn_places(void) {
