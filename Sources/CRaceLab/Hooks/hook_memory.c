@@ -19,6 +19,7 @@
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
@@ -208,6 +209,19 @@ void *__tsan_memmove(void *to, const void *from, size_t size) {
     return memmove(to, from, size);
 }
 
+// MARK: - Functions
+
+/// Code compiled with `-sanitize=thread` calls this at the beginning of each function.
+void __tsan_func_entry(void *caller) {
+    (void)caller;
+    if (!rl_active) return;
+    rl_place place = RL_CALLER;
+    const uintptr_t atomic = rl_unseen_atomic(place.pc);
+    if (!atomic) return;
+    place.pc = atomic;
+    rl_meet_outside("uses `min` or `max` of an atomic variable", place);
+}
+
 // MARK: - Entry points that the lab ignores
 
 #define EMPTY1(name) void name(void *a) { (void)a; }
@@ -216,7 +230,6 @@ void *__tsan_memmove(void *to, const void *from, size_t size) {
 EMPTY2(__tsan_read_range)
 EMPTY2(__tsan_write_range)
 void __tsan_external_read(void *a, void *b, void *c) { (void)a, (void)b, (void)c; }
-EMPTY1(__tsan_func_entry)
 EMPTY1(__tsan_vptr_read)
 void __tsan_vptr_update(void **a, void *b) { (void)a, (void)b; }
 void __tsan_func_exit(void) {}

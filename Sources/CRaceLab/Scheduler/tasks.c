@@ -175,9 +175,17 @@ rl_kind rl_suspension_of(const thread *t) {
     return t->is_enqueued ? RL_ARRIVE : asks_for_element(t) ? RL_NEXT : RL_SUSPENDED;
 }
 
+/// A lock belongs to a thread. A task may continue on another one, which must not release the lock;
+/// and meanwhile, another task on the same thread may take a recursive lock again.
+static void refuse_locks_of_suspended(thread *t) {
+    if (t->locks_held == 0 || t->is_ending || me->fate != STAYS) return;
+    rl_meet_outside("keeps a lock while it is suspended", (rl_place){rl_place_of_suspension(t), 0});
+}
+
 void rl_leave_thread(int index) {
     thread *t = &lab.threads[index];
     rl_notice_unlocks(t);
+    refuse_locks_of_suspended(t);
     rl_look_for_cancelled_children();
     rl_report_last_step(t);
     if (rl_has_fault(RL_FAULT_LANES_ORDER_TASKS)) rl_join_clock(&me->last_job, &t->clock);

@@ -5,6 +5,7 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
+#include "Symbols/bare_atomics.h"
 #include "Symbols/source_lines.h"
 
 #include <dlfcn.h>
@@ -25,7 +26,7 @@ typedef enum {
 typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
-    bool allocating_is_known, is_allocating;
+    bool allocating_is_known, is_allocating, atomics_are_known;
     uintptr_t statement;        // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
@@ -391,7 +392,21 @@ rl_place rl_place_of_making(rl_place place) {
     return place;
 }
 
-// MARK: - Atomics that the compiler adds
+// MARK: - Atomics
+
+uintptr_t rl_unseen_atomic(uintptr_t pc) {
+#if defined(__linux__)
+    if (call_site_of(pc)->atomics_are_known) return 0;
+    rl_ignore();
+    const uintptr_t found = rl_bare_atomic_near(pc);
+    rl_attend();
+    call_site_of(pc)->atomics_are_known = found == 0;
+    return found;
+#else
+    (void)pc;
+    return 0;
+#endif
+}
 
 /// Generic code caches what it has looked up (type metadata, witness tables), and accesses the
 /// caches atomically. These accesses are not in the source code, and would make the first run

@@ -41,6 +41,10 @@ bool rl_is_labs_own(uintptr_t pc);
 /// Whether the compiler added the code at an address.
 bool rl_is_compilers_own(uintptr_t pc);
 
+/// At the beginning of a function that is compiled with `-sanitize=thread`: the place of an atomic
+/// operation in it that makes no call; 0 if there is none.
+uintptr_t rl_unseen_atomic(uintptr_t pc);
+
 /// The place in the code under test that calls the runtime; `pc` is 0 if it has left the stack.
 rl_place rl_place_of_await(rl_place place);
 /// The place in the code under test that awaits the running library function; `pc` is 0 if unknown.

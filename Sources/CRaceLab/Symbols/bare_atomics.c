@@ -1,0 +1,75 @@
+// Finds atomic operations that code compiled with `-sanitize=thread` makes without calling the lab.
+//
+// The compiler turns each atomic operation of such code into a call, but leaves `min` and `max` as
+// instructions: LLVM's pass knows only the operations that the runtime of ThreadSanitizer has
+// functions for. They are loops around an atomic instruction, which the rest of such code lacks. So
+// the first time that a function is called, its instructions are searched.
+
+#include "Symbols/bare_atomics.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <string.h>
+
+// The unwinder's index of functions. (Declared in no public header; libgcc and libunwind have it.)
+struct dwarf_eh_bases {
+    const void *text, *data, *function;
+};
+extern const void *_Unwind_Find_FDE(const void *pc, struct dwarf_eh_bases *bases);
+
+/// Returns the size of the function, and its start in `*start`; 0 if it is unknown. An entry of the
+/// index is its length, an offset, and the function's start and size, all of four bytes.
+static size_t size_of_function(uintptr_t pc, uintptr_t *start) {
+    struct dwarf_eh_bases bases;
+    const char *entry = _Unwind_Find_FDE((const void *)(pc - 1), &bases);
+    if (!entry) return 0;
+    uint32_t size;
+    memcpy(&size, entry + 12, sizeof size);
+    *start = (uintptr_t)bases.function;
+    return pc - *start <= size ? size : 0;
+}
+
+#if defined(__x86_64__)
+/// Returns the length of a compare-and-exchange with a lock prefix; 0 if it is something else.
+static size_t length_of_atomic(const uint8_t *code, size_t room) {
+    size_t at = 0;
+    bool is_locked = false;
+    for (; at < room && (code[at] == 0xF0 || code[at] == 0x66); at++) is_locked |= code[at] == 0xF0;
+    if (at < room && (code[at] & 0xF0) == 0x40) at++;
+    const bool is_exchange = at + 2 < room && code[at] == 0x0F && (code[at + 1] & 0xFE) == 0xB0;
+    return is_locked && is_exchange ? at + 2 : 0;
+}
+enum { STRIDE = 1 };
+#elif defined(__aarch64__)
+/// A store that fails if another processor has written, or one of the atomic instructions of later
+/// processors.
+static size_t length_of_atomic(const uint8_t *code, size_t room) {
+    uint32_t word;
+    if (room < sizeof word) return 0;
+    memcpy(&word, code, sizeof word);
+    const bool is_store = (word & 0x3FE00000) == 0x08000000;
+    const bool is_exchange = (word & 0x3FA07C00) == 0x08A07C00;
+    const bool is_arithmetic = (word & 0x3F200C00) == 0x38200000;
+    return is_store || is_exchange || is_arithmetic ? sizeof word : 0;
+}
+enum { STRIDE = 4 };
+#else
+static size_t length_of_atomic(const uint8_t *code, size_t room) {
+    (void)code, (void)room;
+    return 0;
+}
+enum { STRIDE = 1 };
+#endif
+
+uintptr_t rl_bare_atomic_near(uintptr_t pc) {
+    uintptr_t start = 0;
+    const size_t size = size_of_function(pc, &start);
+    const uint8_t *code = (const uint8_t *)start;
+    for (size_t at = 0; at < size; at += STRIDE) {
+        const size_t length = length_of_atomic(code + at, size - at);
+        if (length > 0) return start + at + length;
+    }
+    return 0;
+}
+
+#endif
