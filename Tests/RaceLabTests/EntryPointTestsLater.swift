@@ -232,6 +232,57 @@ struct UncontrolledTests {
         },
     ]
 
+    /// These count in threads only.
+    private static let casesInThreads = [
+        Case(testDescription: "a lock that prefers writers", words: "prefers writers") { _ in
+            let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+            var attributes = pthread_rwlockattr_t()
+            pthread_rwlockattr_init(&attributes)
+            pthread_rwlockattr_setkind_np(
+                &attributes, Int32(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP))
+            pthread_rwlock_init(lock, &attributes)
+            pthread_rwlock_rdlock(lock)
+            kept.append(lock)
+        },
+        Case(testDescription: "the maximum of an atomic", words: "`max`") { _ in
+            mark.max(1, ordering: .relaxed)
+        },
+        Case(testDescription: "the minimum of a small atomic", words: "`min`") { _ in
+            smallMark.min(1, ordering: .sequentiallyConsistent)
+        },
+        Case(testDescription: "a lock that a block on a queue keeps", words: "end of its work") {
+            _ in
+            let lock = NSLock()
+            let queue = DispatchQueue(label: "queue")
+            queue.async { lock.lock() }
+            queue.sync {}
+            kept.append(lock)
+        },
+    ]
+    private static let mark = Atomic(0)
+    private static let smallMark = Atomic<UInt8>(2)
+
+    @Test("a lock that a suspended task keeps", .enabled(if: unavailableTasks == nil))
+    func keptBySuspendedTask() {
+        let exploration = explore { scenario in
+            let lock = NSRecursiveLock()
+            let shared = Shared()
+            for name in ["first", "second"] {
+                scenario.task(name) {
+                    Self.take(lock)
+                    let seen = shared.value
+                    await Task.yield()
+                    shared.value = seen + 1
+                    Self.give(lock)
+                }
+            }
+        }
+        expectNamed(exploration, "suspended")
+    }
+
+    private static func take(_ lock: NSRecursiveLock) { lock.lock() }
+    private static func give(_ lock: NSRecursiveLock) { lock.unlock() }
+
     /// In a child process, because the operation continues in its process.
     private static var isolated: Exploration.Options {
         var options = Exploration.Options()
@@ -249,7 +300,7 @@ struct UncontrolledTests {
         #expect(!exploration.survives)
     }
 
-    @Test("in a thread", arguments: cases)
+    @Test("in a thread", arguments: cases + casesInThreads)
     func inThread(_ example: Case) {
         let exploration = explore(options: Self.isolated) { scenario in
             let shared = Shared()

@@ -130,10 +130,21 @@ static int really(on_rwlock take, pthread_rwlock_t *lock) {
     return result;
 }
 
+/// In the lab, a reader does not wait for a writer that waits. In a lock of this kind it does.
+static void refuse_if_writers_go_first(const pthread_rwlock_t *lock, rl_place place) {
+#if defined(__GLIBC__)
+    if (lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+        rl_meet_outside("uses a readers-writer lock that prefers writers", place);
+#else
+    (void)lock, (void)place;
+#endif
+}
+
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_rdlock()(lock);
+    refuse_if_writers_go_first(lock, place);
     rl_point(RL_SHARED_LOCK, lock, place);
     return really(real_rdlock(), lock);
 }
@@ -141,6 +152,7 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_tryrdlock()(lock);
+    refuse_if_writers_go_first(lock, place);
     uint32_t step = rl_point(RL_TRY_SHARED_LOCK, lock, place);
     return rl_got_it(step) ? really(real_rdlock(), lock) : EBUSY;
 }

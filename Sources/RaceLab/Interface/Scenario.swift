@@ -130,9 +130,11 @@ import Synchronization
 /// - what initializers of globals, `pthread_once` and blocks that a run loop performs do;
 /// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues that are suspended or inactive, queues with a
-///   target queue that is not global, POSIX semaphores, spin locks and barriers, and threads that are
-///   started while a scenario is set up or checked. If the code under test uses them, there is no
-///   verdict: ``Exploration/Inconclusive/uncontrolled(what:place:)``;
+///   target queue that is not global, POSIX semaphores, spin locks and barriers, `pthread` locks that
+///   prefer writers, `min` and `max` of an `Atomic`, a lock that a task keeps while it is suspended,
+///   or a block at the end of its work on a queue, and threads that are started while a scenario is
+///   set up or checked. If the code under test uses them, there is no verdict:
+///   ``Exploration/Inconclusive/uncontrolled(what:place:)``;
 /// - the order in which a queue serves several threads that wait in `sync`, and that work sent
 ///   while they wait comes after them;
 /// - a lock that was taken during the set-up and not released there. To make a thread wait from the
