@@ -4,9 +4,9 @@ import Synchronization
 /// Stage 3: a promise for any number of threads, settled through a resolver.
 ///
 /// It may be settled, observed and released on any thread at any time, and
-/// settles once. Each handler that is not withdrawn is called, or passed to
-/// its dispatcher, once and in the order of registration. One lock protects
-/// all mutable state. None of your functions runs or is freed while it is held.
+/// settles once. Each handler is called, or passed to its dispatcher, once and
+/// in the order of registration. One lock protects all mutable state. While it
+/// is held, no function of yours runs, and none is freed.
 public final class AWPromise<Value: Sendable>: Sendable {
     public typealias Outcome = Result<Value, any Error>
     public typealias ResolveFunction = @Sendable (Value) -> Void
@@ -149,9 +149,8 @@ public final class AWPromise<Value: Sendable>: Sendable {
         } while !batch.isEmpty
     }
 
-    /// Removes the handler of `observer`, if it still waits.
+    /// Removes the handler of `observer`, which is freed after the unlock.
     func withdraw(_ observer: Observer) {
-        // The closure returns the handler, so it is freed after the unlock.
         _ = state.withLock { state in
             state.entries.firstIndex { $0.observer === observer }.map {
                 state.entries.remove(at: $0)
