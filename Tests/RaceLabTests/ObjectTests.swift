@@ -191,6 +191,28 @@ struct ObjectTests {
         #expect(trace.steps.last?.states == ["1"])
     }
 
+    @Test("a state that cannot be read between two steps, because that crashes, ends nothing")
+    func crashingState() throws {
+        final class Result {
+            var isThere = false
+            var value: Int?
+        }
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
+        let exploration = explore(options: options) { scenario in
+            let result = Result()
+            scenario.thread("settler") {
+                result.isThere = true
+                result.value = 1
+            }
+            scenario.check { try Scenario.require(false, "it always fails") }
+            scenario.state("value") { result.isThere ? "\(result.value!)" : "none" }
+        }
+        let trace = try #require(try exploration.counterexample())
+        #expect(trace.findings.map(\.kind) == [.failedCheck], "\(trace.table())")
+        #expect(trace.steps.map(\.states) == [nil, ["1"]])
+    }
+
     @Test("the lock of one instance does not hide the state of another")
     func locks() throws {
         let trace = try Exploration.replay("OO") { scenario in

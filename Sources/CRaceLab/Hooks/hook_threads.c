@@ -235,7 +235,7 @@ static bool has_done_work_instead(pthread_mutex_t *mutex) {
 }
 
 int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
-    if (rl_is_observing) rl_observer_waits();
+    if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO(place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_wait()(condition, mutex);
@@ -244,7 +244,7 @@ int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
 
 int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                            const struct timespec *until) {
-    if (rl_is_observing) rl_observer_waits();
+    if (rl_is_observing) rl_observer_gives_up();
     IS_LISTENED_TO(place);
     if (!is_listened_to && has_done_work_instead(mutex)) return 0;
     if (!is_listened_to) return real_timedwait()(condition, mutex, until);

@@ -5,7 +5,6 @@
 #include "Platform/memory.h"
 #include "Platform/stack_overflow.h"
 
-
 rl_recorder *rl_recording;
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
@@ -17,8 +16,24 @@ rl_recorder *rl_recording;
 static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
 #define CRASH_COUNT (sizeof crashes / sizeof *crashes)
 
+static _Thread_local void (*way_out)(void);
+
+void rl_leave_at_crash(void (*leave)(void)) { way_out = leave; }
+
+static void leave(int number) {
+    void (*const out)(void) = way_out;
+    way_out = NULL;
+    rl_record_crashes();
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, number);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    out();
+}
+
 /// Records the crash, and then raises the signal again with its default action.
 static void on_crash(int number, siginfo_t *info, void *context) {
+    if (way_out) leave(number);
     rl_recorder *r = rl_recording;
     r->signal = number;
     r->overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
@@ -67,5 +82,6 @@ void rl_record_crashes(void) {
 #else
 
 void rl_expect_crashes(void) {}
+void rl_leave_at_crash(void (*leave)(void)) { (void)leave; }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "Model/misuse.h"
 #include "Platform/memory.h"
+#include "Platform/recording.h"
 #include "Scheduler/hand_over.h"
 #include "Symbols/call_sites.h"
 
@@ -56,26 +57,29 @@ size_t rl_touched(const uintptr_t **addresses) {
 
 void rl_make_observation(void) {
     rl_is_observing = true;
+    rl_leave_at_crash(rl_observer_gives_up);
     observation.read(observation.context);
+    rl_leave_at_crash(NULL);
     rl_is_observing = false;
     observation.is_complete = true;
 }
 
 void rl_end_observation(void) {
+    rl_leave_at_crash(NULL);
     rl_is_observing = false;
     for (int i = observation.taken_count; i-- > 0;)
         observation.taken[i].release(observation.taken[i].lock);
     rl_unpark(&observation.done);
 }
 
-void rl_observer_waits(void) {
+void rl_observer_gives_up(void) {
     me->fate = OBSERVES_NO_MORE;
     rl_give_up();
 }
 
 void rl_touch(const void *address) {
     // The observer waits in a loop for what a suspended thread would do.
-    if (observation.touched_count == MAX_TOUCHED) rl_observer_waits();
+    if (observation.touched_count == MAX_TOUCHED) rl_observer_gives_up();
     if (observation.touched_count == observation.touched_capacity) {
         size_t wanted = observation.touched_capacity ? 2 * observation.touched_capacity : 64;
         observation.touched = rl_grown(observation.touched, observation.touched_count, wanted,
@@ -89,7 +93,7 @@ void rl_observer_locks(void *address, void (*release)(void *lock)) {
     RL_REQUIRE(rl_is_observing, "this thread does not read the state");
     rl_touch(address);
     // The observer would wait for a suspended thread. It is abandoned instead.
-    if (rl_is_held(address) || observation.taken_count == MAX_TAKEN) rl_observer_waits();
+    if (rl_is_held(address) || observation.taken_count == MAX_TAKEN) rl_observer_gives_up();
     for (int i = 0; i < observation.taken_count; i++)
         if (observation.taken[i].lock == address) return;
     observation.taken[observation.taken_count++] = (held_lock){.lock = address, .release = release};
@@ -97,7 +101,7 @@ void rl_observer_locks(void *address, void (*release)(void *lock)) {
 
 void rl_observer_uses_atomic(void) {
     // The observer spins on a lock that is built from an atomic and whose owner is suspended.
-    if (++observation.atomic_count == MAX_ATOMICS) rl_observer_waits();
+    if (++observation.atomic_count == MAX_ATOMICS) rl_observer_gives_up();
 }
 
 void rl_observer_unlocks(const void *address) {

@@ -8,8 +8,9 @@
 /// suspended.
 extern _Thread_local bool rl_is_observing;
 
-/// Ends the observation, because the observer would wait for a suspended thread. Does not return.
-void rl_observer_waits(void);
+/// Ends the observation, because the observer would wait for a suspended thread, or has crashed.
+/// Does not return.
+void rl_observer_gives_up(void);
 /// The observer accesses an address.
 void rl_touch(const void *address);
 /// The observer is about to take a lock. Does not return if a thread of the scenario holds the
