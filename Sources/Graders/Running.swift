@@ -113,7 +113,10 @@ extension Requirement {
     /// Runs on a thread of the lab, which finds deadlocks and endless loops.
     private func verdictOfOneThread(_ run: @escaping () throws -> Void) -> Verdict {
         var fault: Fault?
-        let exploration = explore(options: Exploration.Options()) { scenario in
+        // A single thread does in one run what other requirements spread over many interleavings.
+        var options = Exploration.Options()
+        options.maximumSteps = 10_000
+        let exploration = explore(options: options) { scenario in
             scenario.thread("main") {
                 do {
                     try run()

@@ -57,12 +57,28 @@ extension Requirement {
         ) { describeLate($0, $1.promise) }
     }
 
+    static func everyHandlerWaits(_ id: String) -> Requirement {
+        .scenario(
+            id, "every handler waits",
+            "Ten handlers for a value, and on another promise ten for an error: early, "
+                + "registered inside another one, and late; on the promise itself, in a chain, and "
+                + "after a function that throws. Each of them waits until another thread has read "
+                + "the result, has tried to settle the promise, and has registered two handlers "
+                + "on it.",
+            asking:
+                "How is this handler different from the ones before it, and which line calls it? "
+                + "What is held there?",
+            with: (any PromiseAnswer).self
+        ) { describeCrowd($0, $1.promise) }
+    }
+
     static func farewellWaits(_ id: String) -> Requirement {
         .scenario(
             id, "a `deinit` that waits",
-            "A handler for the value and one for an error have each captured an object. "
-                + "When that object is freed, its `deinit` waits until another thread has "
-                + "registered a handler on the same promise.",
+            "A promise is fulfilled, and another one is rejected. On both, a handler for the value "
+                + "and one for an error have each captured an object. When that object is freed, "
+                + "its `deinit` waits until another thread has registered a handler on the same "
+                + "promise.",
             asking:
                 "At which line is the last reference to a handler released, whether it was "
                 + "called or not? Is the lock held there?",
@@ -390,23 +406,100 @@ private func describeLate<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: 
     scenario.show(handlers.promises.fulfilled)
 }
 
+/// Handlers of a promise that all wait for another thread, which then uses the promise.
+private final class Crowd<P: PromiseUnderTest> {
+    private static var early: [Int] { [3, 0, 0, 0] }
+    private static var late: [Int] { [0, 1, 0] }
+
+    let (promise, resolve, reject) = P.pending()
+    private let isRejected: Bool
+    private let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    private var registered = 0
+    private(set) var called = 0
+
+    static var count: Int { (early + late).map { $0 + 1 }.reduce(0, +) }
+
+    init(rejecting isRejected: Bool) {
+        self.isRejected = isRejected
+        for depth in Self.early { register(depth) }
+    }
+
+    func settle() {
+        if isRejected { reject(Sent("no")) } else { resolve(1) }
+        for depth in Self.late { register(depth) }
+    }
+
+    /// Registers a handler that registers another one, and so on, to the given depth.
+    private func register(_ depth: Int) {
+        let handler = { [unowned self] in
+            called += 1
+            if depth > 0 { register(depth - 1) }
+            begun.signal()
+            used.wait()
+        }
+        let chain = { (promise: P) in
+            promise.mapping { value in
+                handler()
+                return value
+            }
+        }
+        defer { registered += 1 }
+        switch (isRejected, registered % 3) {
+        case (false, 0): _ = chain(promise)
+        case (false, 1): _ = chain(promise.mapping { $0 })
+        case (false, _): promise.mapping { _ in throw Sent("thrown") }.ending { _ in handler() }
+        case (true, 0): promise.ending { _ in handler() }
+        case (true, 1): promise.mapping { $0 }.ending { _ in handler() }
+        case (true, _): promise.mapping { $0 }.mapping { $0 }.ending { _ in handler() }
+        }
+    }
+
+    func useWhileEachWaits() {
+        for _ in 1...Self.count {
+            begun.wait()
+            _ = promise.outcome
+            resolve(2)
+            promise.mapping { _ in throw Sent("thrown") }
+            promise.ending { _ in }
+            used.signal()
+        }
+    }
+}
+
+private func describeCrowd<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
+    let crowds = [Crowd<P>(rejecting: false), Crowd(rejecting: true)]
+    scenario.thread("settler") { for crowd in crowds { crowd.settle() } }
+    scenario.thread("user") { for crowd in crowds { crowd.useWhileEachWaits() } }
+    scenario.check {
+        try require(crowds.allSatisfy { $0.called >= Crowd<P>.count }, or: .lost)
+        try require(crowds.allSatisfy { $0.called == Crowd<P>.count }, or: .twice)
+    }
+    scenario.show(crowds[0].promise)
+}
+
 private func describeFarewell<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
-    let (promise, resolve, _) = P.pending()
-    let registered = DispatchSemaphore(value: 0)
-    do {
-        let farewell = Farewell { registered.wait() }
-        promise.mapping { value in withExtendedLifetime(farewell) { value } }
-        let unused = Farewell { registered.wait() }
-        promise.ending { _ in withExtendedLifetime(unused) {} }
+    let promises = [P.pending(), P.pending()]
+    let registered = promises.map { _ in DispatchSemaphore(value: 0) }
+    for ((promise, _, _), registered) in zip(promises, registered) {
+        let value = Farewell { registered.wait() }
+        promise.mapping { number in withExtendedLifetime(value) { number } }
+        let error = Farewell { registered.wait() }
+        promise.ending { _ in withExtendedLifetime(error) {} }
     }
-    scenario.thread("resolver") { resolve(1) }
+    let (fulfilled, rejected) = (promises[0], promises[1])
+    scenario.thread("settler") {
+        fulfilled.resolve(1)
+        rejected.reject(Sent("no"))
+    }
     scenario.thread("subscriber") {
-        promise.ending { _ in }
-        // Once for each of the two objects.
-        registered.signal()
-        registered.signal()
+        for ((promise, _, _), registered) in zip(promises, registered) {
+            promise.ending { _ in }
+            // Once for each of the two objects.
+            registered.signal()
+            registered.signal()
+        }
     }
-    scenario.show(promise)
+    scenario.show(fulfilled.promise)
 }
 
 /// An object for a handler to capture, whose `deinit` calls a function.

@@ -38,6 +38,7 @@ extension Exercise {
             .usesItsOwnPromise("E06.1"),
             .hundreds("E06.7"),
             .anyValue("E06.8"),
+            .staysUsable("E06.11"),
             .catalogue(
                 "R01",
                 asking:
@@ -74,9 +75,11 @@ extension Exercise {
                 asking: "Draw an arrow from each thread to what it waits for, and from that to the "
                     + "thread that holds it. Is there a cycle?"),
             .settledAgain("E06.10"),
+            .staysFree("E06.12"),
             // Comes before the next one, in which a thread registers a late handler, too.
             .lateHandlerWaits("E06.3"),
             .goesOnMeanwhile("E06.2"),
+            .everyHandlerWaits("E06.13"),
             .farewellWaits("E06.4"),
             .anyValueMeets("E06.9"),
             .noStrangersWait("E06.5"),

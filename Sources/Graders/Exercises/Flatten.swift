@@ -118,6 +118,7 @@ extension Exercise {
             },
             .hundreds("E04.10"),
             .anyValue("E04.11"),
+            .staysUsableWhenFlattening("E04.13"),
             .oneThread(
                 "E04.12", "a promise of another type",
                 "The function receives a number, and returns a promise of a text: pending or "

@@ -87,6 +87,7 @@ extension Exercise {
             },
             .hundreds("E02.6"),
             .anyValue("E02.7"),
+            .staysUsable("E02.8", settlingAgain: false),
         ])
 }
 

@@ -48,6 +48,7 @@ extension Exercise {
             .usesItsOwnPromise("E07.1"),
             .hundreds("E07.12"),
             .anyValue("E07.13"),
+            .staysUsable("E07.16"),
             .catalogue(
                 "R06",
                 asking: "At the step that registers the second handler, where is the first one, "
@@ -123,9 +124,11 @@ extension Exercise {
                 asking: "Draw an arrow from each thread to what it waits for, and from that to the "
                     + "thread that holds it. Is there a cycle?"),
             .settledAgain("E07.15"),
+            .staysFree("E07.17"),
             .registersInside("E07.11"),
             .goesOnMeanwhile("E07.6"),
             .lateHandlerWaits("E07.7"),
+            .everyHandlerWaits("E07.18"),
             .farewellWaits("E07.8"),
             .anyValueMeets("E07.14"),
             .noStrangersWait("E07.9"),

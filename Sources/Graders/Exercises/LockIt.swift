@@ -33,6 +33,7 @@ extension Exercise {
             .usesItsOwnPromise("E05.3"),
             .hundreds("E05.4"),
             .anyValue("E05.5"),
+            .staysUsable("E05.8"),
             .catalogue(
                 "R01",
                 asking: "At the marked step, what does the one thread assume about the promise "
@@ -64,6 +65,7 @@ extension Exercise {
                 asking: "This thread only reads. What does a reader see if nothing keeps the "
                     + "writer out, and do you protect `result`, too?"),
             .settledAgain("E05.7"),
+            .staysFree("E05.9"),
             .anyValueMeets("E05.6"),
             .independence(
                 "E05.1", "two promises, two threads",

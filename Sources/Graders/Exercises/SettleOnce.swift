@@ -76,6 +76,7 @@ extension Exercise {
                 try releaseAll(answer.promise, rejecting: false)
                 try releaseAll(answer.promise, rejecting: true)
             },
+            .staysUsable("E03.8"),
         ])
 }
 
