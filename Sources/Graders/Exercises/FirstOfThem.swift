@@ -111,9 +111,9 @@ private enum RaceRequirements {
             with: Answer.self, twoRacers),
         .judged(
             "E09.16", "nothing is left with the losers",
-            "A race is over, or a limit has passed, while another promise is pending. When "
-                + "that one settles, it must have no handler left to call: a promise that lives "
-                + "long may have lost ten thousand races.",
+            "A race is over, with a value or an error, or a limit has passed, while another "
+                + "promise is pending. When that one settles, it must have no handler left to call: a "
+                + "promise that lives long may have lost ten thousand races.",
             asking: "What withdraws the handler from a promise that has lost?",
             with: Answer.self, { nothingIsLeft($0) }),
         .scenario(
@@ -181,6 +181,15 @@ private enum RaceRequirements {
                 "While an observer of the outcome runs, what do you hold that the other thread "
                 + "needs?",
             with: Answer.self, observerOfALimitWaits),
+        .scenario(
+            "E09.19", "an observer of an error that waits",
+            "One thread advances the clock beyond the limit while another one rejects the "
+                + "promise. An observer of the outcome waits until the thread that was too late "
+                + "has finished.",
+            asking:
+                "On which paths does an error reach the outcome, and what is held on each of "
+                + "them?",
+            with: Answer.self, observerOfAnErrorWaits),
         .oneThread(
             "E09.17", "no cycle remains",
             "No promise of a race ever settles, and nothing can settle it any more. When the "
@@ -376,20 +385,31 @@ private enum RaceRequirements {
     /// A promise with a handler to call takes more steps to settle than one without.
     private static func nothingIsLeft(_ answer: Answer) -> Fault? {
         let untouched = stepsOfSettling { _ in }
-        let races: [(who: String, (AWPromise<Int>) -> Void)] = [
-            (
-                "has lost a race",
-                { slow in
-                    let fast = AWPromise<Int>.pending()
-                    let race = answer.first(of: [slow, fast.promise, slow])
-                    fast.resolver.fulfill(1)
-                    withExtendedLifetime(race) {}
-                }
-            ),
-            (
-                "took part in a race that was already over",
-                { slow in _ = answer.first(of: [.fulfilled(1), slow]) }
-            ),
+        let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
+        var races: [(who: String, (AWPromise<Int>) -> Void)] = ends.flatMap { end in
+            let words = Ear.words(end)
+            let races: [(who: String, (AWPromise<Int>) -> Void)] = [
+                (
+                    "has lost a race that was \(words)",
+                    { slow in
+                        let fast = AWPromise<Int>.pending()
+                        let race = answer.first(of: [slow, fast.promise, slow])
+                        fast.resolver.settle(end)
+                        withExtendedLifetime(race) {}
+                    }
+                ),
+                (
+                    "took part in a race that was already \(words)",
+                    { slow in
+                        let fast = AWPromise<Int>.pending()
+                        fast.resolver.settle(end)
+                        _ = answer.first(of: [fast.promise, slow])
+                    }
+                ),
+            ]
+            return races
+        }
+        races.append(
             (
                 "was too late for a limit",
                 { slow in
@@ -398,8 +418,7 @@ private enum RaceRequirements {
                     clock.advance(by: .seconds(1))
                     withExtendedLifetime(limited) {}
                 }
-            ),
-        ]
+            ))
         for (who, race) in races where stepsOfSettling(after: race) != untouched {
             return Fault(
                 "left behind",
@@ -513,6 +532,25 @@ private enum RaceRequirements {
         settleWhileObserved(
             scenario, limited, "time", { clock.advance(by: .seconds(1)) },
             "fulfiller", { resolver.fulfill(2) })
+        scenario.state("limited") { Ear.words(limited.result) }
+    }
+
+    private static func observerOfAnErrorWaits(_ scenario: Scenario, _ answer: Answer) {
+        let clock = ManualClock()
+        let (promise, resolver) = AWPromise<Int>.pending()
+        let limited = answer.inTime(promise, .seconds(1), clock)
+        let (timeIsUp, hasRejected) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        limited.observe(on: ImmediateDispatcher()) { outcome in
+            if case .failure(is Sent) = outcome { timeIsUp.wait() } else { hasRejected.wait() }
+        }
+        scenario.thread("time") {
+            clock.advance(by: .seconds(1))
+            timeIsUp.signal()
+        }
+        scenario.thread("rejecter") {
+            resolver.reject(Sent("no"))
+            hasRejected.signal()
+        }
         scenario.state("limited") { Ear.words(limited.result) }
     }
 
