@@ -48,9 +48,9 @@ private enum RetryRequirements {
             "E10.2", "as many attempts as allowed",
             "All attempts fail, some at once and some later. There must be exactly as many "
                 + "attempts as allowed, and at least one; the promise is rejected with the last "
-                + "error.",
+                + "error. `Int.max` attempts are allowed, too.",
             asking:
-                "With one attempt allowed, or none, which comparisons does your code make, "
+                "With one attempt allowed, or none, or `Int.max`, which comparisons does your code make, "
                 + "when, and with which result?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try failures(answer) } },
@@ -114,6 +114,32 @@ private enum RetryRequirements {
             scenario.check {
                 try bench.expect(started: [1, 2], "fulfilled 20")
                 try bench.expectAsked()
+                try bench.expectNothingIsKept()
+            }
+        },
+        .scenario(
+            "E10.11", "the second attempt ∥ reject",
+            "The first attempt has failed. One thread advances the clock, which begins the second "
+                + "attempt, while another one rejects the promise of that attempt. The third "
+                + "attempt begins once, and is fulfilled.",
+            asking:
+                "How does a later attempt begin, and what may happen to its promise between two "
+                + "of your lines?",
+            with: Answer.self
+        ) { scenario, answer in
+            let bench = Bench(scenario, delay: .seconds(1))
+            let second = AWPromise<Int>.pending()
+            bench.begin(answer, 4) { number in
+                switch number {
+                case 1: .rejected(Sent("no"))
+                case 2: second.promise
+                default: .fulfilled(10 * number)
+                }
+            }
+            scenario.thread("time") { bench.clock.advance(by: .seconds(1)) }
+            scenario.thread("failer") { second.resolver.reject(Sent("no")) }
+            scenario.check {
+                try bench.expect(started: [1, 2, 3], "fulfilled 30")
                 try bench.expectNothingIsKept()
             }
         },
@@ -284,6 +310,11 @@ private enum RetryRequirements {
             try bench.expect(
                 started: Array(1...attempts), "rejected 'error \(attempts)'", "after all attempts")
         }
+        let unlimited = Bench()
+        unlimited.begin(answer, .max) { number in
+            number < 3 ? .rejected(Sent("no")) : .fulfilled(number)
+        }
+        try unlimited.expect(started: [1, 2, 3], "fulfilled 3", "with Int.max attempts in the end")
         for attempts in [0, -1, .min] {
             let bench = Bench()
             bench.begin(answer, attempts) { _ in .rejected(Sent("only")) }
