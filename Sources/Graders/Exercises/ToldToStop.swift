@@ -82,7 +82,7 @@ private enum CancellationRequirements {
             with: Answer.self, { try livesOn($0) }),
         .unwatched(
             "E11.8", "registrations that are released",
-            "Many observers are registered, and the registrations are released. At the "
+            "Four hundred observers are registered, and the registrations are released. At the "
                 + "cancellation, all observers are called.",
             asking: "How do you distinguish two observers, and can two of them be equal in that?",
             with: Answer.self, { try calledThoughDropped($0) }),
@@ -217,21 +217,37 @@ private enum CancellationRequirements {
         },
         .scenario(
             "E11.16", "an observer that waits",
-            "An observer waits until another thread has read `isCancelled`, and has "
-                + "registered and withdrawn an observer of its own.",
+            "Three observers are registered before the cancellation, and two after it; and with "
+                + "another source, one registers a second one. Each waits until another thread has "
+                + "read `isCancelled`, and has registered and withdrawn an observer of its own.",
             asking:
                 "A recursive lock helps only the thread that holds it. Which other thread "
                 + "needs the lock while an observer runs?",
             with: Answer.self
         ) { scenario, answer in
-            let pair = answer.pair()
-            let bell = DispatchSemaphore(value: 0)
-            _ = pair.onCancel { bell.wait() }
-            scenario.thread("canceller") { pair.cancel() }
+            let (pair, other) = (answer.pair(), answer.pair())
+            let (begun, used) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let wait = { @Sendable in
+                begun.signal()
+                used.wait()
+            }
+            // They are equal, because an answer may call them in any order.
+            for _ in 1...3 { _ = pair.onCancel(wait) }
+            _ = other.onCancel {
+                _ = other.onCancel(wait)
+                wait()
+            }
+            scenario.thread("canceller") {
+                pair.cancel()
+                for _ in 1...2 { _ = pair.onCancel(wait) }
+                other.cancel()
+            }
             scenario.thread("worker") {
-                _ = pair.isCancelled
-                pair.onCancel {}()
-                bell.signal()
+                for pair in [pair, pair, pair, pair, pair, other, other] {
+                    begun.wait()
+                    ask(pair)
+                    used.signal()
+                }
             }
         },
         .oneThread(
@@ -348,7 +364,7 @@ private enum CancellationRequirements {
     private static func calledThoughDropped(_ answer: Answer) throws {
         let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
         let observer = { @Sendable in calls.append(1) }
-        let count = 30
+        let count = 400
         for _ in 0..<count { _ = pair.onCancel(observer) }
         pair.cancel()
         let made = calls.entries.count
