@@ -8,7 +8,8 @@ enum SourceRules {
         /// A name, wherever it occurs, or several words in sequence, such as `# fileID`.
         let words: [String]
         let why: String
-        /// Whether an answer may declare this name itself.
+        /// Whether an answer may use this name if it declares it anywhere. All other names may be
+        /// used only where the declaration certainly hides the system's: see ``OwnNames``.
         let mayBeOwn: Bool
 
         init(_ text: String, _ why: String, mayBeOwn: Bool = false) {
@@ -123,11 +124,13 @@ enum SourceRules {
                 + imports.sorted().joined(separator: ", ") + " and nothing else"
         }
         let own = declared(in: words)
+        let hiding = OwnNames(in: words)
         let places = Dictionary(grouping: words.indices) { words[$0].text }
         let found = (others + forbidden).compactMap { rule in
             places[rule.words[0], default: []].first {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
+                    && !(rule.words.count == 1 && hiding.contains($0))
                     && !isModifier($0, in: words)
             }
             .map { (line: words[$0].line, rule: rule) }
@@ -166,7 +169,7 @@ enum SourceRules {
         _ index: Int, in words: [SourceText.Word], declared: Set<String>
     ) -> Bool {
         let isMember = index > 0 && words[index - 1].text == "."
-        if isMember { return index < 2 || !modules.contains(words[index - 2].text) }
+        if isMember { return index < 2 || !isModule(words[index - 2].text) }
         return declared.contains(words[index].text)
     }
 
@@ -183,7 +186,11 @@ enum SourceRules {
         "lazy", "weak", "dynamic", "nonisolated",
     ]
 
-    private static let modules = imports.union(["Swift", "Glibc", "Darwin", "CoreFoundation"])
+    private static let modules = imports.union([
+        "Swift", "Glibc", "Darwin", "CoreFoundation", "_Concurrency", "FoundationEssentials",
+    ])
+
+    static func isModule(_ name: String?) -> Bool { name.map(modules.contains) ?? false }
 }
 
 extension [String] {
