@@ -96,7 +96,8 @@ private enum OfficeRequirements {
         alone(
             "E13.9", "many pay at the same time",
             "In the payment for each of 12 seats, the next one is sold, and `freeSeats` counts "
-                + "those for which no payment has begun.",
+                + "those for which no payment has begun. Then the same with payments that fail: each "
+                + "seat is free again.",
             asking: "In which lines does `freeSeats` change, and for what may it wait?"
         ) { try await nested($0) }
         .whenStuck(
@@ -172,7 +173,7 @@ private enum OfficeRequirements {
             options.maximumInterleavings = Requirement.maximumInterleavings
             return .scenario(options) { urgentBuyer($0, answer.office(seats: 1)) }
         },
-        // The last one, because it has the most interleavings.
+        // The last two, because they have the most interleavings.
         .scenario(
             "E13.8", "one payment fails, one does not",
             "Anna and Ben buy one of two seats each, and Anna's payment fails. Afterwards Cleo "
@@ -182,6 +183,15 @@ private enum OfficeRequirements {
                 + "some earlier time?",
             with: Answer.self
         ) { oneFails($0, $1.office(seats: 2)) },
+        .scenario(
+            "E13.13", "two payments fail",
+            "Anna and Ben buy one of two seats each, and both payments fail. Afterwards "
+                + "`freeSeats` is 2.",
+            asking:
+                "Between which lines of one failed sale can the other one fail, too? What does it "
+                + "find there?",
+            with: Answer.self
+        ) { bothFail($0, $1.office(seats: 2)) },
     ]
 
     /// Runs, in a single task, a function that throws a ``Fault``.
@@ -284,6 +294,23 @@ private enum OfficeRequirements {
         let office = answer.office(seats: 12)
         try await sell(upTo: 12, at: office)
         try await expect(0, at: office)
+        try await fail(upTo: 12, at: answer.office(seats: 12))
+    }
+
+    private static func fail(upTo free: Int, at office: Office) async throws {
+        guard free > 0 else { return }
+        let faults = Scenario.Log<Fault>()
+        await Buyer("buyer \(13 - free)").buy(at: office) {
+            do {
+                try await fail(upTo: free - 1, at: office)
+            } catch let fault as Fault {
+                faults.append(fault)
+            }
+            throw Declined(free)
+        }
+        if let fault = faults.entries.first { throw fault }
+        try await expect(
+            free, at: office, "after \(13 - free) of 12 payments at the same time have failed")
     }
 
     private static func sell(upTo free: Int, at office: Office) async throws {
@@ -389,6 +416,29 @@ private enum OfficeRequirements {
         scenario.check {
             try Buyer.expectFair(anna, cleo, seats: 1)
             try Buyer.expectSold(1, to: [cleo])
+        }
+    }
+
+    private static func bothFail(_ scenario: Scenario, _ office: Office) {
+        let (buyers, gates) = ([Buyer("Anna"), Buyer("Ben")], [Gate(), Gate()])
+        let count = Scenario.Log<Int>()
+        for (buyer, gate) in zip(buyers, gates) {
+            scenario.task(buyer.name) {
+                await buyer.buy(at: office) { throw Declined(1) }
+                gate.open()
+            }
+        }
+        scenario.task("Cleo") {
+            for gate in gates { await gate.pass() }
+            let free = await office.freeSeats()
+            count.append(free, "freeSeats is \(free)")
+        }
+        scenario.check {
+            try Buyer.expectFair(buyers[0], buyers[1], seats: 2)
+            if count.entries != [2] {
+                throw Fault(
+                    "wrong count", "no seat is sold, and `freeSeats` is \(count.entries[0])")
+            }
         }
     }
 
