@@ -7,7 +7,8 @@
 // Make room for all handlers. `then` and `error` may be called on one promise any number of times
 // and in any mixture: before it settles, after it, or inside one of its handlers. Each handler is
 // called once. Handlers that are registered before the promise settles are called in the order of
-// registration. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
+// registration. The interface stays as it is: `init(block:)`, `then`, `error`, `result`. The class
+// stays `public final`: the grader adds a conformance that a class with subclasses cannot have.
 //
 // Two things to watch. When a promise is rejected, every promise that a `then` on it has returned
 // must be rejected as well. And handlers further down such a chain run in the turn of that `then`:

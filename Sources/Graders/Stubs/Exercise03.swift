@@ -6,7 +6,8 @@
 //
 // Make it settle once. The first call of `resolve` or `reject` decides; later calls change nothing
 // and call no handler, wherever they come from. The interface stays as it is: `init(block:)`,
-// `then`, `error`, `result`.
+// `then`, `error`, `result`. The class stays `public final`: the grader adds a conformance that a
+// class with subclasses cannot have.
 //
 // There are two more requirements. Handlers are called in the order of registration even if one of
 // them registers another: the new handler runs after all earlier handlers have returned, and not

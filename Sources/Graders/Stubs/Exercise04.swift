@@ -9,7 +9,8 @@
 // the same error, at once if that promise is already settled, and otherwise when it settles. Errors
 // of the promise on which `then` is called, and errors that the function throws, propagate as they
 // do with the other `then`. The interface stays as it is: `init(block:)`, both `then`s, `error`,
-// `result`.
+// `result`. The class stays `public final`: the grader adds a conformance that a class with
+// subclasses cannot have.
 //
 // Two things to watch. The promise that the function returns may have other handlers. And through a
 // variable, a function can return the very promise that its own `then` has returned. That promise

@@ -6,8 +6,9 @@
 //
 // Make it safe to settle, observe and read the promise from any thread. Every handler must be
 // called exactly once, in every interleaving. The interface stays as it is: `init(block:)`, `then`,
-// `error`, `result`. Any correct technique is accepted: a `Mutex`, an `NSLock`, a serial queue, an
-// atomic.
+// `error`, `result`. The class stays `public final`: the grader adds a conformance that a class
+// with subclasses cannot have. Any correct technique is accepted: a `Mutex`, an `NSLock`, a serial
+// queue, an atomic.
 //
 // Two things to watch. A check of the state, and the action that depends on it, must be one
 // critical section. And threads that use two different promises must not wait for each other.

@@ -11,7 +11,8 @@
 //
 // Make the promise release the lock before it runs any code that is not its own. Everything else
 // stays: every handler is called exactly once, in every interleaving, and reading is as safe as
-// writing. The interface stays as it is: `init(block:)`, `then`, `error`, `result`.
+// writing. The interface stays as it is: `init(block:)`, `then`, `error`, `result`. The class stays
+// `public final`: the grader adds a conformance that a class with subclasses cannot have.
 //
 // Two things to watch. `then` and `error` call handlers, too, if the promise is settled. And when
 // the last reference to a handler is released, what it has captured is freed, and then a `deinit`

@@ -7,7 +7,8 @@
 //
 // - fulfilled when the last of them is fulfilled, with their values in the order of the list, in
 //   whatever order they are fulfilled;
-// - rejected as soon as one of them is rejected, with its error; if several are, the first counts;
+// - rejected as soon as one of them is rejected, with its error; if several are, the first counts,
+//   which is the first in the list among those that are rejected before the call;
 // - for an empty list, fulfilled at once with an empty array.
 //
 // A promise may occur more than once in the list, and may be settled before the call. Different

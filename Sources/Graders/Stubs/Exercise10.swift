@@ -1,7 +1,7 @@
 // Exercise 10 · Again
 //
 // Write `withRetries`. It starts work, and starts it again if it fails: at most `attempts` times in
-// all, but at least once.
+// all, but at least once. `Int.max` means that there is no limit.
 //
 // - `work` receives the number of the attempt, from 1, and returns a promise. If it throws, that is
 //   the error of the attempt.
