@@ -246,6 +246,8 @@ public struct Grader: Sendable {
                 else { return Grade(exercise, .failed(.forged), met: met, unmet: begun) }
                 met.append(Grade.Met(line, id))
                 begun = nil
+            case .ends(_, .fails(let failure), _) where failure.reason == Failure.notControlled:
+                return Grade(exercise, .unavailable(failure.detail), printed: printed(folder))
             case .ends(let id, .fails(let failure), _):
                 return Grade(
                     exercise, .failed(failure), met: met, unmet: id, printed: printed(folder))
@@ -382,6 +384,8 @@ extension Failure {
                 detail:
                     "it made no progress for \(2 * limits.seconds + 10) seconds: it waits "
                     + "for an event that does not occur")
+            question =
+                "What does the thread wait for, and what would have to happen for the wait to end?"
         case .signal(SIGXFSZ):
             self.init(
                 reason: "too much output",

@@ -219,12 +219,17 @@ extension Requirement {
 }
 
 extension Failure {
+    /// The reason if an answer uses something that the lab does not control. That may be correct, so
+    /// the answer is not graded.
+    static let notControlled = "not controlled"
+
     init(_ inconclusive: Exploration.Inconclusive) {
         let reason =
             switch inconclusive {
             case .tooLong, .runsOn, .tookTooLong: "no end"
             case .blocked: "waits forever"
             case .notDeterministic, .notDeterministicBecauseOf: "not deterministic"
+            case .uncontrolled: Failure.notControlled
             default: "not explored"
             }
         // The lab's own sentences about these are for the author of a scenario.
@@ -234,6 +239,10 @@ extension Failure {
                 "it had not ended after \(steps) steps: look for an endless loop"
             case .blocked(let thread, let place):
                 "the thread '\(thread)' waits \(place) for something that no thread brings about"
+            case .uncontrolled(let what, let place):
+                "\(place) \(what), and the lab cannot explore that. It explores a Mutex, an atomic, "
+                    + "NSLock, NSRecursiveLock, NSCondition, DispatchSemaphore, DispatchQueue without a "
+                    + "target queue, pthread_mutex_t and pthread_rwlock_t"
             default: inconclusive.description
             }
         self.init(reason: reason, detail: detail)

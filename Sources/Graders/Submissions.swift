@@ -215,8 +215,11 @@ extension Grade {
         case .refused(let why): "not accepted: \(why)"
         case .passed: "passed" + nameOfVariant
         case .failed(let failure):
-            [unmet.map { "\($0) \(failure.reason)" } ?? failure.reason, failure.schedule]
-                .compactMap { $0 }.joined(separator: ": ") + nameOfVariant
+            [
+                unmet.map { "\($0) \(failure.reason)" } ?? failure.reason,
+                failure.schedule?.quotedForShell,
+            ]
+            .compactMap { $0 }.joined(separator: ": ") + nameOfVariant
         case .unavailable(let why): "not graded: \(why)"
         }
     }
@@ -244,11 +247,17 @@ extension Grade {
                 lines += [
                     "",
                     "To replay it, with this answer in your workbook: `promise-lab grade "
-                        + "\(number) --replay \(requirement.id) --schedule \(schedule)`",
+                        + "\(number) --replay \(requirement.id) --schedule "
+                        + "\(schedule.quotedForShell)`",
                 ]
             }
             if let question = requirement?.question(for: failure) {
                 lines += ["", "> \(question)"]
+            }
+            // The message of a crash, for instance, with its line.
+            if !printed.isEmpty {
+                lines += ["", "The first lines of its output:", ""]
+                lines += printed.split(separator: "\n").map { "    \($0.prefix(200))" }
             }
         case .unavailable(let why): lines.append("Not graded: \(why)")
         }

@@ -208,7 +208,7 @@ enum GradeCommand {
         lines += ["", Terminal.painted(Terminal.wrapped("✗ \(failure.detail)"), .red)]
         if let schedule = failure.schedule, let requirement {
             let command = "again: \(gradeCommand(exercise, file))"
-            let choice = "--replay \(requirement.id) --schedule \(schedule)"
+            let choice = "--replay \(requirement.id) --schedule \(schedule.quotedForShell)"
             // In a form that can be pasted into a shell, on one line or on two.
             let fits = command.count + 1 + choice.count <= Terminal.width
             lines.append(command + (fits ? " " : " \\\n    ") + choice)

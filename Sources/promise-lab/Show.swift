@@ -114,7 +114,7 @@ enum ShowCommand {
         -> String
     {
         "replay: promise-lab replay \(race.id) \(subject.option) "
-            + "--schedule \(trace.scheduleText)"
+            + "--schedule \(trace.scheduleText.quotedForShell)"
     }
 
     private static func tell(_ hazard: any Hazard) {

@@ -185,6 +185,38 @@ struct GraderTests {
         #expect(grade.rejection == "passed", "\(grade.explanation)")
     }
 
+    @Test("an answer with a lock that the lab does not control is not graded")
+    func notControlled() throws {
+        let head = "    private func observe(_ handler: @escaping Handler) {\n"
+        let queue = "DispatchQueue(label: \"a\", target: DispatchQueue(label: \"b\"))"
+        let grade = try grade(replacing: head, by: "\(head)        \(queue).sync {}\n")
+        guard case .unavailable(let why) = grade.result else {
+            Issue.record("it was graded as \(grade.rejection)")
+            return
+        }
+        #expect(why.contains(":") && why.contains("gives a queue another one as its target"))
+        #expect(!why.contains("Scenario"))
+    }
+
+    @Test("the sheet and the report of a crash can be used: an empty schedule, and the message")
+    func reportOfACrash() {
+        let failure = Failure(reason: "crash", detail: "it crashes", schedule: "")
+        let grade = Grade(
+            Exercise.all[12], .failed(failure), unmet: "E13.2",
+            printed: "Answer.swift:9: Fatal error: no seat")
+        #expect(grade.cell == "E13.2 crash: ''")
+        let report = grade.markdown(Exercise.all[12])
+        #expect(report.contains("--replay E13.2 --schedule ''`"))
+        #expect(report.contains("    Answer.swift:9: Fatal error: no seat\n"))
+    }
+
+    @Test("a wait without a loop is not asked about a loop")
+    func questionOfAWait() throws {
+        let failure = Failure(.tookTooLong, Limits())
+        let requirement = try #require(Exercise.all[4].requirements.first)
+        #expect(requirement.question(for: failure)?.contains("loop") == false)
+    }
+
     @Test("a crash is reported with an interleaving")
     func crash() throws {
         let grade = try grade(
