@@ -153,7 +153,10 @@ struct GraderTests {
             ("let system = true ? system : nil; withExtendedLifetime(system) {}", "refused"),
             ("typealias Process = Int\n        _ = Process(1)", "passed"),
             ("do { typealias Process = Int }\n        _ = Process()", "refused"),
-            ("#if false\n        typealias Process = Int\n        #endif\n        _ = Process()", "refused"),
+            (
+                "#if false\n        typealias Process = Int\n        #endif\n        _ = Process()",
+                "refused"
+            ),
             ("func fork() {}\n        fork()", "passed"),
             ("func fork(_ name: Int) {}\n        _ = fork()", "refused"),
             ("func fork() {}\n        _ = Glibc.fork()", "refused"),

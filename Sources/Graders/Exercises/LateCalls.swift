@@ -131,7 +131,9 @@ private func misuse<P: PromiseUnderTest>(
     let make = { call.make(promise, resolve, reject) }
     let state = rejecting ? "rejected" : "fulfilled"
     if isEarly { make() }
-    if rejecting { promise.ending { _ in make() } } else {
+    if rejecting {
+        promise.ending { _ in make() }
+    } else {
         promise.mapping { value in
             make()
             return value
