@@ -39,7 +39,6 @@ extension Exercise {
             .registersInside("E12.5"),
             .hundreds("E12.6"),
             .anyValue("E12.7"),
-            .staysUsable("E12.13"),
         ]
             + ["R01", "R02", "R03", "R04", "R05", "R06", "R07", "R08"].map {
                 .catalogue(
@@ -52,9 +51,9 @@ extension Exercise {
                 .catalogue($0, asking: "Which lock is held while unknown code runs?")
             }
             + [
-                .settledAgain("E12.12"), .staysFree("E12.14"), .goesOnMeanwhile("E12.8"),
-                .lateHandlerWaits("E12.9"), .everyHandlerWaits("E12.15"), .farewellWaits("E12.10"),
-                .anyValueMeets("E12.11"), .noStrangersWait("E12.2"),
+                .settledAgain("E12.12"), .staysUsable("E12.13"), .staysFree("E12.14"),
+                .goesOnMeanwhile("E12.8"), .lateHandlerWaits("E12.9"), .everyHandlerWaits("E12.15"),
+                .farewellWaits("E12.10"), .anyValueMeets("E12.11"), .noStrangersWait("E12.2"),
             ])
 
     private static let report = Requirement(

@@ -48,7 +48,6 @@ extension Exercise {
             .usesItsOwnPromise("E07.1"),
             .hundreds("E07.12"),
             .anyValue("E07.13"),
-            .staysUsable("E07.16"),
             .catalogue(
                 "R06",
                 asking: "At the step that registers the second handler, where is the first one, "
@@ -124,6 +123,7 @@ extension Exercise {
                 asking: "Draw an arrow from each thread to what it waits for, and from that to the "
                     + "thread that holds it. Is there a cycle?"),
             .settledAgain("E07.15"),
+            .staysUsable("E07.16"),
             .staysFree("E07.17"),
             .registersInside("E07.11"),
             .goesOnMeanwhile("E07.6"),
