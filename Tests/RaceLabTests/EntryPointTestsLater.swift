@@ -252,7 +252,7 @@ struct UncontrolledTests {
         },
         Case(testDescription: "a lock that a block on a queue keeps", words: "end of its work") {
             _ in
-            let lock = NSLock()
+            let lock = NSRecursiveLock()
             let queue = DispatchQueue(label: "queue")
             queue.async { lock.lock() }
             queue.sync {}
@@ -280,8 +280,26 @@ struct UncontrolledTests {
         expectNamed(exploration, "suspended")
     }
 
-    private static func take(_ lock: NSRecursiveLock) { lock.lock() }
-    private static func give(_ lock: NSRecursiveLock) { lock.unlock() }
+    @Test("a plain lock that a suspended task keeps", .enabled(if: unavailableTasks == nil))
+    func plainKeptBySuspendedTask() {
+        let exploration = explore { scenario in
+            let (lock, shared) = (NSLock(), Shared())
+            for name in ["first", "second"] {
+                scenario.task(name) {
+                    Self.take(lock)
+                    let seen = shared.value
+                    await Task.yield()
+                    shared.value = seen + 1
+                    Self.give(lock)
+                }
+            }
+            scenario.outcome { "\(shared.value)" }
+        }
+        #expect(exploration.survives && exploration.outcomes.keys.sorted() == ["2"])
+    }
+
+    private static func take(_ lock: any NSLocking) { lock.lock() }
+    private static func give(_ lock: any NSLocking) { lock.unlock() }
 
     /// In a child process, because the operation continues in its process.
     private static var isolated: Exploration.Options {

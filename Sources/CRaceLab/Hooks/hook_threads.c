@@ -39,7 +39,10 @@ static void release_mutex(void *mutex) { real_unlock()(mutex); }
 static int really_lock(pthread_mutex_t *mutex) {
     int result = real_trylock()(mutex);
     if (result == EBUSY) result = real_lock()(mutex);
-    rl_holds(mutex, release_mutex);
+    const int kind = mutex->__data.__kind & 3;
+    const bool is_of_thread =
+        kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP;
+    rl_holds(mutex, release_mutex, is_of_thread);
     return result;
 }
 
@@ -126,7 +129,7 @@ static void release_rwlock(void *lock) { real_rwunlock()(lock); }
 
 static int really(on_rwlock take, pthread_rwlock_t *lock) {
     int result = take(lock);
-    if (result == 0) rl_holds(lock, release_rwlock);
+    if (result == 0) rl_holds(lock, release_rwlock, false);
     return result;
 }
 

@@ -220,12 +220,18 @@ static void note_held(held_lock held) {
     t->held[t->held_count++] = held;
 }
 
-void rl_holds(void *lock, void (*release)(void *lock)) {
-    note_held((held_lock){.lock = lock, .release = release});
+void rl_holds(void *lock, void (*release)(void *lock), bool is_of_thread) {
+    note_held((held_lock){.lock = lock, .release = release, .is_of_thread = is_of_thread});
 }
 
 void rl_will_release_silently(void *word, void (*release)(void *word)) {
-    note_held((held_lock){.lock = word, .release = release, .silent = true});
+    note_held((held_lock){.lock = word, .release = release, .is_of_thread = true, .silent = true});
+}
+
+bool rl_holds_lock_of_thread(const thread *t) {
+    for (size_t i = 0; i < t->held_count; i++)
+        if (t->held[i].is_of_thread) return true;
+    return false;
 }
 
 /// Returns the silently released lock that was taken last. Locks are assumed to be released in

@@ -175,11 +175,12 @@ rl_kind rl_suspension_of(const thread *t) {
     return t->is_enqueued ? RL_ARRIVE : asks_for_element(t) ? RL_NEXT : RL_SUSPENDED;
 }
 
-/// A lock belongs to a thread. A task may continue on another one, which must not release the lock;
-/// and meanwhile, another task on the same thread may take a recursive lock again.
+/// A recursive lock belongs to a thread. A task may continue on another one, which cannot release the
+/// lock; and meanwhile, another task on the same thread may take it again.
 static void refuse_locks_of_suspended(thread *t) {
-    if (t->locks_held == 0 || t->is_ending || me->fate != STAYS) return;
-    rl_meet_outside("keeps a lock while it is suspended", (rl_place){rl_place_of_suspension(t), 0});
+    if (!rl_holds_lock_of_thread(t) || t->is_ending || me->fate != STAYS) return;
+    rl_meet_outside("keeps a recursive lock while it is suspended",
+                    (rl_place){rl_place_of_suspension(t), 0});
 }
 
 void rl_leave_thread(int index) {

@@ -123,6 +123,7 @@ typedef struct {
 typedef struct {
     void *lock;
     void (*release)(void *lock);
+    bool is_of_thread;          // it knows which thread of the operating system has taken it
     bool silent;                // the thread sets the word to 0 without a call
     uint32_t since;             // the step in which it was taken
 } held_lock;

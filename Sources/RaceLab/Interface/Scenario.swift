@@ -131,9 +131,9 @@ import Synchronization
 /// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues that are suspended or inactive, queues with a
 ///   target queue that is not global, POSIX semaphores, spin locks and barriers, `pthread` locks that
-///   prefer writers, `min` and `max` of an `Atomic`, a lock that a task keeps while it is suspended,
-///   or a block at the end of its work on a queue, and threads that are started while a scenario is
-///   set up or checked. If the code under test uses them, there is no verdict:
+///   prefer writers, `min` and `max` of an `Atomic`, a recursive lock that a task keeps while it is
+///   suspended, or a block at the end of its work on a queue, and threads that are started while a
+///   scenario is set up or checked. If the code under test uses them, there is no verdict:
 ///   ``Exploration/Inconclusive/uncontrolled(what:place:)``;
 /// - the order in which a queue serves several threads that wait in `sync`, and that work sent
 ///   while they wait comes after them;
