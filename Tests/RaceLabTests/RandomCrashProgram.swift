@@ -7,19 +7,10 @@ struct RandomCrashProgram: CustomStringConvertible {
     private enum Operation: CaseIterable {
         case empties, fills, unwraps, counts, reads, writes, traps, locks
         case drops, looks, unwrapsWeak, usesUnowned, expectsNone
-        case endsSession, endsSessionInside, looksForSession
     }
 
     private final class Object: Sendable {
         nonisolated(unsafe) var number = 1
-    }
-
-    /// Its `deinit` takes a lock, and retains it before that.
-    private final class Session: @unchecked Sendable {
-        let lock: NSLock
-        var number = 1
-        init(_ lock: NSLock) { self.lock = lock }
-        deinit { lock.withLock { number += 1 } }
     }
 
     private final class World: @unchecked Sendable {
@@ -29,16 +20,11 @@ struct RandomCrashProgram: CustomStringConvertible {
         weak var weakly: Object?
         unowned let unowned: Object
         let lock = NSLock()
-        var sessions: (Session?, Session?)
-        weak var session: Session?
         var (first, second) = (0, 0)
 
         init() {
             unowned = strong!
             weakly = strong
-            let session = Session(lock)
-            sessions = (session, session)
-            self.session = session
         }
 
         func perform(_ operation: Operation, on thread: Int) {
@@ -56,9 +42,6 @@ struct RandomCrashProgram: CustomStringConvertible {
             case .unwrapsWeak: note(weakly!.number, on: thread)
             case .usesUnowned: note(unowned.number, on: thread)
             case .expectsNone: precondition(weakly == nil, "there is one")
-            case .endsSession: sessions.1 = nil
-            case .endsSessionInside: lock.withLock { sessions.0 = nil }
-            case .looksForSession: note(session == nil ? 1 : 2, on: thread)
             }
         }
 
@@ -71,12 +54,10 @@ struct RandomCrashProgram: CustomStringConvertible {
 
     init(seed: UInt64) {
         var numbers = RandomNumbers(seed: seed)
-        // Every third program is about the end of the session: few others have two such operations.
-        let operations =
-            seed % 3 == 0
-            ? [.endsSession, .endsSessionInside, .looksForSession, .counts] : Operation.allCases
         threads = (0..<2).map { _ in
-            (0..<2).map { _ in operations[numbers.below(UInt64(operations.count))] }
+            (0..<2).map { _ in
+                Operation.allCases[numbers.below(UInt64(Operation.allCases.count))]
+            }
         }
     }
 
