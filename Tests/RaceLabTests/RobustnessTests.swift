@@ -61,8 +61,11 @@ struct RobustnessTests {
         let exploration = explore { scenario in
             let boxes = (0..<64).map { _ in Box() }
             scenario.thread("first") {
-                let index = Int.random(in: 0..<64)
-                for box in boxes.prefix(index) { box.value += 1 }
+                // Eight numbers: two runs with equal ones would not differ.
+                for _ in 0..<8 {
+                    let index = Int.random(in: 0..<64)
+                    for box in boxes.prefix(index) { box.value += 1 }
+                }
                 boxes[0].value += 1
             }
             scenario.thread("second") { boxes[0].value += 1 }
