@@ -20,20 +20,17 @@ static _Thread_local void (*way_out)(void);
 
 void rl_leave_at_crash(void (*leave)(void)) { way_out = leave; }
 
-static void leave(int number) {
-    void (*const out)(void) = way_out;
+/// Jumps out of the code that has crashed. The next crash is recorded again.
+static void leave_code(void) {
+    void (*const leave)(void) = way_out;
     way_out = NULL;
     rl_record_crashes();
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, number);
-    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    out();
+    leave();
 }
 
 /// Records the crash, and then raises the signal again with its default action.
 static void on_crash(int number, siginfo_t *info, void *context) {
-    if (way_out) leave(number);
+    if (way_out) leave_code();
     rl_recorder *r = rl_recording;
     r->signal = number;
     r->overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
@@ -74,7 +71,7 @@ void rl_expect_crashes(void) {
 void rl_record_crashes(void) {
     struct sigaction action = {0};
     action.sa_sigaction = on_crash;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND | SA_NODEFER;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < CRASH_COUNT; i++) sigaction(crashes[i], &action, NULL);
 }
