@@ -264,38 +264,28 @@ struct UncontrolledTests {
 
     @Test("a lock that a suspended task keeps", .enabled(if: unavailableTasks == nil))
     func keptBySuspendedTask() {
-        let exploration = explore { scenario in
-            let lock = NSRecursiveLock()
-            let shared = Shared()
-            for name in ["first", "second"] {
-                scenario.task(name) {
-                    Self.take(lock)
-                    let seen = shared.value
-                    await Task.yield()
-                    shared.value = seen + 1
-                    Self.give(lock)
-                }
-            }
-        }
-        expectNamed(exploration, "suspended")
+        expectNamed(explore { Self.increment($0, under: NSRecursiveLock()) }, "suspended")
     }
 
     @Test("a plain lock that a suspended task keeps", .enabled(if: unavailableTasks == nil))
     func plainKeptBySuspendedTask() {
-        let exploration = explore { scenario in
-            let (lock, shared) = (NSLock(), Shared())
-            for name in ["first", "second"] {
-                scenario.task(name) {
-                    Self.take(lock)
-                    let seen = shared.value
-                    await Task.yield()
-                    shared.value = seen + 1
-                    Self.give(lock)
-                }
-            }
-            scenario.outcome { "\(shared.value)" }
-        }
+        let exploration = explore { Self.increment($0, under: NSLock()) }
         #expect(exploration.survives && exploration.outcomes.keys.sorted() == ["2"])
+    }
+
+    /// Two tasks, each of which is suspended while it holds the lock.
+    private static func increment(_ scenario: Scenario, under lock: any NSLocking & Sendable) {
+        let shared = Shared()
+        for name in ["first", "second"] {
+            scenario.task(name) {
+                Self.take(lock)
+                let seen = shared.value
+                await Task.yield()
+                shared.value = seen + 1
+                Self.give(lock)
+            }
+        }
+        scenario.outcome { "\(shared.value)" }
     }
 
     private static func take(_ lock: any NSLocking) { lock.lock() }

@@ -9,41 +9,43 @@ extension Requirement {
     /// - Parameter settlingAgain: whether the promise is also settled again. Exercise 2 does not
     ///   require that a promise settles once.
     static func staysUsable(_ id: String, settlingAgain: Bool = true) -> Requirement {
-        .oneThread(
-            id, "usable after every call",
-            "On a promise that is fulfilled, and on one that is rejected, a call is made whose "
-                + "function is not called, or throws"
+        staysUsable(
+            id,
+            after: "is not called, or throws"
                 + (settlingAgain ? ", or a call that settles the promise again" : "")
-                + ": early, inside a handler, and late. After each, `then` and `error` work as "
-                + "before.",
-            asking:
-                "Which paths lead through the functions of the class if the function is not "
-                + "called, or throws? What has each of them changed when it returns?",
-            with: (any PromiseAnswer).self
-        ) { answer in
-            for rejecting in [false, true] {
-                try misuse(answer.promise, rejecting: rejecting, settlingAgain: settlingAgain)
-            }
+        ) { answer, rejecting in
+            try misuse(answer.promise, rejecting: rejecting, settlingAgain: settlingAgain)
         }
     }
 
     /// The same for `then` with a function that returns a promise.
     static func staysUsableWhenFlattening(_ id: String) -> Requirement {
+        staysUsable(
+            id,
+            after: "is not called, throws, or returns a promise that is rejected, or a call that "
+                + "settles the promise again"
+        ) { answer, rejecting in
+            try misuse(answer.promise, rejecting: rejecting, settlingAgain: true)
+            try misuseFlattening(answer.flatteningPromise, rejecting: rejecting)
+        }
+    }
+
+    /// - Parameter calls: what the function of the call does, or what else the call may be.
+    private static func staysUsable(
+        _ id: String, after calls: String,
+        _ misuse: @escaping @Sendable (any PromiseAnswer, _ rejecting: Bool) throws -> Void
+    ) -> Requirement {
         .oneThread(
             id, "usable after every call",
             "On a promise that is fulfilled, and on one that is rejected, a call is made whose "
-                + "function is not called, throws, or returns a promise that is rejected, or a "
-                + "call that settles the promise again: early, inside a handler, and late. After "
-                + "each, `then` and `error` work as before.",
+                + "function \(calls): early, inside a handler, and late. After each, `then` and "
+                + "`error` work as before.",
             asking:
                 "Which paths lead through the functions of the class if the function is not "
                 + "called, or throws? What has each of them changed when it returns?",
             with: (any PromiseAnswer).self
         ) { answer in
-            for rejecting in [false, true] {
-                try misuse(answer.promise, rejecting: rejecting, settlingAgain: true)
-                try misuseFlattening(answer.flatteningPromise, rejecting: rejecting)
-            }
+            for rejecting in [false, true] { try misuse(answer, rejecting) }
         }
     }
 
