@@ -72,7 +72,7 @@ public final class AWPromise<Value> {
                 f_error = reject
                 f_then = handler
             } else if case .success(let value) = result {
-                // Synchronous work is done before `then` can be called.
+                // `block` can settle the promise before `then` is called.
                 handler(value)
             } else if case .failure(let error) = result {
                 reject(error)

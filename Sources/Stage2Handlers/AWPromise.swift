@@ -27,7 +27,7 @@ public final class AWPromise<Value> {
     /// the handler has captured.
     private var handlers: [Handler] = []
 
-    /// Whether a call further up on the stack is calling the handlers.
+    /// `true` while `settle` calls the handlers.
     private var isCallingHandlers = false
 
     /// The value or the error; `nil` while the promise is pending.

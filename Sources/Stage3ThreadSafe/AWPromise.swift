@@ -34,7 +34,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
             if dispatcher.runsImmediately {
                 handler(outcome, callbacks)
             } else {
-                // It runs later, when this thread's queue is gone.
+                // It runs later, so it cannot add to the queue of this call.
                 dispatcher.dispatch { [handler] in handler(outcome, nil) }
             }
         }
@@ -149,7 +149,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
         } while !batch.isEmpty
     }
 
-    /// Removes the handler of `observer`, which is freed after the unlock.
+    /// Removes the handler of `observer`, and frees it after the unlock.
     func withdraw(_ observer: Observer) {
         _ = state.withLock { state in
             state.entries.firstIndex { $0.observer === observer }.map {

@@ -79,8 +79,8 @@ enum Help {
 
         Describes a hazard and shows what happens on a stage. For a race that fails, it shows an
         interleaving with the first finding and the fewest preemptions, as a table with a column
-        for each thread and the state of the promise after each step. For a race that survives, it shows
-        the number of interleavings explored, and one of them.
+        for each thread and the state of the promise after each step. For a race that survives, it
+        shows the number of interleavings explored, and one of them.
 
           promise-lab show R01 --stage 1
 

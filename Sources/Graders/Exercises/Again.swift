@@ -50,8 +50,8 @@ private enum RetryRequirements {
                 + "attempts as allowed, and at least one; the promise is rejected with the last "
                 + "error. `Int.max` attempts are allowed, too.",
             asking:
-                "With one attempt allowed, or none, or `Int.max`, which comparisons does your code make, "
-                + "when, and with which result?",
+                "With one attempt allowed, or none, or `Int.max`, which comparisons does your "
+                + "code make, when, and with which result?",
             with: Answer.self
         ) { answer in try withoutMainQueue { try failures(answer) } },
         .oneThread(

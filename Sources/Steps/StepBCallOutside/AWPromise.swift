@@ -2,7 +2,7 @@ import Synchronization
 
 /// Step B, call outside: no handler runs while the lock is held.
 ///
-/// Only the state changes under the lock. Each change returns the handlers to
+/// Under the lock, only the state changes. Each change returns the handlers to
 /// call, and they are called after the unlock. So a handler may register
 /// another one, settle a promise, or wait for a thread.
 ///

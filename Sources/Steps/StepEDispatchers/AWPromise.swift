@@ -32,7 +32,7 @@ public final class AWPromise<Value: Sendable>: Sendable {
             if dispatcher.runsImmediately {
                 handler(outcome, callbacks)
             } else {
-                // It runs later, when this thread's queue is gone.
+                // It runs later, so it cannot add to the queue of this call.
                 dispatcher.dispatch { [handler] in handler(outcome, nil) }
             }
         }
