@@ -66,7 +66,7 @@ struct IsolationTests {
         while process.isRunning {
             let record = temporary().map { folder.url.appending(path: "\($0)/protocol") }
             if let record, let size = try? Data(contentsOf: record).count, size > 0 { break }
-            sched_yield()
+            usleep(1_000)
         }
         #expect(temporary() != nil)
         process.terminate()

@@ -27,6 +27,7 @@ typedef struct {
     uintptr_t pc;
     uint8_t origin, source;
     bool allocating_is_known, is_allocating, atomics_are_known;
+    bool registering_is_known, is_registering;
     uintptr_t statement;        // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
@@ -350,13 +351,23 @@ rl_place rl_place_that_awaits(rl_place place) {
     return (rl_place){frame ? rl_place_in_contexts((const uintptr_t *)frame[-1]) : 0, place.stack};
 }
 
-bool rl_is_within(const char *name, rl_place place) {
+/// Whether the code registers a handler that is called when a task is cancelled.
+static bool is_registering(uintptr_t pc) {
+    call_site *site = call_site_of(pc);
+    if (site->registering_is_known) return site->is_registering;
+    rl_ignore();
+    Dl_info info;
+    const bool has_name = dladdr((void *)(pc - 1), &info) && info.dli_sname;
+    rl_attend();
+    site->registering_is_known = true;
+    site->is_registering = has_name && strcmp(info.dli_sname, "swift_task_addCancellationHandler") == 0;
+    return site->is_registering;
+}
+
+bool rl_is_within_registration(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
-    for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame)) {
-        Dl_info info;
-        const bool has_name = dladdr((void *)(place_above(frame).pc - 1), &info) && info.dli_sname;
-        if (has_name && strcmp(info.dli_sname, name) == 0) return true;
-    }
+    for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame))
+        if (is_registering(place_above(frame).pc)) return true;
     return false;
 }
 

@@ -49,8 +49,8 @@ uintptr_t rl_unseen_atomic(uintptr_t pc);
 rl_place rl_place_of_await(rl_place place);
 /// The place in the code under test that awaits the running library function; `pc` is 0 if unknown.
 rl_place rl_place_that_awaits(rl_place place);
-/// Whether an exported function with this name is on the stack.
-bool rl_is_within(const char *name, rl_place place);
+/// Whether the runtime's function that registers a cancellation handler is on the stack.
+bool rl_is_within_registration(rl_place place);
 /// The first function under test in a chain of asynchronous contexts, each of which points to its
 /// caller's; 0: none.
 uintptr_t rl_place_in_contexts(const uintptr_t *context);

@@ -77,9 +77,10 @@ extension rl_run {
 }
 
 /// Each misuse in the run so far, as a sentence.
-func misuses(names: [String]) -> [String] {
+func misuses(names: @autoclosure () -> [String]) -> [String] {
     var count = 0
     guard let first = rl_misuses(&count), count > 0 else { return [] }
+    let names = names()
     let misuses = Array(UnsafeBufferPointer(start: first, count: count))
     let sites = Symbols.sites(of: misuses.map { UInt($0.pc) }.filter { $0 != 0 })
     return misuses.map { misuse in

@@ -2,6 +2,7 @@
 extension Character {
     /// The number of columns: two for the wide characters of East Asia and for emoji.
     var columns: Int {
+        if isASCII { return 1 }
         guard let first = unicodeScalars.first else { return 0 }
         if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
         switch first.value {

@@ -61,7 +61,7 @@ enum Symbols {
         let found = missing.isEmpty ? [:] : lookUp(Array(missing), modifying)
         return known.withLock { known in
             known.merge(found) { $1 }
-            return known.filter { wanted.contains($0.key) }.compactMapValues { $0 }
+            return wanted.reduce(into: [:]) { $0[$1] = known[$1] ?? nil }
         }
     }
 
