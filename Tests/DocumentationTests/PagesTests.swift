@@ -5,7 +5,7 @@ import SharedSuite
 import Testing
 
 /// Pages other than the Tutorial quote files and the output of commands exactly.
-@Suite("Pages", .serialized, .needsTheLabElsewhere)
+@Suite("Pages", .needsTheLabElsewhere)
 struct PagesTests {
     static let pages = [
         "README.md", "Sources/FieldGuide/README.md",

@@ -6,7 +6,7 @@ import SharedSuite
 import Testing
 
 /// Everything that the Tutorial shows and claims is true.
-@Suite("Tutorial", .serialized, .needsTheLabElsewhere)
+@Suite("Tutorial", .needsTheLabElsewhere)
 struct TutorialTests {
     static let file = Commands.package.appending(path: "Tutorial.md")
 

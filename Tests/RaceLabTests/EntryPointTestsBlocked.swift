@@ -5,7 +5,7 @@ import Testing
 
 /// A thread that blocks in a call that the lab does not control is lost, and these tests leave some
 /// of them behind. Each test takes the second after which the lab reports such a thread.
-@Suite("The lab reports what it cannot see", .serialized, .needsTheLab)
+@Suite("The lab reports what it cannot see", .needsTheLab)
 struct BlockedEntryPointTests {
     /// Blocks until data is written to the pipe, which never happens.
     private static func readFromPipe() {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Code under test that crashes, explored in child processes.
-@Suite("A crash is contained", .serialized, .needsTheLab)
+@Suite("A crash is contained", .needsTheLab)
 struct IsolationTests {
     private static var isolated: Exploration.Options {
         var options = Exploration.Options.everyOrder

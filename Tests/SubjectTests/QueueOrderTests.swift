@@ -5,7 +5,7 @@ import Testing
 
 /// R06 with a serial queue between the promise and its handlers. The queue keeps the order in which
 /// it receives them, so the result depends on whether the promise enqueues under its lock.
-@Suite("Order on a serial queue, across a settle", .serialized, .needsTheLab)
+@Suite("Order on a serial queue, across a settle", .needsTheLab)
 struct QueueOrderTests {
     private let reversed = "the later handler was called first"
 
