@@ -162,7 +162,7 @@ static void come_to_load(const void *reference, rl_place place) {
     const thread *t = my_thread();
     const bool has_access = t->started && (t->kind == RL_READ || t->kind == RL_MODIFY);
     if (!has_access && rl_is_call_of_program(&place))
-        rl_atomic_point(RL_ATOMIC_READ, reference, rl_place_in_source(place), __ATOMIC_RELAXED);
+        rl_atomic_point(RL_ATOMIC_READ, reference, rl_place_in_source(place), RL_UNORDERED);
 }
 
 #define FORMS_WEAK_REFERENCE(name)                        \

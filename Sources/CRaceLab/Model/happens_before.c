@@ -45,6 +45,7 @@ static bool releases(int order) {
 }
 
 static int effective(int order) {
+    if (order == RL_UNORDERED) return __ATOMIC_RELAXED;
     if (order != __ATOMIC_SEQ_CST) lab.summary.has_weak_orderings = true;
     return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
 }

@@ -9,6 +9,8 @@ void rl_join_clock(vector_clock *into, const vector_clock *other);
 void rl_advance(thread *t);
 /// Orders what a thread does from now on after what its last step has published.
 void rl_tick(int index);
+/// In place of a memory ordering, for a read by the Swift runtime that orders nothing.
+enum { RL_UNORDERED = -1 };
 /// The effect of an atomic read or write with this memory ordering on the clocks. The write of a
 /// read-modify-write operation continues the release sequence that it finds.
 void rl_read_atomic(thread *t, int order);
