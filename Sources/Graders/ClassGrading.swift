@@ -19,8 +19,8 @@ extension Grader {
         let tasks = submissions.students.flatMap { student in
             Exercise.all.map {
                 ClassTask(
-                    student: student, workbook: submissions.workbook(of: student, for: $0),
-                    exercise: $0)
+                    student: student, home: submissions.folder.appending(path: student),
+                    workbook: submissions.workbook(of: student, for: $0), exercise: $0)
             }
         }
         let isStopped = Mutex(false)
@@ -34,7 +34,7 @@ extension Grader {
             DispatchQueue.concurrentPerform(iterations: tasks.count) { index in
                 if isStopped.withLock({ $0 }) { return }
                 let task = tasks[index]
-                let old = turn.withLock { task.grade(in: known) }
+                let old = task.gradeOfLink ?? turn.withLock { task.grade(in: known) }
                 if old == nil { progress(task.name) }
                 let grade = old ?? self.grade(task.exercise, in: task.workbook)
                 turn.withLock {
@@ -62,10 +62,19 @@ extension Grader {
 /// One answer of a class.
 private struct ClassTask: Sendable {
     let student: String
+    let home: URL
     let workbook: Workbook
     let exercise: Exercise
 
     var name: String { "\(student), exercise \(exercise.number)" }
+
+    /// The grade of a link to a file that is not the student's; `nil` for any other answer.
+    var gradeOfLink: Grade? {
+        let (file, home) = (workbook.file(exercise), home.resolvingSymlinksInPath().path)
+        let isOutside = !file.resolvingSymlinksInPath().path.hasPrefix(home + "/")
+        guard isOutside, !workbook.isUntouched(exercise) else { return nil }
+        return Grade(exercise, .refused("it is a link to a file outside of the student's folder"))
+    }
 
     func grade(in journal: Journal) -> Grade? { journal.grade(student, exercise, workbook) }
 

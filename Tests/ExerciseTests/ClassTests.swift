@@ -19,6 +19,15 @@ struct ClassTests {
                 to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
         }
 
+        func link(_ student: String, to target: String, as name: String) throws {
+            let link = folder.appending(path: student).appending(path: name)
+            try FileManager.default.createDirectory(
+                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try? FileManager.default.removeItem(at: link)
+            try FileManager.default.createSymbolicLink(
+                at: link, withDestinationURL: folder.appending(path: target))
+        }
+
         deinit { try? FileManager.default.removeItem(at: folder) }
     }
 
@@ -234,6 +243,26 @@ struct ClassTests {
         for row in try rows(submitted).values { #expect(row == "passed") }
         #expect(result.errors.contains("old/copy/Exercise05.swift"))
         #expect(result.errors.contains("old/exercise6.swift"))
+    }
+
+    @Test("a link to another student's answer, or to their folder, is not accepted")
+    func links() throws {
+        let submitted = Submitted()
+        let answer = try answer()
+        try submitted.add("anna", answer, in: "week 3")
+        try submitted.link("bert", to: "anna/week 3", as: "Workbook")
+        try submitted.add("cleo", "", in: "own")
+        try submitted.link("cleo", to: "anna/week 3/Exercise05.swift", as: "own/Exercise05.swift")
+        try submitted.add("dora", answer, in: "own")
+        try submitted.link("dora", to: "dora/own", as: "Workbook")
+        _ = try grade(submitted)
+        let link = "not accepted: it is a link to a file outside of the student's folder"
+        let expected = ["anna": "passed", "bert": link, "cleo": link, "dora": "passed"]
+        #expect(try rows(submitted) == expected)
+        try FileManager.default.removeItem(at: submitted.folder.appending(path: "cleo"))
+        try submitted.add("cleo", answer, in: "own")
+        _ = try grade(submitted)
+        #expect(try rows(submitted)["cleo"] == "passed")
     }
 
     @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
