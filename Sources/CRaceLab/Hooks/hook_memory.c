@@ -19,6 +19,7 @@
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Platform/stack.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/blocks.h"
@@ -34,6 +35,7 @@ void rl_begin_access(const void *address, const void *buffer) {
     MAKE_ROOM(t->open, t->open_count, t->open_capacity, 8);
     t->open[t->open_count++] =
         (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread]};
+    rl_clean_stack();
 }
 
 void rl_end_access(const void *buffer) {
@@ -151,7 +153,7 @@ static void announce(thread *t, uintptr_t address) {
     t->has_read = false;
 }
 
-static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
     if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
@@ -168,6 +170,11 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
     else
         rl_point(kind, (const void *)address, rl_place_in_source(place));
     if (is_announcement) announce(t, address);
+}
+
+static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
+    look_at_access(kind, address, is_announcement, place);
+    rl_clean_stack();
 }
 
 // MARK: - Entry points
@@ -217,6 +224,7 @@ void __tsan_func_entry(void *caller) {
     if (!rl_active) return;
     rl_place place = RL_CALLER;
     const uintptr_t atomic = rl_unseen_atomic(place.pc);
+    rl_clean_stack();
     if (!atomic) return;
     place.pc = atomic;
     rl_meet_outside("uses `min` or `max` of an atomic variable", place);

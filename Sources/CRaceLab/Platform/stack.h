@@ -1,5 +1,6 @@
-// Remnants of the lab and the C library on the stack differ from run to run. The code under test
-// can see them in stack slots that a function has not written yet.
+// Remnants of the lab and the C library on the stack differ from call to call, as numbers of steps do,
+// and from run to run. The code under test can see them in stack slots that a function has not written
+// yet, and two iterations of a loop that waits would not look the same.
 
 #pragma once
 

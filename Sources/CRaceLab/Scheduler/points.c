@@ -42,6 +42,7 @@ bool rl_keep(void *memory, rl_place place) {
     rl_freed(memory);
     MAKE_ROOM(lab.kept, lab.kept_count, lab.kept_capacity, 1024);
     lab.kept[lab.kept_count++] = memory;
+    rl_clean_stack();
     return true;
 }
 
@@ -249,8 +250,8 @@ uint32_t rl_note(const void *place) {
 
 // MARK: - Queues of the Swift half
 
-/// The call site of the function that called the function with this frame. The code on these
-/// threads is debug code, which keeps frame pointers.
+/// The call site of the function that called the function with this frame. Swift code keeps frame
+/// pointers.
 static rl_place caller_of_caller(void *frame) {
     uintptr_t *caller = *(uintptr_t **)frame;
     return (rl_place){caller[1], (uintptr_t)(caller + 2)};
