@@ -15,6 +15,18 @@ let specialized: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
 ]
 
+// The lab is optimized in a debug build, too: it is of use in no other. Its engine walks over the
+// stack, so it keeps all frames. It also has to see the registers that a called function preserves
+// as the code under test left them. So registers are allocated as without optimization.
+let optimizedLab: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+let optimizedEngine: [CSetting] = [
+    .unsafeFlags(
+        [
+            "-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-strict-aliasing",
+            "-mllvm", "-regalloc=fast", "-mllvm", "-optimize-regalloc=0",
+        ], .when(platforms: [.linux], configuration: .debug))
+]
+
 // The steps from Stage 2 to Stage 3.
 let steps = [
     "StepAOneLock", "StepBCallOutside", "StepCThirdPhase", "StepDCallbackQueue",
@@ -48,9 +60,10 @@ let package = Package(
             name: "FieldGuide", exclude: ["README.md"], swiftSettings: [.swiftLanguageMode(.v5)]),
 
         // The lab, which explores interleavings of any Swift code.
-        .target(name: "CRaceLab", cSettings: [.headerSearchPath(".")]),
+        .target(name: "CRaceLab", cSettings: [.headerSearchPath(".")] + optimizedEngine),
         .target(
-            name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics"]),
+            name: "RaceLab", dependencies: ["CRaceLab"], exclude: ["Classics"],
+            swiftSettings: optimizedLab),
 
         // Turns an exploration that fails into a test issue with its counterexample. Linked into
         // tests only.

@@ -2,8 +2,8 @@
 // they have read has changed. Such a thread is not scheduled until something changes.
 //
 // The state of a thread is its stack, the registers that a called function preserves, and the memory
-// that it has allocated and can reach. The engine is not optimized in a debug build, so it does not
-// use these registers, and what they hold belongs to the code under test. A loop that allocates gets
+// that it has allocated and can reach. No function between the code under test and here uses these
+// registers (.ci/engine checks that), so what they hold belongs to that code. A loop that allocates gets
 // different addresses in each iteration, because freed memory is kept until the run is over. So the
 // address of a recent block is replaced by the block's age: how many blocks were allocated after it.
 //
@@ -51,9 +51,7 @@ typedef struct {
     const uint64_t *blocks;     // the copies of them, see `copy_blocks`; NULL: the state is that of now
 } state;
 
-static state state_now(thread *t, uintptr_t stack, jmp_buf *registers) {
-    memset(registers, 0, sizeof *registers);
-    (void)_setjmp(*registers);
+static state state_now(thread *t, uintptr_t stack, const jmp_buf *registers) {
     const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
     return (state){.thread = t, .registers = (const uint64_t *)registers, .stack = top,
                    .stack_count = (size_t)((const uint64_t *)me->stack_base - top),
@@ -102,8 +100,8 @@ static uint64_t seen_as(look *l, uint64_t word) {
     return age << 40 ^ (word - b->start) ^ 0x8000000000000000ull;
 }
 
-// The two functions below process a whole stack. Each is a single expression, because a debug build
-// keeps values in registers only within an expression.
+// The two functions below process a whole stack. Each is a single expression, because without
+// optimization values stay in registers only within an expression.
 
 static bool may_point_to_a_block(uintptr_t low, uintptr_t span, const uint64_t *w) {
     return (w[0] - low < span) | (w[1] - low < span) | (w[2] - low < span) | (w[3] - low < span) |
@@ -283,14 +281,13 @@ static void note_first_visit(thread *t, uint8_t what, const state *s) {
     if (t->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
 }
 
-void rl_look_for_spinning(thread *t, uintptr_t stack) {
+static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t stack, const jmp_buf *registers) {
     if (is_way_of_task(t, t->kind)) return;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
         return;
     }
-    jmp_buf registers;
-    const state s = state_now(t, stack, &registers);
+    const state s = state_now(t, stack, registers);
     // One library call may be several steps: an attempt, and then a wait.
     const uint8_t what = t->kind | (t->asleep ? 0x80 : 0);
     const size_t at = find_visit(t, what);
@@ -319,6 +316,13 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     now.is_changed = now.is_changed_for_good = false;
     memmove(&t->visits[at], &t->visits[at + 1], (t->visit_count - at - 1) * sizeof now);
     t->visits[t->visit_count - 1] = now;
+}
+
+void rl_look_for_spinning(thread *t, uintptr_t stack) {
+    jmp_buf registers;
+    memset(&registers, 0, sizeof registers);
+    (void)_setjmp(registers);
+    look_for_spinning(t, stack, (const jmp_buf *)&registers);
 }
 
 /// Whether the last round of a spinning thread has a visit of such a kind.

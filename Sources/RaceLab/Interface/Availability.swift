@@ -28,9 +28,12 @@ private final class Probe {
 }
 
 /// Whether the lab sees an access to a property. Tested once.
-private let hears: Bool = {
+private let hears = isHeard()
+
+/// In optimized code, this access would not be announced.
+@_optimize(none) private func isHeard() -> Bool {
     let probe = Probe()
     let before = rl_heard()
     probe.value += 1
     return rl_heard() != before
-}()
+}

@@ -249,6 +249,9 @@ public final class Scenario {
     /// }
     /// ```
     public func queue(_ name: String, workers: Int = 1) -> Scenario.Queue {
+        // If a body calls this, by mistake, nothing of it must become a step.
+        rl_ignore()
+        defer { rl_attend() }
         let queue = Scenario.Queue()
         if workers < 1 { isMistaken("the queue '\(name)' has no workers: it needs one") }
         // One worker too many is reported as a mistake; adding more of them would change nothing.
