@@ -18,7 +18,11 @@ let specialized: [SwiftSetting] = [
 // The lab is optimized in a debug build, too: it is of use in no other. Its engine walks over the
 // stack, so it keeps all frames. It also has to see the registers that a called function preserves
 // as the code under test left them. So registers are allocated as without optimization.
-let optimizedLab: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debug))]
+//
+// The compiler works on small batches of files. Otherwise it often leaves a processor idle.
+let optimizedLab: [SwiftSetting] = [
+    .unsafeFlags(["-O", "-driver-batch-size-limit", "12"], .when(configuration: .debug))
+]
 let optimizedEngine: [CSetting] = [
     .unsafeFlags(
         [
