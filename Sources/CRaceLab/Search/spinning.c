@@ -281,7 +281,9 @@ static void note_first_visit(thread *t, uint8_t what, const state *s) {
     if (t->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
 }
 
-static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t stack, const jmp_buf *registers) {
+/// Uses the registers itself. So it is not inlined into the function that reads them.
+static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t stack,
+                                                        const jmp_buf *registers) {
     if (is_way_of_task(t, t->kind)) return;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
