@@ -44,7 +44,7 @@ static bool read_file_of_thread(unsigned number, const char *name, char *text, s
 
 /// Scheduling data of a thread from the operating system.
 typedef struct {
-    char state;                 // R: running or runnable; S: sleeping
+    char state;                 // R: running or runnable; S: sleeping; D: waiting for the disk
     uint64_t waited;            // for a processor while runnable, in nanoseconds
     uint64_t turns;             // its context switches so far
 } thread_times;
@@ -71,7 +71,8 @@ static thread_times times_of(unsigned number) {
     return times;
 }
 
-/// Whether another thread of the process is runnable: the running thread may be waiting for it.
+/// Whether another thread of the process is runnable, or waits for the disk, for a page of the program
+/// for example: the running thread may be waiting for it.
 static bool another_thread_runs(unsigned number) {
     DIR *threads = opendir("/proc/self/task");
     if (!threads) return false;
@@ -80,7 +81,8 @@ static bool another_thread_runs(unsigned number) {
     for (struct dirent *entry; !runs && (entry = readdir(threads));) {
         unsigned other = (unsigned)atoi(entry->d_name);
         if (other == 0 || other == number || other == watcher) continue;
-        runs = times_of(other).state == 'R';
+        const char state = times_of(other).state;
+        runs = state == 'R' || state == 'D';
     }
     closedir(threads);
     return runs;
@@ -198,9 +200,10 @@ static void count_look(void) {
 
 /// Looks at the running thread every 50 ms. A thread that sleeps outside its parker for a second,
 /// without a context switch, is blocked: every thread that could wake it is parked. If another
-/// thread of the process is runnable, which might wake it, the limit is five seconds. A thread that
-/// runs for twenty seconds without a point is taken to run forever. Time during which it waits for
-/// a processor does not count, nor does time during which the watcher had none.
+/// thread of the process is runnable or waits for the disk, it might wake this one, and the limit is
+/// five seconds. A thread that runs for twenty seconds without a point is taken to run forever. Time
+/// during which it waits for a processor does not count, nor does time during which the watcher had
+/// none.
 void rl_watch(void) {
     const struct timespec interval = {0, 50 * 1000 * 1000};
     const int64_t silent_long_enough = 20ll * 1000 * 1000 * 1000;
