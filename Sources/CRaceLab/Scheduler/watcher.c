@@ -73,19 +73,19 @@ static thread_times times_of(unsigned number) {
 
 /// Whether another thread of the process is runnable, or waits for the disk, for a page of the program
 /// for example: the running thread may be waiting for it.
-static bool another_thread_runs(unsigned number) {
+static bool another_thread_goes_on(unsigned number) {
     DIR *threads = opendir("/proc/self/task");
     if (!threads) return false;
-    bool runs = false;
+    bool goes_on = false;
     const unsigned watcher = (unsigned)syscall(SYS_gettid);
-    for (struct dirent *entry; !runs && (entry = readdir(threads));) {
+    for (struct dirent *entry; !goes_on && (entry = readdir(threads));) {
         unsigned other = (unsigned)atoi(entry->d_name);
         if (other == 0 || other == number || other == watcher) continue;
         const char state = times_of(other).state;
-        runs = state == 'R' || state == 'D';
+        goes_on = state == 'R' || state == 'D';
     }
     closedir(threads);
-    return runs;
+    return goes_on;
 }
 
 #elif defined(__APPLE__)
@@ -213,7 +213,7 @@ void rl_watch(void) {
         count_look();
         if (s.looks_asleep >= 100) return stop(RL_BLOCKED);
 #if defined(__linux__)
-        if (s.looks_asleep >= 20 && !another_thread_runs(lab.running->number))
+        if (s.looks_asleep >= 20 && !another_thread_goes_on(lab.running->number))
             return stop(RL_BLOCKED);
 #else
         if (s.looks_asleep >= 20) return stop(RL_BLOCKED);

@@ -51,9 +51,9 @@ typedef struct {
     const uint64_t *blocks;     // the copies of them, see `copy_blocks`; NULL: the state is that of now
 } state;
 
-static state state_now(thread *t, uintptr_t stack, const jmp_buf *registers) {
+static state state_now(thread *t, uintptr_t stack, const uint64_t *registers) {
     const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
-    return (state){.thread = t, .registers = (const uint64_t *)registers, .stack = top,
+    return (state){.thread = t, .registers = registers, .stack = top,
                    .stack_count = (size_t)((const uint64_t *)me->stack_base - top),
                    .block_count = t->block_count};
 }
@@ -283,7 +283,7 @@ static void note_first_visit(thread *t, uint8_t what, const state *s) {
 
 /// Uses the registers itself. So it is not inlined into the function that reads them.
 static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t stack,
-                                                        const jmp_buf *registers) {
+                                                        const uint64_t *registers) {
     if (is_way_of_task(t, t->kind)) return;
     if (!may_spin(t)) {
         lab.looks_in_vain = false;
@@ -324,7 +324,7 @@ void rl_look_for_spinning(thread *t, uintptr_t stack) {
     jmp_buf registers;
     memset(&registers, 0, sizeof registers);
     (void)_setjmp(registers);
-    look_for_spinning(t, stack, (const jmp_buf *)&registers);
+    look_for_spinning(t, stack, (const uint64_t *)registers);
 }
 
 /// Whether the last round of a spinning thread has a visit of such a kind.
