@@ -11,7 +11,7 @@ struct R14: OperatorRace {
         + "with both values in order; also as a tuple, and with a limit on the work in flight."
 
     // A limit that is reached makes thousands of interleavings, too many for the matrix:
-    // Tests/SubjectTests/Operators/LimitRaceTests.swift explores them.
+    // Tests/Promises/SubjectTests/Operators/LimitRaceTests.swift explores them.
     var scenarios: [@Sendable (Scenario) -> Void] { [array, tuple, limited] }
 
     private func array(_ scenario: Scenario) {

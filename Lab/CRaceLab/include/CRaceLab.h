@@ -1,0 +1,435 @@
+// The C half of RaceLab: the runtime entry points that the lab intercepts, and the engine that lets
+// one thread run at a time. Lab/RaceLab explains what it is for.
+
+#ifndef CRACELAB_H
+#define CRACELAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RL_MAX_THREADS 32
+
+/// A set of threads, one bit for each.
+typedef uint32_t rl_thread_set;
+
+/// What a thread is about to do at a point. At a point another thread may run first.
+typedef enum {
+    RL_READ = 0,      // reads a property, a captured variable or a global
+    RL_MODIFY,        // modifies one
+    RL_LOCK,          // takes a lock; blocks while another thread holds it
+    RL_TRY_LOCK,      // takes a lock if it is free
+    RL_ATOMIC_READ,   // reads an atomic
+    RL_ATOMIC_WRITE,  // writes an atomic, or reads and writes it in one operation
+    RL_EXCHANGE,      // compare and exchange: writes an atomic if it holds the expected value
+    RL_NOTE,          // records a note of the scenario
+    RL_SHARED_LOCK,   // takes a lock as one of several readers
+    RL_TRY_SHARED_LOCK,
+    RL_WAIT,          // releases a lock and sleeps until a condition is signaled
+    RL_WAKE,          // signals a condition: wakes a sleeping thread, if there is one
+    RL_ACQUIRE,       // decrements a semaphore; blocks while its count is 0
+    RL_TRY_ACQUIRE,   // decrements a semaphore unless its count is 0
+    RL_SIGNAL,        // increments a semaphore
+    RL_START,         // starts a thread
+    RL_JOIN,          // waits for the end of a thread
+    RL_SEND,          // sends work to a queue
+    RL_RECEIVE,       // a queue's worker begins its next work
+    RL_ENTER,         // enters a group: one more unit of work to finish
+    RL_LEAVE,         // leaves a group: one unit of work fewer
+    RL_AWAIT,         // waits until a group or a work item has finished
+    RL_TRY_AWAIT,     // checks whether it has finished
+    RL_NOTIFY,        // registers work that is sent to a queue when a group has finished
+    RL_ARRIVE,        // a task arrives at an actor
+    RL_RESUME,        // resumes a task
+    RL_FINISH,        // a task ends
+    RL_CANCEL,        // cancels a task
+    RL_ASK,           // checks whether a task has been cancelled
+    RL_YIELD,         // a task that yielded queues up again
+    RL_ELAPSE,        // the time for which a task sleeps has passed
+    RL_SUSPENDED,     // not a step: a task waits to be resumed …
+    RL_NEXT,          // … with the next element of a stream
+} rl_kind;
+
+/// How a run ended.
+typedef enum {
+    RL_COMPLETE = 0,   // every thread finished
+    RL_DEADLOCK,       // some threads did not finish, and none of them is enabled
+    RL_TOO_LONG,       // more steps than `max_steps`
+    RL_MISFIT,         // the schedule asked for a thread that is not enabled
+    RL_BLOCKED,        // a thread sleeps in a call that the lab does not control
+    RL_SILENT,         // a thread keeps running without reaching a point
+    RL_NOT_THE_SAME,   // replaying the schedule produced a different execution
+    RL_TOO_MANY,       // more threads than RL_MAX_THREADS
+    RL_CRASHES,        // the interleaving is known to crash, so it was not tried again
+    RL_OUTSIDE,        // code outside the scenario takes part
+} rl_status;
+
+typedef struct {
+    uint8_t thread;
+    uint8_t kind;
+    bool failed;            // an attempt that did not succeed, or a wait that timed out
+    uint32_t locks_held;    // by this thread, after the step
+    rl_thread_set enabled;  // the threads that could have run
+    rl_thread_set sleeping; // the threads in the sleep set: running them here is redundant
+    rl_thread_set could_be_early; // the threads whose attempt could come early, see RL_EARLY
+    bool early;             // this attempt did come early …
+    uint8_t unprompted;     // continues without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
+    rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
+    int8_t before;          // … before this thread releases the lock
+    int8_t resumes;         // the task that this step resumes; -1: none
+    int8_t holder;          // of an arrival at an actor: the task that occupies it; -1: none
+    uint8_t element;        // of a request for a stream's element: RL_RECEIVES, RL_WAITS; or 0
+    uint32_t preemptions;   // before this step
+    uintptr_t address;
+    uintptr_t pc;
+} rl_step;
+
+/// Part of a choice. Either this thread's attempt to take a lock comes before the release that ends
+/// the last step of another thread, and fails; or this thread reaches a queue after work that
+/// another thread has sent there, and waits for that work.
+#define RL_EARLY 0x80
+
+/// Part of a choice: the thread continues without what it waits for, because the wait timed out or
+/// because a condition woke it spuriously.
+#define RL_TIME_OUT 0x40
+#define RL_SPURIOUS 0xC0
+
+/// What a task does when it asks a stream for its next element: receives it (or the end of the
+/// stream), or waits.
+enum { RL_RECEIVES = 1, RL_WAITS };
+
+/// The choice that led to a step.
+static inline uint8_t rl_choice(const rl_step *step) {
+    return (uint8_t)(step->thread | (step->early ? RL_EARLY : 0) | step->unprompted);
+}
+
+static inline int rl_chosen_thread(uint8_t choice) { return choice & ~RL_SPURIOUS; }
+
+/// Two conflicting accesses to one address, at least one of them a modification, that
+/// happens-before does not order.
+typedef struct {
+    uintptr_t address;
+    uint8_t first_thread, first_kind;
+    uint8_t second_thread, second_kind;
+    bool overlap;           // both modify: the modifications can overlap in time
+    bool is_known;          // atomic operations separate them, but with too weak memory orderings
+    uint32_t first_step, second_step;
+    uintptr_t first_pc, second_pc;
+} rl_race;
+
+/// Incorrect uses of a lock, a semaphore, a continuation or memory.
+typedef enum {
+    RL_RELEASED_FREE_LOCK = 0,  // a thread released a lock that no thread held
+    RL_RELEASED_FOREIGN_LOCK,   // a thread released a lock that another thread held
+    RL_WAITED_WITHOUT_LOCK,     // a thread waited for a condition without holding its lock
+    RL_FREED_IN_USE,            // a semaphore was freed with a count below its initial count
+    RL_RESUMED_TWICE,           // a continuation was resumed a second time
+    RL_FREED_TWICE,             // memory was freed that had been freed already
+} rl_misuse_kind;
+
+typedef struct {
+    uint8_t kind;
+    int8_t thread;              // -1: none; something was freed with the scenario
+    uintptr_t pc;               // 0: unknown
+    int64_t count, made_with;   // of a semaphore
+} rl_misuse;
+
+/// Why a thread cannot continue, at the end of a run that did not complete.
+typedef struct {
+    bool finished;
+    bool spinning;          // repeats the same reads until another thread writes
+    bool busy;              // spins, and takes locks meanwhile or attempts to
+    bool in_line;           // waits for work that was sent to the queue earlier
+    int8_t holder;          // the thread that holds the lock, or that is waited for; -1: none
+    uint8_t kind;
+    uintptr_t address, pc;
+    uintptr_t holder_pc;    // where the holder took the lock
+} rl_waiting;
+
+#define RL_MAX_FRAMES 64
+
+/// An instance of a class, created during a run.
+typedef struct {
+    uintptr_t address;
+    size_t size;
+    const void *type;
+    uintptr_t pc;           // where it was created
+    int maker;              // the thread that created it; -1: the set-up did
+    size_t order;           // how many objects were created before it
+} rl_object;
+
+/// One run of the scenario, as passed to `finished`. Valid during that call only.
+typedef struct {
+    rl_status status;
+    uint32_t thread_count;              // including the threads started during the run
+    rl_thread_set tasks;                // those of the threads that are tasks
+    uint32_t step_count;
+    const rl_step *steps;
+    uint32_t switches;                  // context switches …
+    uint32_t forced_switches;           // … away from an enabled thread (preemptions)
+    uint32_t race_count;
+    const rl_race *races;
+    rl_waiting waiting[RL_MAX_THREADS];
+    uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences and releases
+    uint32_t misfit_step;
+    int misfit_thread;
+    bool misfit_early;                  // the thread was enabled, but not for an early attempt
+    int blocked_thread;
+    uint32_t frame_count;               // the call stack of the blocked thread
+    uintptr_t frames[RL_MAX_FRAMES];
+    size_t object_count;                // including objects of the set-up, if `stepped` is not NULL
+    const rl_object *objects;
+} rl_run;
+
+/// An interleaving that crashes in its last step or after it.
+typedef struct {
+    const uint8_t *schedule;    // choices
+    uint32_t length;
+} rl_crash;
+
+typedef struct {
+    void *context;
+    /// Sets up a fresh scenario for one run and returns the number of its threads.
+    int (*set_up)(void *context);
+    /// The body of one thread. It calls `rl_listen` right before it enters the code under test.
+    void (*body)(void *context, int thread);
+    /// Judges a run. Returns false to stop the exploration.
+    bool (*finished)(void *context, const rl_run *run);
+    /// Called after each step while no thread is running. May be NULL.
+    void (*stepped)(void *context, uint32_t step);
+
+    /// Whether the compiler generated the code at an address, so that no source file contains it.
+    /// Not called on Linux: the engine reads the line tables there.
+    bool (*is_compilers_own)(uintptr_t pc);
+
+    unsigned liberties;         // RL_LIBERTY_…
+    bool reduce;                // partial-order reduction: do not permute independent steps
+    bool continues;             // continue an exploration that has learned something
+    int max_preemptions;        // -1: any number
+    uint64_t max_runs;
+    uint64_t max_executed;      // including redundant runs; 0: any number
+    int64_t max_milliseconds;   // start no run after that; 0: no limit
+    /// Called once a second between two runs. May be NULL.
+    void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
+    uint32_t max_steps;         // of one run
+    const uint8_t *schedule;    // choices; if not NULL: run only this schedule …
+    uint32_t schedule_length;
+    bool beyond;                // … or every interleaving that begins with it
+    const rl_crash *crashes;    // known crashes
+    size_t crash_count;
+    unsigned faults;            // RL_FAULT_…, or 0
+} rl_scenario;
+
+/// The bound that ended an exploration before it was complete.
+typedef enum {
+    RL_NO_BOUND = 0,
+    RL_BOUND_RUNS,
+    RL_BOUND_EXECUTED,
+    RL_BOUND_TIME,
+} rl_bound;
+
+typedef struct {
+    rl_status status;           // RL_COMPLETE, or the status that ended the exploration
+    uint64_t runs;              // interleavings explored
+    uint64_t redundant;         // started, then found equivalent to an earlier one
+    rl_bound bound;             // the bound that was reached, if any
+    const char *outside;        // if `status` is RL_OUTSIDE: what the outside code does …
+    uintptr_t outside_pc;       // … and where that started
+    bool preemption_bound_reached;
+    bool starts_again;          // the reduction has new data: explore again with `continues`
+    bool has_weak_orderings;    // atomic operations that are not sequentially consistent
+} rl_summary;
+
+/// Runs the scenario under one interleaving after another. Only one exploration runs at a time.
+rl_summary rl_explore(const rl_scenario *scenario);
+
+/// Between these two calls, which may be nested, no other thread begins an exploration.
+void rl_hold_explorations(void);
+void rl_release_explorations(void);
+
+/// For use in `finished`: writes the choices of an equivalent interleaving (one that differs from
+/// this run only in the order of independent steps) with the fewest preemptions and, among those,
+/// the fewest context switches. `choices` must have room for as many choices as the run has steps.
+/// Writes both numbers, too. Returns false if the interleaving is not known.
+bool rl_fewest_switches(uint8_t *choices, uint32_t *forced_switches, uint32_t *switches);
+
+/// Between these calls, the accesses of the calling thread are steps. Calls nest.
+void rl_listen(void);
+void rl_deafen(void);
+
+/// Between these calls, the lab ignores what the calling thread does. Calls nest.
+void rl_ignore(void);
+void rl_attend(void);
+
+/// A step of kind RL_NOTE on `place`. Returns the step's number, or UINT32_MAX outside a run.
+uint32_t rl_note(const void *place);
+
+/// A step of kind RL_SEND: sends `item` to `queue`. The caller then appends the item to the queue.
+/// Everything before this call happens-before the receipt of the item. Outside a run the call only
+/// counts the item.
+void rl_send(const void *queue, const void *item);
+
+/// A step of kind RL_RECEIVE: waits until `queue` has an item. Returns false if none will arrive
+/// because every other thread has finished. The caller then removes an item from the queue and
+/// calls `rl_received` with it.
+bool rl_await(const void *queue);
+void rl_received(const void *item);
+
+// MARK: - Tasks
+
+/// NULL if the lab can explore Swift tasks; otherwise a sentence that says why not. `begin_task`
+/// starts a task that yields once, `hop` starts one that hops to an actor, and `use_stream` sends
+/// two values to a stream.
+const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
+                                    void (*use_stream)(void));
+
+/// Called by the body of a thread of the scenario: the next task that it creates takes the thread's
+/// place.
+void rl_becomes_task(void);
+
+/// The misuses in this run so far, including those found while the scenario is freed. Valid until
+/// the next run.
+const rl_misuse *rl_misuses(size_t *count);
+
+/// True on a thread of a running scenario.
+bool rl_on_lab_thread(void);
+
+/// Reads the state of the scenario between two steps, on a thread of the lab. Returns false if
+/// `read` would have to wait for a thread of the scenario, for example at a lock; `read` is then
+/// abandoned and never returns.
+bool rl_observe(void (*read)(void *context), void *context);
+/// The addresses that the last observation accessed.
+size_t rl_touched(const uintptr_t **addresses);
+
+/// How many accesses to properties, captured variables and globals the calling thread has made
+/// outside a run.
+uint64_t rl_heard(void);
+
+/// NULL if the lab can work in this build; otherwise a sentence that says why not.
+const char *rl_unavailable(void);
+
+// MARK: - In a child process
+
+/// The phase that a child process is in.
+typedef enum {
+    RL_SETTING_UP = 0,
+    RL_IN_THREAD,           // of the scenario
+    RL_JUDGING,             // of a completed run
+} rl_phase;
+
+/// Memory that a child process shares with its parent. From it the parent learns what the child did
+/// last, even if the child crashed.
+typedef struct {
+    int phase;
+    int thread;             // the thread that runs, in phase RL_IN_THREAD
+    uint64_t runs;          // completed before the current run
+    uint64_t redundant;     // redundant runs, not included in `runs`
+    uint32_t thread_count;
+    int signal;             // of the crash in the child, or 0
+    bool overflow;          // the crash is a stack overflow
+    uintptr_t crash_pc;
+    uint32_t frame_count;   // the call stack of the crash
+    uintptr_t frames[RL_MAX_FRAMES];
+    char lab_ended_it[256]; // why the lab itself ended the process, or ""
+    uint32_t step_count;
+    rl_step steps[];        // of the current run
+} rl_recorder;
+
+/// Work for a child process.
+typedef struct {
+    void *context;
+    /// Called right before and right after the fork; `after` in both processes.
+    void (*before)(void *context);
+    void (*after)(void *context);
+    /// Called in the child, on a thread of its own.
+    void (*work)(void *context);
+    /// Called once a second in the parent. May be NULL.
+    void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
+    int results;            // for `work`: a file descriptor for the data that goes to the parent
+    uint32_t max_steps;     // of a run
+    int64_t milliseconds;   // the time limit, after which the child is killed
+    uint64_t memory;        // how many bytes the child may allocate beyond the parent's memory
+} rl_errand;
+
+typedef struct {
+    int status;             // as `waitpid` returns it
+    bool time_is_up;        // the child exceeded its time limit
+    bool is_stuck;          // all its threads, the watcher included, slept for seconds
+    int64_t milliseconds;   // from its start to its end
+    char *results, *errors; // what it wrote to `results` and to standard error
+    size_t result_count, error_count;
+    rl_recorder *recorder;
+    size_t recorder_size;
+} rl_child;
+
+/// Runs an errand in a copy of this process and waits for the copy to exit. Explorations elsewhere
+/// in this process wait as well. Returns false if the operating system refuses. In either case the
+/// caller passes `answer` to `rl_forget_child`.
+bool rl_run_in_child(rl_errand *errand, rl_child *answer);
+void rl_forget_child(rl_child *answer);
+
+/// The steps of the run that the child was in last.
+static inline const rl_step *rl_recorded_steps(const rl_recorder *recorder) {
+    return recorder->steps;
+}
+
+/// The source location of code. The strings stay valid.
+typedef struct {
+    const char *function;       // its mangled name
+    uintptr_t function_start;
+    const char *folder, *file;
+    uint32_t line, column;      // 0: none
+} rl_line;
+
+/// Between these calls the calling thread works for the lab, for example looks up symbols. The time
+/// that this takes does not count as silence of the code under test. Calls nest.
+void rl_begin_own_work(void);
+void rl_end_own_work(void);
+
+/// For tests: blocks until the watcher of an exploration has looked `count` times.
+void rl_wait_for_looks(int count);
+
+/// Looks an address up in the program's line tables, on Linux. Returns false if no known function
+/// contains it.
+bool rl_find_line(uintptr_t address, rl_line *line);
+
+/// Whether a return address belongs to the program, and not to the toolchain's libraries.
+bool rl_is_of_program(uintptr_t pc);
+
+/// NULL if child processes are supported; otherwise a sentence that says why not.
+const char *rl_no_children(void);
+
+/// Behavior that is explored on request.
+enum {
+    RL_LIBERTY_TIME_OUTS = 1,   // a wait can time out while other threads are enabled
+    RL_LIBERTY_ANY_WAITER = 2,  // a signal can wake any waiting thread
+    RL_LIBERTY_SPURIOUS = 4,    // a condition can wake a thread spuriously
+};
+
+/// Faults that the lab's own tests inject to check that the tests notice them.
+enum {
+    RL_FAULT_NO_EDGE_FROM_UNLOCK = 1,
+    RL_FAULT_LOCKS_ALWAYS_FREE = 2,
+    RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
+    RL_FAULT_NO_EARLY_ATTEMPTS = 8,
+    RL_FAULT_EVERY_ATOMIC_ORDERS = 16,
+    RL_FAULT_ONCE_ORDERS_TASKS = 32,        // initializing a global orders tasks
+    RL_FAULT_EARLY_RESUME_ORDERS_NOTHING = 64,  // an early resume of a continuation orders nothing
+    RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING = 128,
+    RL_FAULT_LANES_ORDER_TASKS = 256,       // sharing a worker thread orders tasks
+    RL_FAULT_POINT_AT_ALL_OF_RUNTIME = 512, // not a fault: a point at every runtime event
+};
+
+/// From now on a stack overflow writes `message` to standard error and ends the process with
+/// `status` instead of a signal. For child processes that run code which may overflow.
+void rl_report_stack_overflow(int status, const char *message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,86 @@
+extension Exploration {
+    /// The exploration for other tools, as JSON with sorted keys.
+    /// `Lab/RaceLab/RaceLab.docc/JSON.md` documents the fields. The same exploration always
+    /// gives the same bytes.
+    public var json: String { ExplorationJSON(self).text }
+}
+
+private struct ExplorationJSON: JSONDocument {
+    struct Coverage: Encodable {
+        let kind: String
+        var limit: Int?
+
+        init(_ coverage: Exploration.Coverage) {
+            switch coverage {
+            case .all: kind = "all"
+            case .atMost(let preemptions):
+                kind = "atMostPreemptions"
+                limit = preemptions
+            case .first(let count):
+                kind = "first"
+                limit = count
+            }
+        }
+    }
+
+    struct Outcome: Encodable {
+        let outcome: String
+        let count: Int
+        let declared: String?
+        let meaning: String?
+
+        init(_ outcome: Exploration.Outcome) {
+            self.outcome = outcome.outcome
+            count = outcome.count
+            declared = outcome.expected?.verdict.rawValue
+            meaning = outcome.expected?.meaning
+        }
+    }
+
+    let version = versionOfJSON
+    let kind = "exploration"
+    let verdict: String
+    let summary: String
+    let inconclusive: String?
+    let threads: [String]
+    let coverage: Coverage
+    let endedBy: String?
+    let failingKinds: [String]
+    let explored: Int
+    let redundant: Int
+    let failing: Int
+    let findings: [FindingJSON]
+    let otherFindings: [FindingJSON]
+    let outcomes: [Outcome]
+    let unreached: [String]
+    let weakOrderings: Bool
+    let passingSchedule: String?
+
+    init(_ exploration: Exploration) {
+        let threads = exploration.threads
+        verdict = exploration.wordOfVerdict
+        summary = exploration.summary
+        inconclusive = exploration.inconclusive?.description
+        self.threads = threads
+        coverage = Coverage(exploration.coverage)
+        endedBy = exploration.limit.map { "\($0)" }
+        failingKinds = exploration.options.failingKinds.sorted().map { "\($0)" }
+        explored = exploration.explored
+        redundant = exploration.redundant
+        failing = exploration.failing
+        findings = exploration.findings.map { FindingJSON($0, threads: threads) }
+        otherFindings = exploration.otherFindings.map { FindingJSON($0, threads: threads) }
+        outcomes = exploration.allOutcomes.map(Outcome.init)
+        unreached = exploration.unreached.map(\.outcome)
+        weakOrderings = exploration.hasWeakOrderings
+        passingSchedule = exploration.passingSchedule?.text(threads: threads)
+    }
+}
+
+extension Exploration {
+    fileprivate var wordOfVerdict: String {
+        if inconclusive != nil { return "inconclusive" }
+        if failing > 0 { return "fails" }
+        return survives ? "survives" : "noFailure"
+    }
+}

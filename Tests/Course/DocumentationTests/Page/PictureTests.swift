@@ -1,0 +1,77 @@
+import Foundation
+import RaceLabTesting
+import SharedSuite
+import Testing
+
+/// Compares the pictures of the documents with those that the page draws. To write them again, run
+/// these tests with `WRITE_PICTURES=1`.
+@Suite(
+    .serialized, .waitsForProcesses,
+    .enabled(
+        if: Browser.missing == nil || Browser.isRequired,
+        "the pictures are drawn in a browser: \(Browser.missing ?? "")"))
+struct PictureTests {
+    private static let folder = Commands.package.appending(path: "docs/Pictures")
+
+    /// The name of each picture, and the script that draws it.
+    private static let pictures = [
+        "r01-stage1": "mapPicture('R01/stage1', 'SRRRSS')",
+        "r01-stage2": "mapPicture('R01/stage2', '')",
+        "r01-stage3": "mapPicture('R01/stage3', '')",
+        "r10-deadlock": "objectsPicture('R10/stepA', 'AB')",
+        "h03-chain": "cutChain()",
+        "h12-stack": "chainStack()",
+        "steps": "strips(arguments[0], arguments[1])",
+    ]
+
+    @Test func `every picture of the documents is what would be drawn now`() async throws {
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "pictures-\(ProcessInfo.processInfo.processIdentifier).html")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let result = try Commands.promiseLab(["page", "--only", "R01,R10", "--output", file.path])
+        #expect(result.status == 0, "\(result.errors)")
+        let writes = ProcessInfo.processInfo.environment["WRITE_PICTURES"] != nil
+        try await Browser.run { browser in
+            try await browser.open(file.absoluteString)
+            for (name, script) in Self.pictures {
+                let drawn = try await browser.text(
+                    "pictureFile(\(script))", [Self.rows, Self.columns])
+                let place = Self.folder.appending(path: "\(name).svg")
+                if writes { try drawn.write(to: place, atomically: true, encoding: .utf8) }
+                let kept = try? String(contentsOf: place, encoding: .utf8)
+                #expect(kept == drawn, "\(name).svg: write it again with WRITE_PICTURES=1")
+            }
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Set(names) == Set(Self.pictures.keys.map { "\($0).svg" }))
+    }
+
+    // MARK: The steps from Stage 2 to Stage 3
+
+    private static let subjects = [Subject.handlers] + Subject.all(.step) + [.threadSafe]
+
+    private static var columns: [[String: String]] {
+        subjects.map { ["id": $0.name, "title": "\($0)"] }
+    }
+
+    /// The verdicts that the catalogue documents. Other tests compare them with the lab.
+    private static var rows: [[String: Any]] {
+        Catalogue.all.map { hazard in
+            let cells = subjects.map { subject in
+                (subject.name, ["verdict": word(hazard.expectation(on: subject)), "text": ""])
+            }
+            return [
+                "id": hazard.id, "name": hazard.name,
+                "cells": Dictionary(uniqueKeysWithValues: cells),
+            ]
+        }
+    }
+
+    private static func word(_ expectation: SharedSuite.Expectation) -> String {
+        switch expectation {
+        case .survives: "survives"
+        case .fails: "fails"
+        case .cannotExpress: "cannotExpress"
+        }
+    }
+}

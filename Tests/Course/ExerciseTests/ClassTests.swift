@@ -1,0 +1,292 @@
+import Foundation
+import Graders
+import RaceLabTesting
+import SharedSuite
+import Testing
+
+/// A class of students. A hostile submission affects no other student.
+@Suite("A class is graded", .needsTheLabElsewhere)
+struct ClassTests {
+    /// A folder of submissions for exercise 5, removed together with this object.
+    final class Submitted {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "class-\(UUID().uuidString)")
+
+        func add(_ student: String, _ source: String, in place: String = "") throws {
+            let folder = folder.appending(path: student).appending(path: place)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try source.write(
+                to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
+        }
+
+        func link(_ student: String, to target: String, as name: String) throws {
+            let link = folder.appending(path: student).appending(path: name)
+            try FileManager.default.createDirectory(
+                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try? FileManager.default.removeItem(at: link)
+            try FileManager.default.createSymbolicLink(
+                at: link, withDestinationURL: folder.appending(path: target))
+        }
+
+        deinit { try? FileManager.default.removeItem(at: folder) }
+    }
+
+    /// The reference answer, with a statement added at the beginning of `settle`.
+    func answer(_ mischief: String = "") throws -> String {
+        let right = try #require(
+            AnswerFile.right.first {
+                $0.exercise.number == 5 && $0.path.hasSuffix("NSLock.swift")
+            })
+        let head = "    private func settle(_ outcome: Outcome) {\n"
+        #expect(right.source.contains(head))
+        return right.source.replacing(head, with: "\(head)        \(mischief)\n")
+    }
+
+    private func grade(_ submitted: Submitted, _ more: String...) throws -> Commands.Result {
+        let folder = submitted.folder.path
+        return try Commands.promiseLab(
+            ["grade", "--submissions", folder, "--output", "\(folder)/grades.csv"] + more)
+    }
+
+    func rows(_ submitted: Submitted) throws -> [String: String] {
+        let sheet = try String(
+            contentsOf: submitted.folder.appending(path: "grades.csv"), encoding: .utf8)
+        let rows = sheet.components(separatedBy: "\r\n").filter { !$0.isEmpty }
+            .map { $0.components(separatedBy: ",") }
+        let column = try #require(rows.first?.firstIndex(of: "5 Lock it"))
+        return Dictionary(uniqueKeysWithValues: rows.dropFirst().map { ($0[0], $0[column]) })
+    }
+
+    @Test("endless loops, crashes, bad sources, output and memory use affect their own row only")
+    func mischief() throws {
+        let submitted = Submitted()
+        try submitted.add("anna", try answer())
+        try submitted.add("bert", try answer(), in: "Exercises/Workbook")
+        try submitted.add("cleo", try answer("while true {}"))
+        try submitted.add("dora", try answer("var hunger: Int? = nil; print(hunger!); hunger = 1"))
+        try submitted.add("emil", try answer("let x: Int = \"no number\""))
+        try submitted.add("fritz", try answer("while true { print(\"again and again\") }"))
+        try submitted.add(
+            "gerda",
+            try answer(
+                "var all: [[UInt8]] = []; while true { all.append([UInt8](repeating: 1, count: 1 << 24)) }"
+            ))
+        try submitted.add("hugo", String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8))
+        let result = try grade(submitted, "--seconds", "3", "--megabytes", "512")
+        #expect(result.status == 0, "\(result.errors)")
+        let rows = try rows(submitted)
+        #expect(rows["anna"] == "passed")
+        #expect(rows["bert"] == "passed")
+        #expect(rows["cleo"]?.contains("no end") == true, "\(rows["cleo"] ?? "")")
+        #expect(rows["dora"]?.contains("crash") == true, "\(rows["dora"] ?? "")")
+        #expect(rows["emil"] == "does not compile")
+        #expect(rows["fritz"] == "H01 too much output")
+        #expect(rows["gerda"]?.contains("crash") == true, "\(rows["gerda"] ?? "")")
+        #expect(rows["hugo"] == "not attempted")
+    }
+
+    @Test("forged verdicts, hidden calls, early code and long sources affect their own row only")
+    func cheats() throws {
+        let submitted = Submitted()
+        let depth = 6_000
+        let nested =
+            String(repeating: "\"\\(", count: depth) + "1" + String(repeating: ")\"", count: depth)
+        try submitted.add("anna", try answer("_ = \(nested)"))
+        try submitted.add("bert", try answer(#"_ = "\(")")"; exit(0)"#))
+        try submitted.add("cleo", try answer() + "\n@section(\".init_array\") let early = 1\n")
+        try submitted.add("dora", String(repeating: "// as long as that\n", count: 50_000))
+        try submitted.add("emil", try answer("forgeVerdicts(); fatalError()") + forgery)
+        try submitted.add("fritz", try answer())
+        #expect(try grade(submitted).status == 0)
+        let rows = try rows(submitted)
+        #expect(rows["anna"] == "does not compile")
+        for student in ["bert", "cleo", "dora"] {
+            #expect(rows[student]?.contains("not accepted") == true, "\(rows[student] ?? "")")
+        }
+        #expect(rows["emil"] == "H01 forged")
+        #expect(rows["fritz"] == "passed")
+    }
+
+    /// Writes lines of the grader's protocol to every open file.
+    var forgery: String {
+        let words = Exercise(number: 5)!.requirements.map { requirement in
+            // A decoder needs the coverage, although it has a default value in Swift.
+            let holds = #"{"holds":{"of":{"all":{}}}}"#
+            return #"{"begins":{"_0":"\#(requirement.id)"}}\#n"#
+                + #"{"ends":{"_0":"\#(requirement.id)","_1":\#(holds),"token":""}}\#n"#
+        }
+        return """
+
+            private func forgeVerdicts() {
+                var bytes = Array(#\"""
+            \(words.joined())
+            \"""#.utf8)
+                for descriptor in Int32(3)..<30 {
+                    bytes.withUnsafeMutableBytes { bytes in
+                        var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                        _ = writev(descriptor, &part, 1)
+                    }
+                }
+            }
+
+            """
+    }
+
+    @Test("an answer may declare names that the system also has")
+    func ownNames() throws {
+        let submitted = Submitted()
+        let declared = """
+
+            private struct Gate {
+                var Date = 0
+                mutating func enter() { Date += 1 }
+                mutating func exit() { Date -= 1 }
+                func write(_ signal: Int) -> Int { signal + Date }
+            }
+
+            """
+        let used = "var gate = Gate(); gate.enter(); gate.exit(); _ = gate.write(gate.Date)"
+        try submitted.add("anna", try answer(used) + declared)
+        try submitted.add("bert", try answer(used + "; Foundation.exit(0)") + declared)
+        _ = try grade(submitted)
+        let rows = try rows(submitted)
+        #expect(rows["anna"] == "passed")
+        #expect(rows["bert"]?.contains("uses 'exit'") == true, "\(rows["bert"] ?? "")")
+    }
+
+    @Test("an answer is graded again only if it has changed, or with `--afresh`")
+    func resuming() throws {
+        let submitted = Submitted()
+        try submitted.add("anna", try answer())
+        try submitted.add("bert", try answer("guard handlers.count < 9 else { return }"))
+        let count = 2 * Exercise.all.count
+        #expect(try grade(submitted).output.contains("\(count) answers graded"))
+        #expect(try grade(submitted).output.contains("0 answers graded"))
+        try submitted.add("bert", try answer())
+        #expect(try grade(submitted).output.contains("1 answers graded"))
+        #expect(try rows(submitted)["bert"] == "passed")
+        #expect(try grade(submitted, "--afresh").output.contains("\(count) answers graded"))
+    }
+
+    @Test("unusual names, stray files, and an incomplete line in the journal are accepted")
+    func names() throws {
+        let submitted = Submitted()
+        let folder = submitted.folder
+        let names = ["=1+1", "Müller, Jörg", "O\"Neil d'Arc"]
+        let stub = try String(contentsOf: Exercise(number: 5)!.stub, encoding: .utf8)
+        for name in names { try submitted.add(name, stub) }
+        try "stray".write(
+            to: folder.appending(path: "Exercise05.swift"), atomically: true, encoding: .utf8)
+        let reports = folder.appending(path: "reports")
+        _ = try grade(submitted, "--reports", reports.path)
+        let nowhere = folder.appending(path: "=1+1/exercise5.swift")
+        try stub.write(to: nowhere, atomically: true, encoding: .utf8)
+        let result = try grade(submitted, "--reports", reports.path)
+        #expect(result.output.contains("0 answers graded"), "\(result.errors)")
+        let complaint = result.errors.split(separator: "\n").joined(separator: " ")
+        #expect(complaint.contains("not graded"))
+        #expect(complaint.hasSuffix("=1+1: exercise5.swift"))
+        let sheet = try String(
+            contentsOf: folder.appending(path: "grades.csv"), encoding: .utf8)
+        let students = sheet.components(separatedBy: "\r\n").dropFirst().dropLast()
+        let cells = ["'=1+1", "\"Müller, Jörg\"", "\"O\"\"Neil d'Arc\""]
+        #expect(students.count == cells.count)
+        for (row, cell) in zip(students, cells) { #expect(row.hasPrefix("\(cell),0,")) }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: reports.path).sorted()
+                == names.map { "\($0).md" })
+
+        let journal = folder.appending(path: "grades.csv.journal")
+        let whole = try Data(contentsOf: journal)
+        try whole.dropLast(9).write(to: journal)
+        let again = try grade(submitted, "--reports", reports.path)
+        #expect(again.output.contains("1 answers graded"), "\(again.errors)")
+        let atLast = try grade(submitted, "--reports", reports.path)
+        #expect(atLast.output.contains("0 answers graded"), "\(atLast.errors)")
+    }
+
+    @Test("answers are found in folders of a student, and what is not graded is listed")
+    func folders() throws {
+        let submitted = Submitted()
+        let exercise = try #require(Exercise(number: 5))
+        let stub = try String(contentsOf: exercise.stub, encoding: .utf8)
+        let answer = try answer()
+        try submitted.add("anna", answer, in: "week 3")
+        try submitted.add("bert", answer, in: "course/Exercises/Workbook")
+        try submitted.add("bert", stub + "let other = 1", in: "course/Course/Graders/Stubs")
+        try "".write(
+            to: submitted.folder.appending(path: "bert/course/Package.swift"), atomically: true,
+            encoding: .utf8)
+        try submitted.add("cleo", stub, in: "Exercises/Workbook")
+        try submitted.add("cleo", answer)
+        try submitted.add("dora", answer, in: "Workbook")
+        try submitted.add("dora", answer, in: "old/copy")
+        try "".write(
+            to: submitted.folder.appending(path: "dora/old/exercise6.swift"), atomically: true,
+            encoding: .utf8)
+        let submissions = try Submissions(submitted.folder)
+        let places = [
+            "anna": "anna/week 3", "bert": "bert/course/Exercises/Workbook", "cleo": "cleo",
+            "dora": "dora/Workbook",
+        ]
+        for (student, place) in places {
+            let workbook = submissions.workbook(of: student, for: exercise)
+            #expect(workbook.folder.path == submitted.folder.appending(path: place).path)
+            #expect(
+                submissions.strangers(of: student)
+                    == (student == "dora" ? ["old/exercise6.swift"] : []))
+            #expect(
+                submissions.duplicates(of: student)
+                    == (student == "dora" ? ["old/copy/Exercise05.swift"] : []))
+        }
+        let result = try grade(submitted)
+        for row in try rows(submitted).values { #expect(row == "passed") }
+        #expect(result.errors.contains("old/copy/Exercise05.swift"))
+        #expect(result.errors.contains("old/exercise6.swift"))
+    }
+
+    @Test("a link to another student's answer, or to their folder, is not accepted")
+    func links() throws {
+        let submitted = Submitted()
+        let answer = try answer()
+        try submitted.add("anna", answer, in: "week 3")
+        try submitted.link("bert", to: "anna/week 3", as: "Workbook")
+        try submitted.add("cleo", "", in: "own")
+        try submitted.link("cleo", to: "anna/week 3/Exercise05.swift", as: "own/Exercise05.swift")
+        try submitted.add("dora", answer, in: "own")
+        try submitted.link("dora", to: "dora/own", as: "Workbook")
+        _ = try grade(submitted)
+        let link = "not accepted: it is a link to a file outside of the student's folder"
+        let expected = ["anna": "passed", "bert": link, "cleo": link, "dora": "passed"]
+        #expect(try rows(submitted) == expected)
+        try FileManager.default.removeItem(at: submitted.folder.appending(path: "cleo"))
+        try submitted.add("cleo", answer, in: "own")
+        _ = try grade(submitted)
+        #expect(try rows(submitted)["cleo"] == "passed")
+    }
+
+    @Test("the schedule in the sheet reproduces the interleaving, and the report shows it")
+    func replaying() throws {
+        let submitted = Submitted()
+        let wrong = try #require(
+            AnswerFile.wrong.first { $0.path.hasSuffix("05/CheckOutsideTheLock.swift") })
+        try submitted.add("anna", wrong.source)
+        let reports = submitted.folder.appending(path: "reports")
+        _ = try grade(submitted, "--reports", reports.path)
+        let cell = try #require(try rows(submitted)["anna"])
+        let parts = cell.components(separatedBy: ": ")
+        #expect(parts.first == "R01 lost")
+        let schedule = try #require(parts.last)
+        let file = submitted.folder.appending(path: "anna/Exercise05.swift").path
+        let replayed = try Commands.promiseLab(
+            ["grade", "5", "--file", file, "--replay", "R01", "--schedule", schedule])
+        #expect(replayed.status == 0)
+        #expect(replayed.output.contains("✗ a handler is never called"))
+        let report = try String(
+            contentsOf: reports.appending(path: "anna.md"), encoding: .utf8)
+        #expect(report.contains("--schedule \(schedule)"))
+        #expect(report.contains("handlers.append(handler)"))
+        // The student has no such folder.
+        #expect(!report.contains(submitted.folder.path))
+    }
+}

@@ -1,0 +1,121 @@
+import Foundation
+import RaceLabTesting
+import SharedSuite
+import Testing
+
+@testable import Graders
+
+/// The processes that an answer starts end with it, and an interrupted grader leaves no files.
+@Suite("Cleanup after grading", .needsTheLabElsewhere)
+struct IsolationTests {
+    private final class Folder {
+        let url = FileManager.default.temporaryDirectory.appending(
+            path: "left-\(UUID().uuidString)")
+
+        init() throws {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+
+        var names: [String] {
+            (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+        }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+    }
+
+    @Test(
+        "a background process is killed, whether its parent ends or is killed",
+        arguments: [
+            ("sleep 1000 & exit 7", Child.Ending.status(7)),
+            ("sleep 1000 & sleep 1000", .tookTooLong),
+            ("(sleep 1000 & sleep 1000) & kill -SEGV $$", .signal(SIGSEGV)),
+        ])
+    func grandchildren(script: String, ending: Child.Ending) throws {
+        let folder = try Folder()
+        // Each process inherits one end of the pipe. Reading ends when all of them have ended.
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let ended = Child.run(
+            URL(filePath: "/bin/sh"), ["-c", script], output: folder.url.appending(path: "printed"),
+            atMost: .seconds(1))
+        #expect(ended == ending)
+        close(ends[1])
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 0)
+        close(ends[0])
+    }
+
+    @Test("an interrupted grader removes its folder, and kills the answer")
+    func interrupted() throws {
+        let folder = try Folder()
+        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
+        let head = "    private func settle(_ outcome: Outcome) {\n"
+        let answer = folder.url.appending(path: "Endless.swift")
+        // The answer writes to this pipe, and then runs forever. If the grader ends, the test does.
+        let named = folder.url.appending(path: "runs").path
+        #expect(mkfifo(named, 0o600) == 0)
+        let news = open(named, O_RDWR)
+        let endless = """
+                    write(open("\(named)", O_WRONLY), "!", 1)
+                    while true {}
+
+            """
+        try right.source.replacing(head, with: head + endless)
+            .write(to: answer, atomically: true, encoding: .utf8)
+        let process = Process()
+        process.executableURL = Grader.here.command
+        process.arguments = ["grade", "5", "--file", answer.path, "--seconds", "100"]
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["TMPDIR": folder.url.path]) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.terminationHandler = { _ in write(news, "?", 1) }
+        try process.run()
+        var byte: UInt8 = 0
+        #expect(read(news, &byte, 1) == 1)
+        #expect(byte == UInt8(ascii: "!"))
+        let temporary = { folder.names.first { $0.hasPrefix("promise-lab-grade-") } }
+        #expect(temporary() != nil)
+        process.terminate()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal)
+        #expect(process.terminationStatus == SIGTERM)
+        #expect(temporary() == nil)
+    }
+
+    @Test("the next grader removes the folder of a grader that was killed")
+    func killed() throws {
+        let folder = try Folder()
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "exit 0"]
+        try process.run()
+        process.waitUntilExit()
+        let gone = "promise-lab-grade-\(process.processIdentifier)-left"
+        let another = "promise-lab-grade-\(getpid())-alive"
+        for name in [gone, another] {
+            try FileManager.default.createDirectory(
+                at: folder.url.appending(path: name), withIntermediateDirectories: false)
+        }
+        Interruption.removeWhatIsLeft(in: folder.url)
+        #expect(folder.names == [another])
+    }
+
+    @Test("the path of the temporary folder may need quoting in a shell")
+    func quotedFolder() throws {
+        let folder = try Folder()
+        let temporary = folder.url.appending(path: "it's a \"folder\"")
+        try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: false)
+        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
+        let result = try right.withFile {
+            try Commands.run(
+                URL(filePath: "/usr/bin/env"),
+                [
+                    "TMPDIR=\(temporary.path)", Grader.here.command.path, "grade", "5", "--file",
+                    $0.path,
+                ])
+        }
+        #expect(result.status == 0, "\(result.output)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])
+    }
+}
