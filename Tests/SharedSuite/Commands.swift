@@ -90,8 +90,8 @@ package enum Commands {
 
     /// The source files of a target.
     package static func sources(of target: String) throws -> [URL] {
-        let folders = ["Sources/\(target)", "Sources/Steps/\(target)"].map {
-            package.appending(path: $0)
+        let folders = ["Sources", "Sources/Steps", "Lab", "Course"].map {
+            package.appending(path: "\($0)/\(target)")
         }
         let folder = folders.first { FileManager.default.fileExists(atPath: $0.path) } ?? folders[0]
         return try FileManager.default.subpathsOfDirectory(atPath: folder.path)

@@ -254,7 +254,7 @@ extension TutorialCheck {
             {
                 complain(line, "there is no hazard \(match.0)")
             }
-            for match in text.matches(of: /\]\((Documentation[^)#]*)/)
+            for match in text.matches(of: /\]\((docs[^)#]*)/)
             where world.file(String(match.1)) == nil {
                 complain(line, "there is no file \(match.1)")
             }
