@@ -77,82 +77,95 @@ final class OrderedAtomic: Sendable {
     func compareExchange(
         _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
     ) -> Bool {
+        attempt(expected, desired, ordering, failing).exchanged
+    }
+
+    /// Returns the value before the exchange, or instead of it.
+    func replace(
+        _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
+    ) -> Int {
+        attempt(expected, desired, ordering, failing).original
+    }
+
+    private func attempt(
+        _ expected: Int, _ desired: Int, _ ordering: MemoryOrdering, _ failing: MemoryOrdering
+    ) -> (exchanged: Bool, original: Int) {
         switch (ordering, failing) {
         case (.relaxed, .relaxed):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .relaxed,
                 failureOrdering: .relaxed
-            ).exchanged
+            )
         case (.relaxed, .acquiring):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .relaxed,
                 failureOrdering: .acquiring
-            ).exchanged
+            )
         case (.relaxed, _):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .relaxed,
                 failureOrdering: .sequentiallyConsistent
-            ).exchanged
+            )
         case (.acquiring, .relaxed):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .acquiring,
                 failureOrdering: .relaxed
-            ).exchanged
+            )
         case (.acquiring, .acquiring):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .acquiring,
                 failureOrdering: .acquiring
-            ).exchanged
+            )
         case (.acquiring, _):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .acquiring,
                 failureOrdering: .sequentiallyConsistent
-            ).exchanged
+            )
         case (.releasing, .relaxed):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .releasing,
                 failureOrdering: .relaxed
-            ).exchanged
+            )
         case (.releasing, .acquiring):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .releasing,
                 failureOrdering: .acquiring
-            ).exchanged
+            )
         case (.releasing, _):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .releasing,
                 failureOrdering: .sequentiallyConsistent
-            ).exchanged
+            )
         case (.acquiringAndReleasing, .relaxed):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
                 failureOrdering: .relaxed
-            ).exchanged
+            )
         case (.acquiringAndReleasing, .acquiring):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
                 failureOrdering: .acquiring
-            ).exchanged
+            )
         case (.acquiringAndReleasing, _):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .acquiringAndReleasing,
                 failureOrdering: .sequentiallyConsistent
-            ).exchanged
+            )
         case (.sequentiallyConsistent, .relaxed):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
                 failureOrdering: .relaxed
-            ).exchanged
+            )
         case (.sequentiallyConsistent, .acquiring):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
                 failureOrdering: .acquiring
-            ).exchanged
+            )
         case (.sequentiallyConsistent, _):
             word.compareExchange(
                 expected: expected, desired: desired, successOrdering: .sequentiallyConsistent,
                 failureOrdering: .sequentiallyConsistent
-            ).exchanged
+            )
         }
     }
 }
