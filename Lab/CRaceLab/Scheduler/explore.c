@@ -7,7 +7,6 @@
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
-#include "Scheduler/added_threads.h"
 #include "Scheduler/hand_over.h"
 #include "Scheduler/watcher.h"
 #include "Scheduler/workers.h"
@@ -36,9 +35,8 @@ void rl_begin_in_child(uint32_t room) {
     RL_REQUIRE(rl_recording, "this process has no recorder");
     one_at_a_time = (pthread_mutex_t)NESTABLE;
     made = false;
-    lab.idle = lab.running = NULL;
+    lab.idle = lab.spare = lab.running = NULL;
     lab.kept_count = 0;
-    rl_forget_added_threads();
     lab.steps = rl_recording->steps;
     lab.fingerprints = rl_grown(NULL, 0, room, sizeof *lab.fingerprints);
     lab.step_capacity = room;

@@ -14,7 +14,7 @@
 // checks for cancellation, before it queues up again after a yield, and before it wakes from a
 // sleep. Leaving an actor is part of the previous step, like the release of a lock.
 //
-// The runtime itself reports happens-before edges, to ThreadSanitizer (hook_tasks.c). The lab
+// The runtime itself reports happens-before edges, to ThreadSanitizer (task_calls.c). The lab
 // corrects them: initializing a global orders nothing, since that happens in the first run only;
 // resuming a continuation before it is awaited orders what follows the await; and so do the
 // runtime's own locks.
@@ -28,7 +28,7 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Platform/recording.h"
-#include "Scheduler/added_threads.h"
+#include "Primitives/thread.h"
 #include "Scheduler/children.h"
 #include "Scheduler/jobs.h"
 #include "Scheduler/outside.h"
@@ -71,7 +71,7 @@ static int new_task(const void *task) {
         if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
         rl_make_thread(index);
         // Tasks get their numbers in the order of creation.
-        rl_runtime_did(RL_START, (uintptr_t)rl_start_thread, 0);
+        rl_runtime_did(RL_START, (uintptr_t)ALL_STARTS, 0);
         lab.threads[index].is_away = true;
     }
     lab.threads[index].is_task = true;
@@ -302,7 +302,7 @@ void rl_creates_task(uintptr_t actor, bool is_child, rl_place place) {
     if (!me->becomes_task) my_thread()->accesses++;
     // One address for all starts: tasks get their numbers in the order of their starts.
     const bool is_first = !my_thread()->started && !my_thread()->is_task;
-    if (is_first && !actor) rl_point(RL_START, (const void *)rl_start_thread, place);
+    if (is_first && !actor) rl_point(RL_START, ALL_STARTS, place);
     if (actor) rl_point(RL_ARRIVE, (const void *)actor, place);
 }
 

@@ -3,7 +3,7 @@
 // the changes of one thread visible to the next.
 //
 // Includes, and with them calls, run in one direction, from the first of these folders to the last:
-// Child, Hooks, Scheduler, Model, Search, Symbols, State, Platform. The exceptions are in
+// Child, Primitives, Scheduler, Model, Search, Symbols, State, Platform. The exceptions are in
 // Scheduler/between_runs.h. Within a folder, too, no file calls one that calls it back.
 
 #pragma once
@@ -346,6 +346,7 @@ struct laboratory {
 
     void *(*work)(void *worker);    // what a worker does, see workers.c
     worker *idle;
+    worker *spare;                  // workers of threads that have ended, see thread.c
     worker *running;
     int processor;
     parker done;
@@ -360,6 +361,11 @@ struct laboratory {
 
 extern struct laboratory lab;
 extern _Thread_local worker *me;
+
+/// The address of all starts of threads and tasks. They get their numbers in the order of their
+/// starts, so any two starts are dependent.
+#define ALL_STARTS ((const void *)&rl_all_starts)
+extern const char rl_all_starts;
 
 static inline rl_thread_set set_of(int index) { return (rl_thread_set)1 << index; }
 static inline bool has(rl_thread_set set, int index) {

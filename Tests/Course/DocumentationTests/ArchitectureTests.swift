@@ -165,12 +165,12 @@ struct ArchitectureTests {
     func faults() {
         let broken = Architecture(
             files: engine.files.merging([
-                "Model/fault.h": "#include \"Model/other.h\"\n#include \"Hooks/tasks.h\"\n",
+                "Model/fault.h": "#include \"Model/other.h\"\n#include \"Primitives/thread.h\"\n",
                 "Model/other.h": "#include \"Model/fault.h\"\n",
                 "Model/fault.c": "void rl_fault(void) {\n    rl_decide();\n    rl_other();\n}\n",
                 "Model/other.c": "void rl_other(void) {\n    use(rl_fault);  // rl_point\n}\n",
             ]) { $1 })
-        #expect(broken.upwardIncludes == ["Model/fault.h includes Hooks/tasks.h"])
+        #expect(broken.upwardIncludes == ["Model/fault.h includes Primitives/thread.h"])
         #expect(broken.includeCycles == ["Model/fault.h", "Model/other.h"])
         #expect(broken.withoutBuild == ["Model/fault.c", "Model/other.c"])
         #expect(broken.callCycles == ["Model/fault.c", "Model/other.c"])

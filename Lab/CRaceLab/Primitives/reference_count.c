@@ -1,7 +1,7 @@
 // The functions of the Swift runtime that count references. reference_counts.c explains why the lab
 // observes them.
 
-#include "Hooks/next_symbol.h"
+#include "Primitives/next_symbol.h"
 #include "Model/happens_before.h"
 #include "Scheduler/between_runs.h"
 #include "Scheduler/points.h"

@@ -5,10 +5,10 @@
 // end of the scope and the `throw`. The runtime then cancels the tasks itself, as it does when an
 // error of a task passes through the body of a group; the lab checks for that after each step.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/next_symbol.h"
-#include "Hooks/tasks.h"
+#include "Primitives/next_symbol.h"
+#include "Primitives/task_calls.h"
 #include "Platform/memory.h"
 #include "Scheduler/children.h"
 #include "Scheduler/tasks.h"

@@ -1,4 +1,6 @@
-// Accesses to memory that last, or that no check of exclusive access announces.
+// Accesses to properties, captured variables and globals.
+//
+// Debug code announces each access to memory that several threads can reach.
 //
 // Code compiled with `-sanitize=thread` calls a function before each instruction that reads or
 // writes memory. For most of them `swift_beginAccess` has already made a step, and the lab does
@@ -12,7 +14,7 @@
 //   lock and then write. What it writes then does not come before that release. It is no step of its
 //   own, but it is checked for data races with the knowledge of that moment.
 
-#include "Hooks/memory.h"
+#include "Primitives/next_symbol.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -20,6 +22,7 @@
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
+#include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/blocks.h"
@@ -30,7 +33,7 @@
 
 // MARK: - Accesses that last
 
-void rl_begin_access(const void *address, const void *buffer) {
+static void begin_lasting_access(const void *address, const void *buffer) {
     thread *t = my_thread();
     MAKE_ROOM(t->open, t->open_count, t->open_capacity, 8);
     t->open[t->open_count++] =
@@ -38,7 +41,7 @@ void rl_begin_access(const void *address, const void *buffer) {
     rl_clean_stack();
 }
 
-void rl_end_access(const void *buffer) {
+static void end_lasting_access(const void *buffer) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();
     for (size_t i = t->open_count; i > 0; i--) {
@@ -177,7 +180,52 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
     rl_clean_stack();
 }
 
-// MARK: - Entry points
+// MARK: - Entry points: exclusive access
+
+static _Thread_local uint64_t heard;
+uint64_t rl_heard(void) { return heard; }
+
+typedef void (*begin_access)(void *, void *, uintptr_t, void *);
+REAL(begin_access, real_begin_access, "swift_beginAccess")
+
+/// In `flags`: the access may last, and `swift_endAccess` ends it.
+enum { IS_TRACKED = 0x20 };
+
+/// Debug code calls this before every access to memory that several threads can reach. Bit 0 of
+/// `flags` is 0 for a read and 1 for a modification.
+void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
+    rl_place place = RL_CALLER;
+    if (!rl_active) {
+        heard++;
+        if (rl_is_observing) rl_touch(address);
+    } else if (rl_is_under_test(place.pc)) {
+        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
+        if (flags & IS_TRACKED) begin_lasting_access(address, buffer);
+    }
+    real_begin_access()(address, buffer, flags, pc);
+}
+
+typedef void (*end_access)(void *);
+REAL(end_access, real_end_access, "swift_endAccess")
+
+/// Debug code calls this at the end of an access that is tracked.
+void swift_endAccess(void *buffer) {
+    if (rl_active) end_lasting_access(buffer);
+    real_end_access()(buffer);
+}
+
+typedef void (*once)(void *, void (*)(void *), void *);
+REAL(once, real_once, "swift_once")
+
+/// Ignores the initializer. It runs once per process, not once per run, so the first run would
+/// otherwise differ from all others.
+void swift_once(void *predicate, void (*function)(void *), void *context) {
+    rl_ignore();
+    real_once()(predicate, function, context);
+    rl_attend();
+}
+
+// MARK: - Entry points: instructions
 
 #define ACCESS(name, kind)                                                            \
     void name(void *address) {                                                        \

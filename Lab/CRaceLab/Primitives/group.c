@@ -3,9 +3,9 @@
 // On lab threads the engine keeps the count and the real group stays empty. This file keeps the
 // work that is sent to a queue when a group finishes.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
+#include "Primitives/dispatch.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"

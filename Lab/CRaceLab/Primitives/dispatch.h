@@ -3,7 +3,7 @@
 #ifndef RACELAB_DISPATCH_H
 #define RACELAB_DISPATCH_H
 
-#include "Hooks/next_symbol.h"
+#include "Primitives/next_symbol.h"
 #include "State/place.h"
 
 typedef void *dispatch_object;
@@ -30,12 +30,12 @@ typedef struct {
     void (*invoke)(void *block);
 } block;
 
-// hook_times.c
+// time.c
 
 /// Whether a deadline has passed.
 bool rl_has_passed(uint64_t time);
 
-// hook_queues.c
+// queue.c
 
 typedef enum { SERIAL, CONCURRENT, GLOBAL, MAIN } queue_kind;
 queue_kind rl_kind_of_queue(dispatch_object queue);
@@ -46,7 +46,7 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
 /// For the observing thread: runs the work without a step, but gives up at a lock that is held.
 void rl_observe_on_queue(dispatch_object queue, call c, bool barrier);
 
-// hook_work_items.c
+// work_item.c
 
 /// The block that a thread is about to call.
 typedef struct {
@@ -76,7 +76,7 @@ enum { IS_CANCELED = 1, IS_PERFORMED = 2 };
 /// Records what happened to the work item with this group.
 void rl_note_on_item(dispatch_object group, int note, rl_place place);
 
-// sending.c
+// queue_work.c
 
 /// A piece of work for a queue.
 typedef struct item {
@@ -109,7 +109,7 @@ bool rl_do_waiting_work(void);
 /// Discards work that an abandoned run did not finish.
 void rl_forget_lanes(void);
 
-// hook_groups.c
+// group.c
 
 /// Discards the notifications that earlier runs left behind.
 void rl_forget_notifications(void);

@@ -3,9 +3,9 @@
 // POSIX semaphores, spin locks and barriers order what threads do. So when the code under test uses
 // one, the exploration ends without a verdict.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
+#include "Primitives/dispatch.h"
 #include "Scheduler/outside.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"

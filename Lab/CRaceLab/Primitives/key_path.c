@@ -6,7 +6,7 @@
 // (stdlib/public/core/KeyPath.swift). A test compares the accesses that this file predicts with
 // those of direct accesses to the same properties.
 
-#include "Hooks/next_symbol.h"
+#include "Primitives/next_symbol.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"

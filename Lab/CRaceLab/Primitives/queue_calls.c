@@ -1,13 +1,13 @@
-// The entry points of Dispatch for semaphores and for running work on a queue. Swift's Dispatch
-// module calls these functions by name.
+// The entry points of Dispatch for running work on a queue: at once, repeatedly, or later. Swift's
+// Dispatch module calls these functions by name.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
 #include "Model/locks.h"
-#include "Model/misuse.h"
-#include "Platform/memory.h"
-#include "Scheduler/added_threads.h"
+#include "Primitives/dispatch.h"
+#include "Primitives/task_calls.h"
+#include "Primitives/thread.h"
+#include "Scheduler/between_runs.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -15,79 +15,6 @@
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
-
-#include <stdlib.h>
-
-// MARK: - Semaphores
-
-typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
-typedef intptr_t (*semaphore_signal)(dispatch_object);
-REAL(semaphore_wait, real_wait, "dispatch_semaphore_wait")
-REAL(semaphore_signal, real_signal, "dispatch_semaphore_signal")
-
-/// The number of external references to an object, minus one.
-static int32_t references(dispatch_object object) { return ((const int32_t *)object)[3]; }
-
-typedef dispatch_object (*semaphore_create)(intptr_t);
-REAL(semaphore_create, real_semaphore_create, "dispatch_semaphore_create")
-
-dispatch_object dispatch_semaphore_create(intptr_t count) {
-    dispatch_object semaphore = real_semaphore_create()(count);
-    rl_made(semaphore);
-    if (semaphore && references(semaphore) == 0) rl_made_semaphore(semaphore, count);
-    return semaphore;
-}
-
-static void signal_once(void *semaphore) { real_signal()(semaphore); }
-
-/// During a run only the engine keeps the count. A real semaphore left below its initial count,
-/// after a deadlock, could not be freed. The count starts from that of the real semaphore, which is
-/// read by decrementing it to 0 and restoring it.
-static void make_counted(dispatch_object semaphore) {
-    if (rl_is_counted(semaphore)) return;
-    int64_t count = 0;
-    while (real_wait()(semaphore, NOW) == 0) count++;
-    for (int64_t i = 0; i < count; i++) real_signal()(semaphore);
-    rl_set_signaller(signal_once);
-    rl_count(semaphore, count);
-}
-
-/// Runs work that was sent to queues and not yet done: it may signal the semaphore.
-static intptr_t wait_between_runs(dispatch_object semaphore, uint64_t timeout) {
-    while (rl_is_between_runs_here()) {
-        if (real_wait()(semaphore, NOW) == 0) return 0;
-        if (!rl_do_waiting_work()) break;
-    }
-    return real_wait()(semaphore, timeout);
-}
-
-intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) return wait_between_runs(semaphore, timeout);
-    make_counted(semaphore);
-    uint32_t step = timeout == FOREVER    ? rl_point(RL_ACQUIRE, semaphore, place)
-                    : rl_has_passed(timeout) ? rl_point(RL_TRY_ACQUIRE, semaphore, place)
-                                          : rl_timed_point(RL_ACQUIRE, semaphore, place);
-    return rl_got_it(step) ? 0 : 1;
-}
-
-intptr_t dispatch_semaphore_signal(dispatch_object semaphore) {
-    IS_LISTENED_TO(place);
-    if (!is_listened_to) return real_signal()(semaphore);
-    make_counted(semaphore);
-    rl_point(RL_SIGNAL, semaphore, place);
-    return 0;
-}
-
-typedef void (*release_object)(dispatch_object);
-REAL(release_object, real_release, "dispatch_release")
-
-void dispatch_release(dispatch_object object) {
-    rl_place place = RL_CALLER;
-    if (!rl_active || !rl_is_call_of_program(&place)) place.pc = 0;
-    if (references(object) == 0) rl_frees_semaphore(object, place);
-    real_release()(object);
-}
 
 // MARK: - Running work on a queue, and waiting for it
 
@@ -205,7 +132,7 @@ static void do_at_once(void *context) {
     const repetition *r = context;
     if (r->count < 2) return do_in_turn(context);
     // One address for all starts: see pthread_create.
-    rl_point(RL_START, (const void *)rl_start_thread, r->place);
+    rl_point(RL_START, ALL_STARTS, r->place);
     rl_start_team(r, r->count, do_once);
     rl_point(RL_JOIN, r, r->place);
 }
@@ -236,6 +163,76 @@ void dispatch_apply_f(size_t count, dispatch_object queue, void *context,
     IS_LISTENED_TO(place);
     if (!has_repeated(queue, (repetition){count, work, context, place}, is_listened_to))
         real_apply_f()(count, queue, context, work);
+}
+
+// MARK: - Sending work
+
+REAL(block_on, real_async, "dispatch_async")
+REAL(block_on, real_barrier_async, "dispatch_barrier_async")
+REAL(call_on, real_async_f, "dispatch_async_f")
+REAL(call_on, real_barrier_async_f, "dispatch_barrier_async_f")
+
+typedef void (*after)(uint64_t when, dispatch_object queue, void *work);
+typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, function work);
+REAL(after, real_after, "dispatch_after")
+REAL(after_f, real_after_f, "dispatch_after_f")
+
+void rl_finish_work_between_runs(void) {
+    RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
+    rl_forget_lanes();
+    rl_forget_notifications();
+    while (rl_do_waiting_work()) {}
+}
+
+void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
+    const rl_place caller = RL_CALLER;
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return real_after()(when, queue, work);
+    rl_send_item_later(when, rl_make_block_item(queue, work, false, place, caller), place);
+}
+
+void dispatch_after_f(uint64_t when, dispatch_object queue, void *context, function work) {
+    if (rl_is_of_runtime(work) && rl_delayed_job_passes(when, context, work)) return;
+    rl_place place = RL_CALLER;
+    if (!rl_is_sending(&place)) return real_after_f()(when, queue, context, work);
+    rl_send_item_later(when, rl_make_item(queue, (call){work, context}, place), place);
+}
+
+// Both return false if the real function must send the work.
+
+static bool has_sent_block(dispatch_object queue, void *work, bool barrier, rl_place caller) {
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return false;
+    rl_send_item(rl_make_block_item(queue, work, barrier, place, caller), place);
+    return true;
+}
+
+static bool has_sent(dispatch_object queue, call c, bool barrier, rl_place caller) {
+    rl_place place = caller;
+    if (!rl_is_sending(&place)) return false;
+    item *i = rl_make_item(queue, c, place);
+    i->barrier = barrier;
+    rl_send_item(i, place);
+    return true;
+}
+
+void dispatch_async(dispatch_object queue, void *work) {
+    if (!has_sent_block(queue, work, false, RL_CALLER)) real_async()(queue, work);
+}
+
+void dispatch_barrier_async(dispatch_object queue, void *work) {
+    if (!has_sent_block(queue, work, true, RL_CALLER)) real_barrier_async()(queue, work);
+}
+
+void dispatch_async_f(dispatch_object queue, void *context, function work) {
+    if (rl_is_of_runtime(work) && rl_job_passes(queue, context, work, RL_CALLER)) return;
+    if (!has_sent(queue, (call){work, context}, false, RL_CALLER))
+        real_async_f()(queue, context, work);
+}
+
+void dispatch_barrier_async_f(dispatch_object queue, void *context, function work) {
+    if (!has_sent(queue, (call){work, context}, true, RL_CALLER))
+        real_barrier_async_f()(queue, context, work);
 }
 
 #endif

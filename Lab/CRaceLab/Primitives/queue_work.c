@@ -2,15 +2,15 @@
 //
 // Threads that the lab starts for a queue run its work, and wait for more until all other threads
 // have finished: one thread for a serial queue, as many as needed for a concurrent one. They run
-// each piece of work as `sync` does (hook_queues.c), so that it excludes other work on the queue.
+// each piece of work as `sync` does (queue.c), so that it excludes other work on the queue.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
+#include "Primitives/dispatch.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
-#include "Scheduler/added_threads.h"
+#include "Primitives/thread.h"
 #include "Scheduler/between_runs.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -251,7 +251,7 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
         return;
     }
     // One address for all starts: see pthread_create.
-    rl_point(RL_START, (const void *)rl_start_thread, place);
+    rl_point(RL_START, ALL_STARTS, place);
     rl_start_detached_thread(send_now, i);
 }
 

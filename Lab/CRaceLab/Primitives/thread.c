@@ -1,6 +1,9 @@
-// Threads that the code under test starts.
+// Threads that the code under test starts, and their entry points. `Thread` ends up here as well.
+//
+// The entry points exist on Linux only: elsewhere a library is bound to the library that it was
+// linked against.
 
-#include "Scheduler/added_threads.h"
+#include "Primitives/thread.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -10,23 +13,27 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
+#include "Primitives/next_symbol.h"
 #include "Scheduler/abandon.h"
 #include "Scheduler/decide.h"
 #include "Scheduler/hand_over.h"
 #include "Scheduler/jobs.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "Scheduler/runs.h"
 #include "Scheduler/threads.h"
 #include "Search/reduction.h"
+#include "Symbols/call_sites.h"
 
 #include <stdlib.h>
+
+// MARK: - The engine's side
 
 // Each is a real new thread, with attributes and thread-local variables of its own. The engine
 // regards it as finished when its thread-local variables have been destroyed, because their
 // destructors may run code under test: that is, when the destructor of this key runs for the last
 // time.
 static pthread_key_t goodbye;
-static worker *spare;
-
-void rl_forget_added_threads(void) { spare = NULL; }
 
 static void end_of_added_thread(void *argument);
 
@@ -49,8 +56,8 @@ static void end_of_added_thread(void *argument) {
     int index = next || begins_job ? NO_THREAD : rl_decide();
     me = NULL;
     self->is_main = false;
-    self->next_idle = spare;
-    spare = self;
+    self->next_idle = lab.spare;
+    lab.spare = self;
     if (begins_job) return;
     if (next) return rl_hand_over(next);
     if (index == NO_THREAD) return rl_assign(ENGINE);
@@ -74,9 +81,9 @@ static void *run_added_thread(void *argument) {
 }
 
 static worker *worker_for_added_thread(void) {
-    worker *w = spare;
+    worker *w = lab.spare;
     if (!w) return rl_new_worker();
-    spare = w->next_idle;
+    lab.spare = w->next_idle;
     w->processor = -1;
     w->rounds_of_goodbye = 0;
     w->base_thread = NO_THREAD;
@@ -99,7 +106,7 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     rl_note_order(index);
     // Sending work may start a thread as well. Threads get their numbers in the order of their
     // starts.
-    rl_note_effect(RL_START, (uintptr_t)rl_start_thread, 0);
+    rl_note_effect(RL_START, (uintptr_t)ALL_STARTS, 0);
     return index;
 }
 
@@ -176,5 +183,58 @@ void rl_detached(pthread_t pthread) {
     int index = added_thread(pthread);
     if (index != NO_THREAD) lab.threads[index].is_detached = true;
 }
+
+#if defined(__GLIBC__)
+
+// MARK: - Entry points
+
+typedef int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+typedef int (*on_thread)(pthread_t);
+typedef int (*join)(pthread_t, void **);
+REAL(create, real_create, "pthread_create")
+REAL(on_thread, real_detach, "pthread_detach")
+REAL(join, real_join, "pthread_join")
+
+/// Records a thread that runs beside the scenario's: one that the set-up or the judging of a run
+/// starts, or the initializer of a global.
+static void note_unseen_start(pthread_t thread, rl_place place) {
+    const bool is_between_runs = rl_is_between_runs_here();
+    if (!is_between_runs && !(rl_is_of_lab() && rl_is_ignoring())) return;
+    // The lab itself starts threads, too.
+    if (rl_is_labs_own(place.pc) || rl_is_in_library(place.pc, "libdispatch")) return;
+    if (!rl_is_call_of_program(&place)) return;
+    if (is_between_runs)
+        rl_meet_thread_of_set_up(thread, place);
+    else
+        rl_meet_outside("starts a thread while a global is made", place);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                   void *argument) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) {
+        const int result = real_create()(thread, attributes, start, argument);
+        if (result == 0) note_unseen_start(*thread, place);
+        return result;
+    }
+    // One address for all starts: threads get their numbers in the order of their starts.
+    rl_point(RL_START, ALL_STARTS, place);
+    return rl_start_thread(thread, attributes, start, argument);
+}
+
+int pthread_detach(pthread_t thread) {
+    if (rl_active) rl_detached(thread);
+    return real_detach()(thread);
+}
+
+int pthread_join(pthread_t thread, void **result) {
+    IS_LISTENED_TO(place);
+    if (is_listened_to && rl_will_join(thread) >= 0)
+        rl_point(RL_JOIN, (const void *)thread, place);
+    if (rl_is_between_runs_here()) rl_forget_thread_of_set_up(thread);
+    return real_join()(thread, result);
+}
+
+#endif
 
 #endif

@@ -10,10 +10,10 @@
 // from a task that yields once and a task that hops to an actor. If their events are not as
 // expected, tasks cannot be explored, and the lab gives no verdict about them.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
-#include "Hooks/tasks.h"
+#include "Primitives/dispatch.h"
+#include "Primitives/task_calls.h"
 #include "Platform/memory.h"
 #include "Scheduler/children.h"
 #include "Scheduler/outside.h"

@@ -19,8 +19,3 @@ void rl_start_team(const void *team, size_t count, void (*start)(const void *tea
 /// The thread of this run with this `pthread`, or NO_THREAD. The next RL_JOIN waits for its end.
 int rl_will_join(pthread_t pthread);
 void rl_detached(pthread_t pthread);
-
-// MARK: - For the scheduler
-
-/// In a child process, which has none of them.
-void rl_forget_added_threads(void);

@@ -1,9 +1,9 @@
 // The work items of Dispatch. Each has a group of its own, entered when the item is created and left
-// when the item has been done for the first time (hook_groups.c).
+// when the item has been done for the first time (group.c).
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
+#include "Primitives/dispatch.h"
 #include "Model/locks.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"

@@ -1,6 +1,6 @@
 // The entry point that allocates objects.
 
-#include "Hooks/next_symbol.h"
+#include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
 
 #ifndef RL_WITHOUT_HOOKS

@@ -1,9 +1,9 @@
 // Declarations for Swift's concurrency runtime that several hook files share.
 
-#ifndef RACELAB_TASKS_H
-#define RACELAB_TASKS_H
+#ifndef RACELAB_TASK_CALLS_H
+#define RACELAB_TASK_CALLS_H
 
-#include "Hooks/dispatch.h"
+#include "Primitives/dispatch.h"
 
 /// Whether the program calls the runtime at this place, on a thread that the lab controls.
 bool rl_is_by_program(rl_place place);
@@ -23,7 +23,7 @@ bool rl_is_lock_of_stream(rl_place place);
 /// Whether the lab is learning the runtime's addresses. If so, records that it takes this lock.
 bool rl_finds_out_about_lock(void *mutex, rl_place place);
 
-/// The functions that hook_cancellation.c replaces; the last one is NULL.
+/// The functions that cancellation.c replaces; the last one is NULL.
 extern const char *const rl_symbols_of_cancellation[];
 
 #endif

@@ -1,8 +1,8 @@
 // The queues of Dispatch: which are serial and which concurrent, and what it means to run on one.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
+#include "Primitives/dispatch.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Scheduler/observe.h"

@@ -2,9 +2,9 @@
 // thread is the one that runs the work of the main queue. The real main thread has other work, such
 // as waiting for the exploration.
 //
-// Linux only, where the program's definitions take precedence; see hook_threads.c.
+// Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Hooks/dispatch.h"
+#include "Primitives/dispatch.h"
 #include "State/state.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)

@@ -1,0 +1,136 @@
+// Atomic operations and fences.
+
+#include "Model/happens_before.h"
+#include "Primitives/mutex.h"
+#include "Primitives/next_symbol.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/points.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+// Code compiled with `-sanitize=thread` calls these functions in place of atomic instructions, with
+// the memory ordering as the last argument. The lab runs one thread at a time, so all values are
+// sequentially consistent. The given ordering only decides which happens-before edges the operation
+// creates.
+
+static bool is_point(rl_place place) {
+    if (rl_is_observing) rl_observer_uses_atomic();
+    return rl_active && !rl_is_compilers_own(place.pc);
+}
+
+// A read-modify-write operation. If it writes the value that is already there, it changes nothing:
+// a thread may spin on a flag by exchanging it.
+#define SWAP(type, a, operation, new_value, order)                                \
+    ({                                                                            \
+        rl_place place = RL_CALLER;                                               \
+        bool point = is_point(place);                                             \
+        if (point) rl_point(RL_EXCHANGE, (const void *)(a), place);               \
+        type old = operation;                                                     \
+        if (point) rl_swapped((type)(new_value) != old, order);                   \
+        old;                                                                      \
+    })
+
+#define FETCH(bits, type, name, new_value)                                                       \
+    type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {           \
+        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value,       \
+                    order);                                                                      \
+    }
+
+#define ATOMICS(bits, type, RECOGNISE)                                                           \
+    type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, (const void *)a, place, order);     \
+        return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                            \
+    void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
+        rl_place place = RL_CALLER;                                                              \
+        if (is_point(place)) rl_atomic_point(RL_ATOMIC_WRITE, (const void *)a, place, order);    \
+        __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                            \
+    type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
+        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value, order);     \
+    }                                                                                            \
+    FETCH(bits, type, add, old + value)                                                          \
+    FETCH(bits, type, sub, old - value)                                                          \
+    FETCH(bits, type, and, old & value)                                                          \
+    FETCH(bits, type, or, old | value)                                                           \
+    FETCH(bits, type, xor, old ^ value)                                                          \
+    FETCH(bits, type, nand, ~(old & value))                                                      \
+    static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
+                               int otherwise, rl_place place) {                                  \
+        bool point = is_point(place);                                                            \
+        uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)a, place) : 0;               \
+        bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
+                                                __ATOMIC_SEQ_CST);                               \
+        if (point) rl_exchanged(step, done, order, otherwise);                                   \
+        return done;                                                                             \
+    }                                                                                            \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected,             \
+                                                    type desired, int order, int otherwise) {    \
+        RECOGNISE                                                                                \
+        exchange##bits(a, &expected, desired, order, otherwise, RL_CALLER);                      \
+        return expected;                                                                         \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected,          \
+                                                      type desired, int order, int otherwise) {  \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
+    }                                                                                            \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected,            \
+                                                    type desired, int order, int otherwise) {    \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
+    }
+
+#define RECOGNISE_MUTEX                                                                          \
+    uint32_t seen;                                                                               \
+    if (rl_is_observing) rl_observe_mutex(a, expected, desired);                                    \
+    if (rl_active && rl_is_mutex_exchange(a, expected, desired, &seen)) return seen;
+
+ATOMICS(8, uint8_t, )
+ATOMICS(16, uint16_t, )
+ATOMICS(32, uint32_t, RECOGNISE_MUTEX)
+ATOMICS(64, uint64_t, )
+#if defined(__SIZEOF_INT128__)
+// On x86-64 these call the functions in atomic16.c.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Watomic-alignment"
+ATOMICS(128, __uint128_t, )
+#pragma clang diagnostic pop
+#endif
+
+void __tsan_atomic_thread_fence(int order) {
+    if (rl_active && rl_is_under_test(RL_CALLER.pc)) rl_fence(order);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+void __tsan_atomic_signal_fence(int order) { (void)order; }
+
+// The methods of `AtomicLazyReference` are not inlined into the program.
+#define LOAD_LAZY "$s15Synchronization19AtomicLazyReferenceV4loadxSgyF"
+#define STORE_LAZY "$s15Synchronization19AtomicLazyReferenceV10storeIfNilyxxnF"
+
+typedef SWIFT_FUNCTION void *(*load_lazy)(const void *type, SWIFT_SELF void *reference);
+typedef SWIFT_FUNCTION void *(*store_lazy)(void *object, const void *type,
+                                           SWIFT_SELF void *reference);
+REAL(load_lazy, real_load_lazy, LOAD_LAZY)
+REAL(store_lazy, real_store_lazy, STORE_LAZY)
+SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) __asm__(LOAD_LAZY);
+SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference)
+    __asm__(STORE_LAZY);
+
+SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) {
+    const rl_place place = rl_place_in_source(RL_CALLER);
+    if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, reference, place, __ATOMIC_ACQUIRE);
+    return real_load_lazy()(type, reference);
+}
+
+SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference) {
+    const rl_place place = rl_place_in_source(RL_CALLER);
+    const bool point = is_point(place);
+    const uint32_t step = point ? rl_point(RL_EXCHANGE, reference, place) : 0;
+    void *stored = real_store_lazy()(object, type, reference);
+    if (point) rl_exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return stored;
+}
+
+#endif

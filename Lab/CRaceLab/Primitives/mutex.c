@@ -1,0 +1,264 @@
+// Locks with one owner: `Mutex` of Swift, and those of the threads library. NSLock, NSRecursiveLock
+// and NSConditionLock end up here as well, because Foundation calls these functions by name and the
+// program's definitions take precedence.
+
+#include "Primitives/mutex.h"
+
+#include "Model/locks.h"
+#include "Model/misuse.h"
+#include "Primitives/next_symbol.h"
+#include "Primitives/task_calls.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/points.h"
+#include "Scheduler/tasks.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#if defined(__APPLE__)
+#include <os/lock.h>
+#endif
+
+// MARK: - Mutex of Swift
+
+#if defined(__linux__)
+
+// `Mutex` exchanges 0 for the thread's number in one atomic operation. If that fails, it calls one
+// of two functions, one for `lock` and one for `tryLock`. So on a lab thread the atomic operation
+// always fails, and these two functions take the lock when the thread has its turn.
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY_LOCK_SLOW "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
+SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) __asm__(TRY_LOCK_SLOW);
+
+typedef SWIFT_FUNCTION void (*lock_slow)(uint32_t, SWIFT_SELF void *);
+typedef SWIFT_FUNCTION bool (*try_lock_slow)(SWIFT_SELF void *);
+REAL(lock_slow, real_lock_slow, LOCK_SLOW)
+REAL(try_lock_slow, real_try_lock_slow, TRY_LOCK_SLOW)
+
+// The lab may not see the release. The compiler outlines it into a function; every module has a
+// copy, and the linker keeps one, perhaps from a module that is compiled without calls for atomics.
+// So the engine inspects the word instead of intercepting the release.
+static void release_word(void *handle) { atomic_store((_Atomic uint32_t *)handle, 0); }
+
+static bool take(void *handle) {
+    uint32_t unlocked = 0;
+    bool taken = atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked,
+                                                rl_thread_number());
+    if (taken) rl_will_release_silently(handle, release_word);
+    return taken;
+}
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+    if (rl_is_observing) rl_observer_locks(handle, release_word);
+    if (rl_active) {
+        rl_point(RL_LOCK, handle, rl_place_in_source(RL_CALLER));
+        if (take(handle)) return;
+    }
+    real_lock_slow()(number, handle);
+}
+
+SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
+    if (!rl_active) return real_try_lock_slow()(handle);
+    uint32_t step = rl_point(RL_TRY_LOCK, handle, rl_place_in_source(RL_CALLER));
+    return rl_got_it(step) && take(handle);
+}
+
+void rl_observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    uint32_t number = rl_thread_number();
+    if (expected == 0 && desired == number) rl_observer_locks((void *)word, release_word);
+    if (expected == number && desired == 0) rl_observer_unlocks((void *)word);
+}
+
+bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
+                          uint32_t *seen) {
+    uint32_t number = rl_thread_number();
+    if (expected == 0 && desired == number) {
+        *seen = number ^ 1;  // "taken": the caller calls rl_mutex_lock or rl_mutex_try_lock
+        return true;
+    }
+    if (expected == number && desired == 0) {
+        *seen = expected;
+        atomic_compare_exchange_strong((_Atomic uint32_t *)word, seen, 0);
+        return true;
+    }
+    return false;
+}
+
+#elif defined(__APPLE__)
+
+// On Apple platforms, `Mutex` is an `os_unfair_lock`; function calls take and release it.
+typedef void (*unfair)(os_unfair_lock_t);
+typedef bool (*unfair_try)(os_unfair_lock_t);
+REAL(unfair, real_unfair_lock, "os_unfair_lock_lock")
+REAL(unfair_try, real_unfair_try_lock, "os_unfair_lock_trylock")
+REAL(unfair, real_unfair_unlock, "os_unfair_lock_unlock")
+
+void os_unfair_lock_lock(os_unfair_lock_t lock) {
+    if (rl_active) rl_point(RL_LOCK, lock, rl_place_in_source(RL_CALLER));
+    real_unfair_lock()(lock);
+}
+
+bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
+    if (!rl_active) return real_unfair_try_lock()(lock);
+    uint32_t step = rl_point(RL_TRY_LOCK, lock, rl_place_in_source(RL_CALLER));
+    return rl_got_it(step) && real_unfair_try_lock()(lock);
+}
+
+void os_unfair_lock_unlock(os_unfair_lock_t lock) {
+    real_unfair_unlock()(lock);
+    if (rl_active) rl_unlocked(lock);
+}
+
+void rl_observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired) {
+    (void)word, (void)expected, (void)desired;
+}
+
+bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
+                          uint32_t *seen) {
+    (void)word, (void)expected, (void)desired, (void)seen;
+    return false;
+}
+
+#endif
+
+#if defined(__GLIBC__)
+
+// MARK: - Mutexes of the threads library
+
+// Linux only: elsewhere a library is bound to the library that it was linked against.
+
+typedef int (*on_mutex)(pthread_mutex_t *);
+typedef int (*on_mutex_until)(pthread_mutex_t *, const struct timespec *);
+REAL(on_mutex, real_lock, "pthread_mutex_lock")
+REAL(on_mutex, real_trylock, "pthread_mutex_trylock")
+REAL(on_mutex, real_unlock, "pthread_mutex_unlock")
+REAL(on_mutex_until, real_timedlock, "pthread_mutex_timedlock")
+
+// The engine decides when a thread may take a lock. The thread then takes the real lock as well,
+// which keeps out threads that are not part of the scenario.
+
+static void release_mutex(void *mutex) { real_unlock()(mutex); }
+
+int rl_really_lock(pthread_mutex_t *mutex) {
+    int result = real_trylock()(mutex);
+    if (result == EBUSY) result = real_lock()(mutex);
+    const int kind = mutex->__data.__kind & 3;
+    const bool is_of_thread =
+        kind == PTHREAD_MUTEX_RECURSIVE_NP || kind == PTHREAD_MUTEX_ERRORCHECK_NP;
+    rl_holds(mutex, release_mutex, is_of_thread);
+    return result;
+}
+
+/// Handles a lock that the calling thread owns already, unless a second attempt blocks. Returns
+/// true if it set `*answer`.
+static bool asks_again(pthread_mutex_t *mutex, int *answer) {
+    const int kind = mutex->__data.__kind & 3;
+    if (!rl_owns(mutex)) return false;
+    if (kind == PTHREAD_MUTEX_ERRORCHECK_NP) {
+        *answer = EDEADLK;
+        return true;
+    }
+    if (kind != PTHREAD_MUTEX_RECURSIVE_NP) return false;
+    *answer = real_lock()(mutex);
+    rl_took_again(mutex);
+    return true;
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+    if (rl_is_observing) rl_observer_locks(mutex, release_mutex);
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) {
+        if (rl_finds_out_about_lock(mutex, place)) return real_lock()(mutex);
+        if (rl_active && rl_is_lock_of_runtime(place))
+            rl_runtime_locks(mutex, rl_is_lock_of_stream(place), place);
+        return real_lock()(mutex);
+    }
+    int answer;
+    if (asks_again(mutex, &answer)) return answer;
+    rl_point(RL_LOCK, mutex, place);
+    return rl_really_lock(mutex);
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_trylock()(mutex);
+    int answer;
+    if (asks_again(mutex, &answer)) return answer == EDEADLK ? EBUSY : answer;
+    uint32_t step = rl_point(RL_TRY_LOCK, mutex, place);
+    return rl_got_it(step) ? rl_really_lock(mutex) : EBUSY;
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_timedlock()(mutex, until);
+    int answer;
+    if (asks_again(mutex, &answer)) return answer;
+    uint32_t step = rl_timed_point(RL_LOCK, mutex, place);
+    return rl_got_it(step) ? rl_really_lock(mutex) : ETIMEDOUT;
+}
+
+bool rl_is_free(pthread_mutex_t *mutex) {
+    if (rl_is_held(mutex) || real_trylock()(mutex) != 0) return false;
+    real_unlock()(mutex);
+    return true;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex) {
+    if (rl_is_observing) rl_observer_unlocks(mutex);
+    IS_LISTENED_TO(place);
+    if (is_listened_to && rl_is_free(mutex)) {
+        rl_is_misused(RL_RELEASED_FREE_LOCK, place);
+        return EPERM;
+    }
+    if (is_listened_to && rl_is_held_elsewhere(mutex))
+        rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
+    int result = real_unlock()(mutex);
+    if (is_listened_to && result == 0) rl_unlocked(mutex);
+    if (rl_active && !is_listened_to && rl_is_lock_of_runtime(place)) rl_runtime_unlocks(mutex);
+    return result;
+}
+
+#endif
+
+#elif defined(RL_UNDER_THREAD_SANITIZER) && defined(__linux__)
+
+// MARK: - Under ThreadSanitizer
+
+// A contended `Mutex` is locked inside libswiftSynchronization, which ThreadSanitizer does not
+// instrument. It would report a race between two threads that the lock orders. These functions tell
+// it about the acquire and the release.
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+extern void __tsan_acquire(void *address);
+extern void __tsan_release(void *address);
+
+#define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK_SLOW "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+typedef SWIFT_FUNCTION void (*lock_slow)(uint32_t, SWIFT_SELF void *);
+typedef SWIFT_FUNCTION void (*unlock_slow)(SWIFT_SELF void *);
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) __asm__(LOCK_SLOW);
+SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) __asm__(UNLOCK_SLOW);
+
+SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
+    ((lock_slow)dlsym(RTLD_NEXT, LOCK_SLOW))(number, handle);
+    __tsan_acquire(handle);
+}
+
+SWIFT_FUNCTION void rl_mutex_unlock(SWIFT_SELF void *handle) {
+    __tsan_release(handle);
+    ((unlock_slow)dlsym(RTLD_NEXT, UNLOCK_SLOW))(handle);
+}
+
+#endif

@@ -1,0 +1,20 @@
+// Locks with one owner.
+
+#pragma once
+
+#include "Platform/build.h"
+
+#include <pthread.h>
+
+/// Takes the real mutex, after the engine has decided that this thread may. Returns the result of
+/// the real function.
+int rl_really_lock(pthread_mutex_t *mutex);
+/// Whether no thread holds a mutex, including threads that are not part of the scenario.
+bool rl_is_free(pthread_mutex_t *mutex);
+
+/// Whether these are the operands with which `Mutex` of Swift takes or releases its lock. If so,
+/// stores the value that the caller reports as the previous one in `*seen`.
+bool rl_is_mutex_exchange(volatile uint32_t *word, uint32_t expected, uint32_t desired,
+                          uint32_t *seen);
+/// Records that the observing thread takes or releases the lock of a `Mutex`.
+void rl_observe_mutex(volatile uint32_t *word, uint32_t expected, uint32_t desired);

@@ -1,0 +1,91 @@
+// Readers-writer locks of the threads library.
+//
+// Linux only: elsewhere a library is bound to the library that it was linked against.
+
+#include "Model/locks.h"
+#include "Model/misuse.h"
+#include "Primitives/next_symbol.h"
+#include "Scheduler/observe.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
+
+#include <errno.h>
+#include <pthread.h>
+
+typedef int (*on_rwlock)(pthread_rwlock_t *);
+REAL(on_rwlock, real_rdlock, "pthread_rwlock_rdlock")
+REAL(on_rwlock, real_tryrdlock, "pthread_rwlock_tryrdlock")
+REAL(on_rwlock, real_wrlock, "pthread_rwlock_wrlock")
+REAL(on_rwlock, real_trywrlock, "pthread_rwlock_trywrlock")
+REAL(on_rwlock, real_rwunlock, "pthread_rwlock_unlock")
+
+static void release_rwlock(void *lock) { real_rwunlock()(lock); }
+
+static int really(on_rwlock take, pthread_rwlock_t *lock) {
+    int result = take(lock);
+    if (result == 0) rl_holds(lock, release_rwlock, false);
+    return result;
+}
+
+/// In the lab, a reader does not wait for a writer that waits. In a lock of this kind it does.
+static void refuse_if_writers_go_first(const pthread_rwlock_t *lock, rl_place place) {
+#if defined(__GLIBC__)
+    if (lock->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
+        rl_meet_outside("uses a readers-writer lock that prefers writers", place);
+#else
+    (void)lock, (void)place;
+#endif
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_rdlock()(lock);
+    refuse_if_writers_go_first(lock, place);
+    rl_point(RL_SHARED_LOCK, lock, place);
+    return really(real_rdlock(), lock);
+}
+
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_tryrdlock()(lock);
+    refuse_if_writers_go_first(lock, place);
+    uint32_t step = rl_point(RL_TRY_SHARED_LOCK, lock, place);
+    return rl_got_it(step) ? really(real_rdlock(), lock) : EBUSY;
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_wrlock()(lock);
+    rl_point(RL_LOCK, lock, place);
+    return really(real_wrlock(), lock);
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
+    IS_LISTENED_TO(place);
+    if (!is_listened_to) return real_trywrlock()(lock);
+    uint32_t step = rl_point(RL_TRY_LOCK, lock, place);
+    return rl_got_it(step) ? really(real_wrlock(), lock) : EBUSY;
+}
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock) {
+    if (rl_is_observing) rl_observer_unlocks(lock);
+    IS_LISTENED_TO(place);
+    if (is_listened_to && !rl_is_held(lock) && real_trywrlock()(lock) == 0) {
+        real_rwunlock()(lock);
+        rl_is_misused(RL_RELEASED_FREE_LOCK, place);
+        return EPERM;
+    }
+    if (is_listened_to && rl_is_held_elsewhere(lock))
+        rl_is_misused(RL_RELEASED_FOREIGN_LOCK, place);
+    int result = real_rwunlock()(lock);
+    if (is_listened_to && result == 0) rl_unlocked(lock);
+    return result;
+}
+
+#endif
