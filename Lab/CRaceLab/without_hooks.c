@@ -22,9 +22,6 @@ void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
 bool rl_await(const void *queue) { (void)queue; return false; }
 void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
-bool rl_fewest_switches(uint8_t *choices, uint32_t *forced, uint32_t *switches) {
-    return (void)choices, (void)forced, (void)switches, false;
-}
 void rl_begin_own_work(void) {}
 void rl_end_own_work(void) {}
 void rl_wait_for_looks(int count) { (void)count; }

@@ -9,7 +9,7 @@
 #include "Model/happens_before.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/shadow.h"

@@ -22,7 +22,7 @@
 #include "Scheduler/points.h"
 #include "Scheduler/runs.h"
 #include "Scheduler/threads.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 #include "Symbols/call_sites.h"
 
 #include <stdlib.h>

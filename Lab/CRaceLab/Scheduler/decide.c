@@ -13,13 +13,13 @@
 #include "Scheduler/enabled.h"
 #include "Scheduler/look_again.h"
 #include "Scheduler/outside.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 
 // MARK: - The alternatives
 
 /// The alternatives for the next step.
 typedef struct {
-    alternatives could;
+    rl_alternatives could;
     rl_thread_set unfinished;   // if no thread is enabled
     bool time_is_up;            // no thread is enabled, so threads whose wait can time out are
     bool is_barrier;            // the alternatives exist only because no other thread is enabled
@@ -70,7 +70,7 @@ static bool could_all_come_later(rl_thread_set enabled) {
 
 static situation look_at_threads(void) {
     situation now = {.could.enabled = those_who(rl_can_go)};
-    alternatives *could = &now.could;
+    rl_alternatives *could = &now.could;
     rl_look_again(&could->enabled);
     if (!could->enabled) {
         now.unfinished = those_who(is_unfinished);
@@ -124,19 +124,19 @@ static uint64_t fingerprint(uint32_t step, rl_thread_set enabled) {
 
 /// Whether a prescribed choice is possible. An early attempt only needs an enabled thread here; see
 /// `is_too_late`.
-static bool can_be_made(choice c, const alternatives *could) {
+static bool can_be_made(choice c, const rl_alternatives *could) {
     return has(c.how == RL_TIME_OUT   ? could->time_out
                : c.how == RL_SPURIOUS ? could->spurious
                                       : could->enabled, c.thread);
 }
 
 /// Whether an attempt that is prescribed as early can only come after the release.
-static bool is_too_late(choice c, const alternatives *could) {
+static bool is_too_late(choice c, const rl_alternatives *could) {
     return c.how == RL_EARLY && has(could->enabled, c.thread) && !has(could->early, c.thread);
 }
 
 /// Whether the run deviates from a schedule that must be replayed exactly.
-static bool misfits(choice c, const alternatives *could) {
+static bool misfits(choice c, const rl_alternatives *could) {
     if (!lab.scenario->schedule || lab.scenario->beyond) return false;
     if (lab.looks_again && c.thread == NO_THREAD) return false;
     return c.thread == NO_THREAD ? could->enabled != 0 : !can_be_made(c, could);
@@ -169,10 +169,8 @@ static void come_to_step(uint32_t step, const situation *now) {
     // is dependent on every other one.
     if (now->is_barrier && !lab.looks_again) lab.sleeping = 0;
     if (now->time_is_up) rl_everything_is_released();
-    if (is_at_branch(step)) lab.sleeping = lab.current->sleeping;
-    if (!rl_reduces()) return;
     if (is_at_branch(step)) rl_fall_asleep_at_branch();
-    rl_come_to_node(&now->could, now->is_barrier);
+    if (rl_reduces()) rl_come_to_node(&now->could, now->is_barrier);
 }
 
 /// Prefers the thread that made the last step: the search starts with the fewest context switches.
@@ -218,7 +216,7 @@ static void come_early(thread *t, rl_step *record) {
 }
 
 static void record(uint32_t step, choice c, const situation *now) {
-    const alternatives *could = &now->could;
+    const rl_alternatives *could = &now->could;
     const bool is_early = c.how == RL_EARLY;
     lab.steps[step] = (rl_step){.thread = (uint8_t)c.thread, .enabled = could->enabled,
                                 .sleeping = lab.sleeping, .could_be_early = could->early,

@@ -10,8 +10,6 @@
 #include "Scheduler/hand_over.h"
 #include "Scheduler/watcher.h"
 #include "Scheduler/workers.h"
-#include "Search/reference_counts.h"
-#include "Search/search.h"
 #include "State/state.h"
 
 #include <execinfo.h>
@@ -74,14 +72,12 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     lab.current = NULL;
     lab.begun = false;
     lab.began = lab.reported = rl_milliseconds();
-    if (!scenario->continues) rl_forget_counts();
 #if defined(__linux__)
     cpu_set_t before;
     stay_on_this_processor(&before);
 #endif
     rl_assign(ENGINE);
     rl_watch();
-    rl_forget_branches();
 #if defined(__linux__)
     sched_setaffinity(0, sizeof before, &before);
 #endif

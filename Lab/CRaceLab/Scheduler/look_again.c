@@ -6,7 +6,7 @@
 
 #include "Platform/recording.h"
 #include "Scheduler/enabled.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 #include "Search/reference_counts.h"
 
 // A thread may spin on something that the lab cannot see. So before the engine reports a deadlock,

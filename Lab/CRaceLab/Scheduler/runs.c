@@ -16,9 +16,8 @@
 #include "Scheduler/outside.h"
 #include "Scheduler/tasks.h"
 #include "Scheduler/threads.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 #include "Search/reference_counts.h"
-#include "Search/search.h"
 #include "Search/spinning.h"
 #include "State/shadow.h"
 
@@ -89,7 +88,7 @@ static bool begin_run(void) {
     lab.run++;
     lab.step_count = 0;
     lab.sleeping = 0;
-    rl_begin_reduced_run();
+    rl_begin_execution();
     lab.preemptions = 0;
     lab.last = NO_THREAD;
     lab.redundant = false;
@@ -165,16 +164,6 @@ void rl_fill_in(rl_run *run) {
     }
 }
 
-/// The effects of the steps on reference counts are known when the run is over.
-static void add_effects_on_counts(void) {
-    size_t next = 0;
-    uint32_t step;
-    uint8_t kind;
-    uintptr_t object;
-    while (rl_next_count_effect(&next, &step, &kind, &object)) rl_note_late_effect(step, kind, object);
-    rl_add_late_effects();
-}
-
 /// Judges the run that has just ended. Returns whether to continue.
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
@@ -185,16 +174,12 @@ static bool end_run(void) {
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     bool go_on = true;
     rl_listen_to_counts(false);
-    if (!ends_all && rl_reduces()) {
-        if (rl_learn_counts()) {
-            lab.summary.starts_again = true;
-            rl_forget_delayed_work();
-            free_what_was_kept();
-            return false;
-        }
-        add_effects_on_counts();
+    if (!ends_all && !only_this && !rl_learn()) {
+        lab.summary.starts_again = true;
+        rl_forget_delayed_work();
+        free_what_was_kept();
+        return false;
     }
-    if (!ends_all && !only_this) rl_add_branches();
     if (lab.redundant) {
         lab.summary.redundant++;
     } else {
@@ -235,16 +220,13 @@ static void report_progress(void) {
 int rl_next_run(void) {
     if (!lab.begun) {
         lab.begun = true;
-        lab.current = rl_given_schedule();
+        rl_begin_with_given_schedule();
     } else {
-        bool go_on = end_run();
-        if (lab.current) discard(lab.current);
-        lab.current = go_on ? rl_next_branch() : NULL;
+        const bool go_on = end_run();
+        lab.current = NULL;
+        if (go_on) rl_choose();
         report_progress();
-        if (lab.current && (lab.summary.bound = bound_reached()) != RL_NO_BOUND) {
-            discard(lab.current);
-            lab.current = NULL;
-        }
+        if (lab.current && (lab.summary.bound = bound_reached()) != RL_NO_BOUND) lab.current = NULL;
         if (!lab.current) return NO_THREAD;
     }
     if (!begin_run()) return NO_THREAD;

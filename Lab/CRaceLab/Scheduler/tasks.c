@@ -34,7 +34,7 @@
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Scheduler/threads.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 #include "Search/spinning.h"
 #include "Search/waking.h"
 #include "State/blocks.h"

@@ -155,7 +155,6 @@ static void stop(rl_status status) {
     lab.scenario->finished(lab.scenario->context, &run);
     // The lost thread may still use the memory that was kept.
     lab.kept_count = 0;
-    if (lab.current) discard(lab.current);
     lab.current = NULL;
 }
 

@@ -2,7 +2,6 @@
 
 #pragma once
 
-#include "Search/dependence.h"
 #include "State/state.h"
 
 void rl_begin_release(rl_release_in_progress *this, const void *object);
@@ -26,18 +25,8 @@ void rl_asks_for_uniqueness(const void *object);
 
 // MARK: - For the search
 
-/// Whether steps at this place may depend on reference counts.
-bool rl_counts_at(uintptr_t pc);
-/// Whether a step at this place may depend on a step that changes or reads the count of an object.
-bool rl_depends_on_count(uintptr_t pc, uint8_t kind, uintptr_t object);
-
 void rl_begin_counts_of_run(void);
-/// Forgets what is known about the code under test.
-void rl_forget_counts(void);
 /// Removes the counts of the steps from this one on.
 void rl_forget_counts_from(uint32_t step);
-/// Analyzes the completed run. Returns whether it has shown something new.
-bool rl_learn_counts(void);
-/// Returns the next effect that the steps of that run had on counts, in the order of the steps.
-/// `*next` starts at 0. Returns false if there are no more.
-bool rl_next_count_effect(size_t *next, uint32_t *step, uint8_t *kind, uintptr_t *object);
+/// Adds the counts of the run that has just ended to its record.
+void rl_add_counts(rl_execution *run);

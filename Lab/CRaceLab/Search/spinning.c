@@ -16,8 +16,7 @@
 
 #include "Platform/memory.h"
 #include "Platform/stack.h"
-#include "Search/dependence.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 #include "State/blocks.h"
 #include "Symbols/call_sites.h"
 

@@ -4,25 +4,27 @@
 
 #ifndef RL_WITHOUT_HOOKS
 
-#include "Search/dependence.h"
-#include "Search/reduction.h"
+#include "Search/execution.h"
 #include "Search/spinning.h"
 
-/// Whether an operation removes a thread from the sleep set, because the thread's step depends on
-/// it. The step counts as the kind that it was when executed: an exchange that fails has only read.
-static bool wakes(int index, uint8_t kind, uintptr_t address) {
-    return rl_are_dependent(kind, address, lab.sleeping_kinds[index], lab.threads[index].address);
+/// Removes the threads whose steps depend on an operation from the sleep set.
+static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) {
+    if (!lab.sleeping) return;
+    rl_sleeper sleepers[RL_MAX_THREADS];
+    for (int i = 0; i < lab.thread_count; i++)
+        sleepers[i] = (rl_sleeper){lab.threads[i].address, lab.sleeping_kinds[i]};
+    lab.sleeping = rl_still_asleep(lab.sleeping, sleepers, lab.sleeping_in_runtime, kind, address,
+                                   is_in_runtime);
 }
 
 /// Records an operation at an address. Removes the threads whose steps depend on it from the sleep
 /// set and, if the operation changes the value, wakes threads that spin on it.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     rl_note_effect(kind, address, lab.free_before);
-    if (rl_is_about_tasks(kind)) lab.sleeping &= ~lab.sleeping_in_runtime;
+    wake_dependent(kind, address, false);
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         if (i == by || t->finished) continue;
-        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
         // The arrival of a task at an actor does not change what others read.
         if (changes && kind != RL_ARRIVE) rl_change_for(t, address, rl_is_lasting(kind));
     }
@@ -32,11 +34,7 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {
     rl_note_effect(kind, address, free_for);
     rl_note_runtime();
-    for (int i = 0; i < lab.thread_count; i++)
-        if (has(lab.sleeping, i) && wakes(i, kind, address)) lab.sleeping &= ~set_of(i);
-    // The kind of such a thread's step is known, but not its address: addresses differ between
-    // runs.
-    lab.sleeping &= ~lab.sleeping_in_runtime;
+    wake_dependent(kind, address, true);
 }
 
 #endif

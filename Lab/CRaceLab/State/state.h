@@ -282,15 +282,6 @@ struct worker {
     uint32_t left_in;           // … and how many steps there were when its actor was left
 };
 
-/// An interleaving that is still to be explored: it begins with these choices and continues with
-/// the fewest context switches.
-typedef struct {
-    uint64_t fingerprint;       // of the execution before the last choice
-    uint32_t length;
-    rl_thread_set sleeping;     // the sleep set at the last choice
-    uint8_t choices[];          // see `rl_choice`
-} branch;
-
 struct laboratory {
     const rl_scenario *scenario;
     bool begun;
@@ -314,7 +305,7 @@ struct laboratory {
     int last;                       // the thread that made the last step
     uint64_t time;                  // of the model, in nanoseconds
     bool has_children;              // some task has started a child
-    branch *current;
+    const rl_plan *current;     // what is prescribed for this run; NULL: nothing
     bool redundant;
     uint32_t branch_limit;          // no branches from this step on
     rl_status status;

@@ -191,6 +191,10 @@ typedef struct {
     uint32_t length;
 } rl_crash;
 
+typedef struct rl_execution rl_execution;
+typedef struct rl_plan rl_plan;
+typedef struct rl_known_counts rl_known_counts;
+
 typedef struct {
     void *context;
     /// Sets up a fresh scenario for one run and returns the number of its threads.
@@ -202,14 +206,20 @@ typedef struct {
     /// Called after each step while no thread is running. May be NULL.
     void (*stepped)(void *context, uint32_t step);
 
+    // The search, see Search.h. Without it there is one run.
+    /// Called after each run, before `finished`. Returns false if the run has shown something that
+    /// the earlier runs should have taken into account: explore again.
+    bool (*learn)(void *context, const rl_execution *execution);
+    /// Called after `finished`. Returns false if there is nothing else to run.
+    bool (*choose)(void *context, rl_plan *plan);
+    const rl_known_counts *counts;  // NULL: nothing is known
+
     /// Whether the compiler generated the code at an address, so that no source file contains it.
     /// Not called on Linux: the engine reads the line tables there.
     bool (*is_compilers_own)(uintptr_t pc);
 
     unsigned liberties;         // RL_LIBERTY_…
     bool reduce;                // partial-order reduction: do not permute independent steps
-    bool continues;             // continue an exploration that has learned something
-    int max_preemptions;        // -1: any number
     uint64_t max_runs;
     uint64_t max_executed;      // including redundant runs; 0: any number
     int64_t max_milliseconds;   // start no run after that; 0: no limit
@@ -239,8 +249,7 @@ typedef struct {
     rl_bound bound;             // the bound that was reached, if any
     const char *outside;        // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;       // … and where that started
-    bool preemption_bound_reached;
-    bool starts_again;          // the reduction has new data: explore again with `continues`
+    bool starts_again;          // `learn` returned false
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
@@ -250,12 +259,6 @@ rl_summary rl_explore(const rl_scenario *scenario);
 /// Between these two calls, which may be nested, no other thread begins an exploration.
 void rl_hold_explorations(void);
 void rl_release_explorations(void);
-
-/// For use in `finished`: writes the choices of an equivalent interleaving (one that differs from
-/// this run only in the order of independent steps) with the fewest preemptions and, among those,
-/// the fewest context switches. `choices` must have room for as many choices as the run has steps.
-/// Writes both numbers, too. Returns false if the interleaving is not known.
-bool rl_fewest_switches(uint8_t *choices, uint32_t *forced_switches, uint32_t *switches);
 
 /// Between these calls, the accesses of the calling thread are steps. Calls nest.
 void rl_listen(void);
@@ -431,5 +434,7 @@ void rl_report_stack_overflow(int status, const char *message);
 #ifdef __cplusplus
 }
 #endif
+
+#include "Search.h"
 
 #endif

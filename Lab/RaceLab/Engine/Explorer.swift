@@ -78,6 +78,10 @@ final class Explorer {
     /// Judges a run; returns whether to continue with the next.
     var judge: (rl_run) -> Bool = { _ in true }
     var stepped: ((Int) -> Void)?
+    /// What is run next: decided between two runs.
+    private var search: Search?
+    /// Whether the preemption bound has left out an interleaving.
+    var reachedPreemptionBound: Bool { search?.reachedPreemptionBound ?? false }
     var wasSetUp: (() -> Void)?
     /// Sends the parent process what it needs even if this process crashes.
     let reporter: ChildReporter?
@@ -96,6 +100,7 @@ final class Explorer {
     private func exploredOnce() -> ExplorationResult {
         judge = { run in self.tally(run) }
         let summary = run()
+        let isBounded = reachedPreemptionBound
         let threads = names(upTo: threadCount, tasks: startedTasks)
         if inconclusive == nil {
             inconclusive = inconclusive(after: summary)
@@ -113,7 +118,7 @@ final class Explorer {
         let coverage: Exploration.Coverage =
             if limit != nil {
                 .first(Int(summary.runs))
-            } else if summary.preemption_bound_reached, let bound = options.preemptionBound {
+            } else if isBounded, let bound = options.preemptionBound {
                 .atMost(preemptions: bound)
             } else {
                 .all
@@ -172,6 +177,15 @@ final class Explorer {
         }
         _ = run(first.schedule)
         return again == first
+    }
+
+    /// Of the interleavings equivalent to the last run, that is, which differ only in the order of
+    /// independent steps, the one with the fewest context switches; `nil` if it is unknown.
+    private func withFewestSwitches(_ run: rl_run) -> (size: RunSize, choices: [UInt8])? {
+        guard let other = search?.fewestSwitches() else { return nil }
+        let size = RunSize(
+            forced: other.forced, switches: other.switches, steps: run.step_count)
+        return (size, other.choices)
     }
 
     private func recording(of run: rl_run, causes: [FindingKey]) -> Recording {
@@ -264,7 +278,7 @@ final class Explorer {
         }
         let causes = causes(of: run)
         if first == nil { first = recording(of: run, causes: causes) }
-        let smallest = causes.isEmpty ? nil : run.withFewestSwitches
+        let smallest = causes.isEmpty ? nil : withFewestSwitches(run)
         for cause in causes {
             let fresh = Tally(firstSeen: tallies.count)
             tallies[cause, default: fresh].add(run, smallest)
@@ -368,9 +382,7 @@ final class Explorer {
         if stepped != nil {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
-        configuration.continues = continuing
         configuration.reduce = options.reduction && options.preemptionBound == nil
-        configuration.max_preemptions = Int32(clamping: options.preemptionBound ?? -1)
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
         configuration.liberties = options.liberties
         configuration.max_executed = UInt64(options.maximumRuns.map { max(1, $0) } ?? 0)
@@ -388,6 +400,12 @@ final class Explorer {
         configuration.crash_count = self.crashes.count
         defer { withExtendedLifetime(crashes) {} }
         let choices = schedule?.choicesOfEngine ?? []
+        let search = search(for: configuration, given: choices.count, continuing: continuing)
+        configuration.counts = search.knownCounts
+        if schedule == nil || andBeyond {
+            configuration.learn = { Explorer.from($0).search!.learn(from: $1!) }
+            configuration.choose = { Explorer.from($0).search!.choose($1!) }
+        }
         let neverEmpty: [UInt8] = choices + [0]
         return neverEmpty.withUnsafeBufferPointer { buffer in
             if schedule != nil {
@@ -396,19 +414,28 @@ final class Explorer {
                 configuration.beyond = andBeyond
             }
             return withExtendedLifetime(self) {
-                // What the engine has learned is lost when another exploration begins.
-                rl_hold_explorations()
-                defer { rl_release_explorations() }
                 var summary = rl_explore(&configuration)
                 while summary.starts_again {
                     forgetRuns()
-                    configuration.continues = true
+                    search.startOver()
                     summary = rl_explore(&configuration)
                 }
                 if summary.status == RL_OUTSIDE { inconclusive = rl_run.outside(summary) }
                 return summary
             }
         }
+    }
+
+    private func search(for configuration: rl_scenario, given: Int, continuing: Bool) -> Search {
+        var settings = SearchSettings()
+        settings.reduces = configuration.reduce
+        settings.given = given
+        settings.preemptionBound = options.preemptionBound.flatMap { $0 < 0 ? nil : $0 }
+        settings.liberties = configuration.liberties
+        settings.faults = configuration.faults
+        let search = Search(settings, continuing: continuing ? self.search : nil)
+        self.search = search
+        return search
     }
 
     private func report(runs: UInt64, redundant: UInt64) {

@@ -108,7 +108,7 @@ extension Explorer {
             }
             let summary = run(schedule.prefix(length), andBeyond: true)
             if survivor { return length }
-            if summary.bound != RL_NO_BOUND || summary.preemption_bound_reached { return nil }
+            if summary.bound != RL_NO_BOUND || reachedPreemptionBound { return nil }
         }
         return nil
     }

@@ -33,16 +33,6 @@ extension rl_run {
     /// Of the interleavings with the same finding, the smallest one is reported.
     var size: RunSize { RunSize(forced: forced_switches, switches: switches, steps: step_count) }
 
-    /// Of the interleavings equivalent to this one, that is, which differ only in the order of
-    /// independent steps, the one with the fewest context switches; `nil` if it is unknown.
-    var withFewestSwitches: (size: RunSize, choices: [UInt8])? {
-        var choices = [UInt8](repeating: 0, count: Int(step_count))
-        var forced: UInt32 = 0
-        var switches: UInt32 = 0
-        guard rl_fewest_switches(&choices, &forced, &switches) else { return nil }
-        return (RunSize(forced: forced, switches: switches, steps: step_count), choices)
-    }
-
     func accesses(of thread: Int) -> UInt32 {
         withUnsafeBytes(of: accesses) { $0.bindMemory(to: UInt32.self)[thread] }
     }

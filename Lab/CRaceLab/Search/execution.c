@@ -1,0 +1,178 @@
+// Records a run for the search, and follows what the search wishes.
+
+#include "Search/execution.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Platform/memory.h"
+#include "Search/reference_counts.h"
+
+#include <string.h>
+
+static struct {
+    rl_node *nodes;
+    rl_pending *pending;
+    uint8_t *kinds;
+    size_t node_capacity;
+    rl_effect *effects;
+    size_t effect_count, effect_capacity;
+    rl_order *orders;
+    size_t order_count, order_capacity;
+    uint32_t wishes;            // the wishes for the next step
+    bool needs_all_choices;
+} execution;
+
+bool rl_reduces(void) {
+    const rl_scenario *s = lab.scenario;
+    return s->reduce && (!s->schedule || s->beyond);
+}
+
+// MARK: - During a run
+
+void rl_begin_execution(void) {
+    execution.effect_count = execution.order_count = 0;
+    execution.wishes = lab.current ? lab.current->first_wish : 0;
+    execution.needs_all_choices = false;
+}
+
+static void make_room_for_node(uint32_t step) {
+    if (step < execution.node_capacity) return;
+    const size_t old = execution.node_capacity, wanted = old ? 2 * old : 256;
+    const size_t each = RL_MAX_THREADS;
+    execution.nodes = rl_grown(execution.nodes, old, wanted, sizeof *execution.nodes);
+    execution.pending =
+        rl_grown(execution.pending, old * each, wanted * each, sizeof *execution.pending);
+    execution.kinds = rl_grown(execution.kinds, old * each, wanted * each, sizeof *execution.kinds);
+    execution.node_capacity = wanted;
+}
+
+void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
+    const uint32_t step = lab.step_count;
+    make_room_for_node(step);
+    rl_node *n = &execution.nodes[step];
+    *n = (rl_node){.could = *could, .sleeping = lab.sleeping,
+                   .in_runtime = lab.sleeping_in_runtime, .is_barrier = is_barrier,
+                   .first_effect = (uint32_t)execution.effect_count};
+    if (!lab.current || step >= lab.current->length) {
+        n->wishes = execution.wishes;
+        execution.wishes = 0;
+    }
+    const size_t row = (size_t)step * RL_MAX_THREADS;
+    if (lab.sleeping) memcpy(&execution.kinds[row], lab.sleeping_kinds, sizeof lab.sleeping_kinds);
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        const bool waits = t->started && !t->is_away && (!t->finished || t->idle);
+        const bool is_spinning = !waits || t->spinning || t->has_looked;
+        execution.pending[row + (size_t)i] =
+            (rl_pending){waits ? t->address : 0, t->pc, t->kind, waits, is_spinning};
+    }
+}
+
+void rl_fall_asleep_at_branch(void) {
+    lab.sleeping = lab.current->sleeping;
+    lab.sleeping_in_runtime = lab.current->in_runtime;
+    if (lab.current->kinds)
+        memcpy(lab.sleeping_kinds, lab.current->kinds, sizeof lab.sleeping_kinds);
+}
+
+int rl_wished_choice(void) {
+    rl_node *n = &execution.nodes[lab.step_count];
+    while (n->wishes) {
+        const rl_wish *wish = &lab.current->wishes[n->wishes];
+        n->wishes = wish->next;
+        if (!rl_is_possible(wish->choice, &n->could, n->sleeping)) continue;
+        execution.wishes = wish->child;
+        return wish->choice;
+    }
+    return NO_THREAD;
+}
+
+void rl_follow_orders(int thread) {
+    for (size_t k = 0; k < execution.order_count; k++) {
+        rl_order *o = &execution.orders[k];
+        if (o->thread == thread && o->to == RL_UNKNOWN) o->to = lab.step_count;
+    }
+}
+
+void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for) {
+    if (lab.step_count == 0 || !rl_reduces()) return;
+    MAKE_ROOM(execution.effects, execution.effect_count, execution.effect_capacity, 256);
+    execution.effects[execution.effect_count++] = (rl_effect){address, 0, kind, free_for};
+}
+
+void rl_note_runtime(void) {
+    if (lab.step_count > 0 && rl_reduces())
+        execution.nodes[lab.step_count - 1].is_in_runtime = true;
+}
+
+static void add_order(rl_order order) {
+    MAKE_ROOM(execution.orders, execution.order_count, execution.order_capacity, 64);
+    execution.orders[execution.order_count++] = order;
+}
+
+void rl_note_order(int thread) { rl_note_order_from(lab.step_count, thread); }
+
+void rl_note_order_from(uint32_t step_count, int thread) {
+    if (step_count == 0 || !rl_reduces()) return;
+    add_order((rl_order){step_count - 1, RL_UNKNOWN, lab.step_count - 1, thread});
+}
+
+void rl_note_join(int of) {
+    const int32_t last = lab.threads[of].last_step;
+    if (last < 0 || !rl_reduces()) return;
+    const uint32_t current = lab.step_count - 1;
+    add_order((rl_order){(uint32_t)last, current, (uint32_t)last, lab.steps[current].thread});
+}
+
+void rl_forget_steps_from(uint32_t step) {
+    if (!rl_reduces() || step >= execution.node_capacity) return;
+    execution.effect_count = execution.nodes[step].first_effect;
+    size_t kept = 0;
+    for (size_t k = 0; k < execution.order_count; k++)
+        if (execution.orders[k].since < step) execution.orders[kept++] = execution.orders[k];
+    execution.order_count = kept;
+    for (size_t k = 0; k < execution.order_count; k++)
+        if (execution.orders[k].to >= step) execution.orders[k].to = RL_UNKNOWN;
+}
+
+void rl_explore_all_choices(void) { execution.needs_all_choices = true; }
+
+// MARK: - Between two runs
+
+bool rl_learn(void) {
+    if (!lab.scenario->learn) return true;
+    if (rl_reduces()) make_room_for_node(lab.step_count);
+    static rl_execution run;
+    run = (rl_execution){
+        .status = lab.status, .thread_count = lab.thread_count, .step_count = lab.step_count,
+        .prescribed = lab.current ? lab.current->length : 0, .limit = lab.branch_limit,
+        .steps = lab.steps, .fingerprints = lab.fingerprints, .nodes = execution.nodes,
+        .pending = execution.pending, .kinds = execution.kinds, .effects = execution.effects,
+        .effect_count = (uint32_t)execution.effect_count, .orders = execution.orders,
+        .order_count = (uint32_t)execution.order_count,
+        .needs_all_choices = execution.needs_all_choices, .sees_counts = lab.listens_to_counts,
+    };
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (lab.threads[i].is_task) run.tasks |= set_of(i);
+        if (lab.threads[i].finished) run.finished |= set_of(i);
+    }
+    rl_add_counts(&run);
+    return lab.scenario->learn(lab.scenario->context, &run);
+}
+
+static rl_plan next;
+
+void rl_begin_with_given_schedule(void) {
+    const rl_scenario *s = lab.scenario;
+    next = (rl_plan){.choices = s->schedule, .length = s->schedule_length};
+    lab.current = s->schedule ? &next : NULL;
+}
+
+void rl_choose(void) {
+    next = (rl_plan){0};
+    const bool exists =
+        lab.scenario->choose && lab.scenario->choose(lab.scenario->context, &next);
+    lab.current = exists ? &next : NULL;
+}
+
+#endif

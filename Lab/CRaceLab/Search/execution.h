@@ -1,0 +1,40 @@
+// Records a run for the search, and follows what the search wishes.
+
+#pragma once
+
+#include "State/state.h"
+
+/// Whether partial-order reduction is on.
+bool rl_reduces(void);
+void rl_begin_execution(void);
+/// Called before a step is chosen. `is_barrier`: the step is possible only because no other is.
+void rl_come_to_node(const rl_alternatives *could, bool is_barrier);
+/// At the last prescribed choice: the sleep set with which the search continues.
+void rl_fall_asleep_at_branch(void);
+/// The choice with which the search continues, or NO_THREAD.
+int rl_wished_choice(void);
+/// Records an effect of the current step at an address. `free_for`: RL_FREE_… before it.
+void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
+/// Records that the current step has an unannounced effect in the concurrency runtime.
+void rl_note_runtime(void);
+/// Records that the current step enables the next step of this thread.
+void rl_note_order(int thread);
+/// The same for the last of the first `step_count` steps.
+void rl_note_order_from(uint32_t step_count, int thread);
+/// Records that the current step waited for the end of this thread.
+void rl_note_join(int of);
+/// Records that this thread makes the next step.
+void rl_follow_orders(int thread);
+/// Removes the steps from this one on.
+void rl_forget_steps_from(uint32_t step);
+/// Announces alternatives that no race between two steps shows.
+void rl_explore_all_choices(void);
+
+// MARK: - Between two runs
+
+/// Passes the run that has just ended to the search. Returns false if it wants to start again.
+bool rl_learn(void);
+/// The schedule that the scenario prescribes becomes `lab.current`.
+void rl_begin_with_given_schedule(void);
+/// Asks the search what to run next, and makes that `lab.current`; NULL: nothing.
+void rl_choose(void);

@@ -1,0 +1,174 @@
+// The dependence relation between steps, and what it means for the sleep set. The engine, which runs
+// threads, and the search, which only knows what they did, share these functions. All are pure.
+
+#pragma once
+
+#include "CRaceLab.h"
+
+/// Effects of a step on the reference count of an object, in addition to what its point announces.
+enum { RL_COUNT = 200, RL_LOOK };
+
+/// How a lock, a semaphore or a queue is available.
+enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
+
+/// One effect of a step. The first is the one that its point announces; the others, such as
+/// releases of locks, happen before the next point of its thread.
+typedef struct {
+    uintptr_t address;
+    uintptr_t type;             // of the object, if the effect is one on its reference count
+    uint8_t kind;
+    uint8_t free_for;           // how the lock at the address was available before, RL_FREE_…
+} rl_effect;
+
+// MARK: - Kinds of steps
+
+/// Whether a step of this kind changes nothing that another thread can observe.
+static inline bool rl_only_reads(uint8_t kind) {
+    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT ||
+           kind == RL_LOOK || kind == RL_ASK;
+}
+
+/// Whether such a step is progress, so that the thread cannot be spinning. Taking and releasing a
+/// lock is not progress, nor is an attempt that failed.
+static inline bool rl_is_lasting(uint8_t kind) {
+    switch (kind) {
+        case RL_MODIFY:
+        case RL_ATOMIC_WRITE:
+        case RL_NOTE:
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+        case RL_SIGNAL:
+        case RL_START:
+        case RL_SEND:
+        case RL_RECEIVE:
+        case RL_ENTER:
+        case RL_LEAVE:
+        case RL_NOTIFY:
+        case RL_ARRIVE:
+        case RL_RESUME:
+        case RL_FINISH:
+        case RL_CANCEL:
+        case RL_ELAPSE:
+            return true;
+        default:
+            return false;
+    }
+}
+
+/// Whether a step that announces this may depend on what another step does in the concurrency
+/// runtime.
+static inline bool rl_is_about_tasks(uint8_t kind) {
+    return (kind >= RL_ARRIVE && kind <= RL_SUSPENDED) || kind == RL_START || kind == RL_SEND;
+}
+
+// MARK: - Are two steps dependent?
+
+/// Whether the order of two operations matters.
+static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other,
+                                    uintptr_t other_address) {
+    if (address != other_address) return false;
+    // If the end of a task cancels others, that is an effect of its own (rl_look_for_cancelled_children).
+    const bool is_end = kind == RL_FINISH || other == RL_FINISH;
+    const bool is_like_end = (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
+    if (is_end && is_like_end) return false;
+    return !(rl_only_reads(kind) && rl_only_reads(other));
+}
+
+/// Returns the first of a step's effects that conflicts with an effect of another step, or NULL.
+static inline const rl_effect *rl_first_conflict(const rl_effect *first, const rl_effect *end,
+                                                 const rl_effect *other) {
+    for (const rl_effect *e = first; e < end; e++)
+        if (rl_are_dependent(e->kind, e->address, other->kind, other->address)) return e;
+    return NULL;
+}
+
+/// Whether what a later step waits for was available before the effect `before`.
+static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) {
+    if (before->address != later->address) return true;
+    switch (later->kind) {
+        case RL_LOCK: return before->free_for & RL_FREE_FOR_ONE;
+        case RL_SHARED_LOCK: return before->free_for & RL_FREE_FOR_READERS;
+        case RL_ACQUIRE:
+        case RL_RECEIVE: return before->free_for & RL_COUNTED;
+        case RL_AWAIT: return before->free_for & RL_EMPTY;
+        default: return true;
+    }
+}
+
+// MARK: - Reference counts
+
+/// Steps at this place in the code change the count of an object of this type, or only read it.
+typedef struct {
+    uintptr_t pc, type;
+    bool changes;
+} rl_counting_place;
+
+/// What earlier runs have shown about reference counts that matter.
+typedef struct rl_known_counts {
+    const uintptr_t *types;     // of the objects
+    size_t type_count;
+    const rl_counting_place *places;
+    size_t place_count;
+    bool is_everywhere;         // counts cannot be observed here: any two steps may be dependent
+} rl_known_counts;
+
+/// Whether objects of this type are observed.
+static inline bool rl_is_of_interest(const rl_known_counts *known, uintptr_t type) {
+    for (size_t i = 0; i < known->type_count; i++)
+        if (known->types[i] == type) return true;
+    return false;
+}
+
+/// Whether steps at this place may depend on reference counts.
+static inline bool rl_counts_at(const rl_known_counts *known, uintptr_t pc) {
+    if (known->is_everywhere) return true;
+    for (size_t i = 0; i < known->place_count; i++)
+        if (known->places[i].pc == pc) return true;
+    return false;
+}
+
+static inline bool rl_counts_type_at(const rl_known_counts *known, rl_counting_place place) {
+    for (size_t i = 0; i < known->place_count; i++) {
+        const rl_counting_place *p = &known->places[i];
+        if (p->pc == place.pc && p->type == place.type && p->changes == place.changes) return true;
+    }
+    return false;
+}
+
+/// Whether a step at this place may depend on a step that changes (RL_COUNT) or reads (RL_LOOK) the
+/// count of an object of this type.
+static inline bool rl_depends_on_count(const rl_known_counts *known, uintptr_t pc, uint8_t kind,
+                                       uintptr_t type) {
+    if (known->is_everywhere) return true;
+    return rl_counts_type_at(known, (rl_counting_place){pc, type, true}) ||
+           (kind == RL_COUNT && rl_counts_type_at(known, (rl_counting_place){pc, type, false}));
+}
+
+// MARK: - What remains asleep after a step?
+
+/// The next step of a thread in the sleep set. It counts as the kind that it was when executed: an
+/// exchange that fails has only read.
+typedef struct {
+    uintptr_t address;
+    uint8_t kind;
+} rl_sleeper;
+
+/// Returns the threads that remain in the sleep set after an operation: those whose steps do not
+/// depend on it.
+///
+/// - `sleepers`: the next steps of the threads in `sleeping`, by thread.
+/// - `in_runtime`: the threads whose steps have unannounced effects in the concurrency runtime.
+/// - `is_in_runtime`: whether this operation is such an effect.
+static inline rl_thread_set rl_still_asleep(rl_thread_set sleeping, const rl_sleeper *sleepers,
+                                            rl_thread_set in_runtime, uint8_t kind,
+                                            uintptr_t address, bool is_in_runtime) {
+    // Of such a thread's effects the kinds are known, but not the addresses: these differ between
+    // runs.
+    if (is_in_runtime || rl_is_about_tasks(kind)) sleeping &= ~in_runtime;
+    for (rl_thread_set rest = sleeping; rest; rest &= rest - 1) {
+        const int thread = __builtin_ctz(rest);
+        const rl_sleeper *s = &sleepers[thread];
+        if (rl_are_dependent(kind, address, s->kind, s->address)) sleeping &= ~(1u << thread);
+    }
+    return sleeping;
+}

@@ -1,0 +1,126 @@
+// The interface between the engine and the search. During a run the engine records what the search
+// needs to know: `rl_execution`. Between two runs the search, which is Swift code on plain values
+// (Lab/RaceLab/Search), decides what is run next: `rl_plan`. See `learn` and `choose` in
+// `rl_scenario`.
+
+#pragma once
+
+#include "CRaceLab.h"
+#include "Dependence.h"
+
+/// The threads that can make the next step, for each kind of choice.
+typedef struct {
+    rl_thread_set enabled, early, time_out, spurious;
+} rl_alternatives;
+
+/// Whether a choice can be made, by a thread that does not sleep.
+static inline bool rl_is_possible(uint8_t choice, const rl_alternatives *could,
+                                  rl_thread_set asleep) {
+    const rl_thread_set thread = (rl_thread_set)1 << rl_chosen_thread(choice);
+    switch (choice & RL_SPURIOUS) {
+        case RL_EARLY: return could->early & thread;
+        case RL_TIME_OUT: return could->time_out & thread;
+        case RL_SPURIOUS: return could->spurious & thread;
+    }
+    return could->enabled & ~asleep & thread;
+}
+
+// MARK: - From the engine to the search
+
+/// What is known about the state before a step.
+typedef struct {
+    rl_alternatives could;
+    rl_thread_set sleeping;     // the sleep set
+    rl_thread_set in_runtime;   // those of them whose steps have unannounced effects in the runtime
+    bool is_barrier;            // the step is possible only because no other is
+    bool is_in_runtime;         // the step has such effects
+    uint32_t first_effect;      // of the step; it has those up to the first of the next one
+    uint32_t wishes;            // those for other choices that the run has left over; 0: none
+} rl_node;
+
+/// The next step of a thread.
+typedef struct {
+    uintptr_t address, pc;
+    uint8_t kind;
+    bool waits;                 // the thread has announced the step
+    bool is_spinning;           // … but waits until another thread has changed something
+} rl_pending;
+
+#define RL_UNKNOWN UINT32_MAX
+
+/// A step that enables the next step of another thread, by starting or waking it.
+typedef struct {
+    uint32_t from, to;          // steps; `to` is RL_UNKNOWN until it is made
+    uint32_t since;             // the step in which this became known
+    int thread;
+} rl_order;
+
+/// What is known about the reference count of an object.
+typedef struct {
+    uintptr_t object, type;
+    bool is_observed, asks_for_uniqueness, is_counted;
+    int64_t at_first;           // the number of references before the first change
+    int32_t change[RL_MAX_THREADS], least[RL_MAX_THREADS];  // each thread's sum, and its minimum
+} rl_counted_object;
+
+/// The effect of a step on the reference count of an object.
+typedef struct {
+    size_t of;                  // the index of the object
+    uint32_t step;
+    // The sum of the thread's changes: before the step, after it, and its minimum in between. A
+    // `deinit` in the step may retain its object again.
+    int32_t before, after, least;
+    bool looks;
+} rl_counting;
+
+static inline int32_t rl_least_change(const rl_counted_object *object, int thread) {
+    return object->least[thread];
+}
+
+/// A run, as the engine has recorded it. Valid until the next run begins. Without reduction, the
+/// search gets the steps only.
+struct rl_execution {
+    rl_status status;
+    int thread_count;
+    rl_thread_set tasks, finished;
+    uint32_t step_count;
+    uint32_t prescribed;        // how many of the steps were prescribed
+    uint32_t limit;             // the run is redundant from this step on; UINT32_MAX: it is not
+    const rl_step *steps;
+    const uint64_t *fingerprints;  // of the execution before each step
+    const rl_node *nodes;       // one before each step, and one at the end
+    const rl_pending *pending;  // at each node: that of thread i at RL_MAX_THREADS * node + i
+    const uint8_t *kinds;       // in the same way: of the sleeping threads' steps, as executed
+    const rl_effect *effects;
+    uint32_t effect_count;
+    const rl_order *orders;
+    uint32_t order_count;
+    bool needs_all_choices;     // alternatives that no race between two steps shows
+    const rl_counted_object *objects;
+    size_t object_count;
+    const rl_counting *countings;  // in the order of the steps
+    size_t counting_count;
+    bool sees_counts;           // retains and releases are observed on this platform
+};
+
+// MARK: - From the search to the engine
+
+/// A choice to explore, and what to explore after it: a node of a wakeup tree. Number 0 is no wish.
+typedef struct {
+    uint8_t choice;
+    uint32_t child, next;       // the first wish for the next step; the next one for this step
+} rl_wish;
+
+/// What to run next. Valid until the next call of the search.
+struct rl_plan {
+    const uint8_t *choices;     // see `rl_choice`
+    uint32_t length;
+    uint64_t fingerprint;       // of the execution before the last choice; 0: unknown
+    rl_thread_set sleeping;     // the sleep set at the last choice …
+    rl_thread_set in_runtime;   // … and those of them with unannounced effects in the runtime
+    const uint8_t *kinds;       // the kinds of the sleeping threads' steps, as executed; or NULL
+    // After these choices, the engine follows the first possible wish, and then its children.
+    // Without a wish it continues with the fewest context switches.
+    const rl_wish *wishes;
+    uint32_t first_wish;
+};

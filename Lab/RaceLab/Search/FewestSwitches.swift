@@ -1,0 +1,290 @@
+import CRaceLab
+
+/// Computes, without running anything, the interleaving with the fewest context switches that is
+/// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one
+/// with the fewest preemptions and, of those, one with the fewest context switches.
+///
+/// A thread that has begun continues as far as the order of dependent steps allows, because leaving
+/// it earlier never saves a switch. So the search only chooses which thread continues next. It is
+/// Dijkstra's algorithm; a state is the number of steps that each thread has made. Finally, steps
+/// are postponed until their thread continues, where that makes no difference.
+struct FewestSwitches {
+    /// An interleaving, and its size.
+    struct Interleaving {
+        var choices: [UInt8]
+        var forced: UInt32
+        var switches: UInt32
+    }
+
+    /// The steps made so far, and the path to this state. `done` has how many steps of each thread.
+    private struct State {
+        /// The thread that made the last step; -1: none.
+        var last: Int
+        /// Preemptions in the upper half, all context switches in the lower.
+        var cost: UInt64
+        /// The previous state; -1: none.
+        var from: Int
+        /// Where it is in the table.
+        var slot: Int
+    }
+
+    /// Consecutive steps of one thread.
+    private struct Block {
+        var thread: Int
+        /// Their places in `steps`.
+        var steps: Range<Int>
+        /// Whether the thread is preempted after these steps.
+        var isLeft: Bool
+    }
+
+    /// Enough for hundreds of steps. Beyond that the search gives up, and the interleaving is shown
+    /// as it was run.
+    private static let mostStates = 4096
+    private static let tableSize = 4 * mostStates
+    private static let preemption: UInt64 = 1 << 32
+
+    private var execution = Execution()
+    /// The steps of all threads, thread by thread.
+    private var steps: ContiguousArray<Int> = []
+    /// Where those of each thread begin.
+    private var first: ContiguousArray<Int> = []
+    private var states = ContiguousArray<State>()
+    /// Of each state, and one row more for the state that is being computed.
+    private let done: Clock
+    /// The states to continue from: the one with the lowest cost first; of equal ones, the one found
+    /// first.
+    private var heap = ContiguousArray<Int>()
+    /// The states by hash. A slot may contain the number of a state of an earlier search: clearing
+    /// the table for each search would take longer than most searches.
+    private var table = ContiguousArray<Int>(repeating: 0, count: tableSize)
+    private var isFull = false
+
+    init() {
+        done = .allocate(capacity: (Self.mostStates + 1) * Int(RL_MAX_THREADS))
+    }
+
+    func deallocate() {
+        done.deallocate()
+    }
+
+    /// Returns `nil` if there are too many states.
+    mutating func find(_ execution: Execution) -> Interleaving? {
+        self.execution = execution
+        sortSteps()
+        states.removeAll(keepingCapacity: true)
+        heap.removeAll(keepingCapacity: true)
+        isFull = false
+        let start = row(0)
+        start.update(repeating: 0, count: execution.threadCount)
+        reach(last: -1, cost: 0, from: -1)
+        while !isFull, let index = pop() {
+            let state = states[index]
+            if isEnd(index) {
+                return Interleaving(
+                    choices: choices(to: index), forced: UInt32(state.cost / Self.preemption),
+                    switches: UInt32(state.cost % Self.preemption))
+            }
+            if table[state.slot] == index { reachAll(from: index) }
+        }
+        return nil
+    }
+
+    private mutating func sortSteps() {
+        steps.removeAll(keepingCapacity: true)
+        first.removeAll(keepingCapacity: true)
+        for thread in 0..<execution.threadCount {
+            first.append(steps.count)
+            for k in 0..<execution.count where execution.steps[k].thread == thread {
+                steps.append(k)
+            }
+        }
+        first.append(steps.count)
+    }
+
+    private func row(_ index: Int) -> Clock { done + index * Int(RL_MAX_THREADS) }
+
+    private func isEnd(_ index: Int) -> Bool {
+        let done = row(index)
+        for thread in 0..<execution.threadCount
+        where first[thread] + Int(done[thread]) < first[thread + 1] {
+            return false
+        }
+        return true
+    }
+
+    // MARK: The steps that can be next
+
+    private func nextStep(_ thread: Int, after done: Clock) -> Int? {
+        let at = first[thread] + Int(done[thread])
+        return at < first[thread + 1] ? steps[at] : nil
+    }
+
+    /// Whether a step would separate a release from the early attempt that has to come right before
+    /// it.
+    private func comesTooSoon(_ step: Int, after done: Clock) -> Bool {
+        let thread = execution.steps[step].thread
+        var k = step
+        while k > 0, execution.steps[k - 1].thread != thread {
+            k -= 1
+            guard execution.steps[k].choice & UInt8(RL_SPURIOUS) == UInt8(RL_EARLY) else {
+                continue
+            }
+            let isBeforeIt = execution.record.pointee.steps[k].before == thread
+            if isBeforeIt, !execution.happens(k, before: done) { return true }
+        }
+        return false
+    }
+
+    private func canBeNext(_ thread: Int, after done: Clock) -> Bool {
+        guard let step = nextStep(thread, after: done) else { return false }
+        let needs = execution.clocks + step * Int(RL_MAX_THREADS)
+        for other in 0..<execution.threadCount where other != thread && needs[other] > done[other] {
+            return false
+        }
+        return !comesTooSoon(step, after: done)
+    }
+
+    // MARK: States
+
+    /// The place in the table of the state in the row after the last state.
+    private func slot(last: Int) -> Int {
+        let fresh = row(states.count)
+        var hash = UInt64(last + 1)
+        for thread in 0..<execution.threadCount {
+            hash = (hash ^ UInt64(fresh[thread])) &* 0x9E37_79B9_7F4A_7C15
+        }
+        var at = Int(hash >> 40) % Self.tableSize
+        while let known = state(in: at) {
+            if states[known].last == last, isEqual(row(known), fresh) { break }
+            at = (at + 1) % Self.tableSize
+        }
+        return at
+    }
+
+    private func isEqual(_ left: Clock, _ right: Clock) -> Bool {
+        for thread in 0..<execution.threadCount where left[thread] != right[thread] {
+            return false
+        }
+        return true
+    }
+
+    private func state(in slot: Int) -> Int? {
+        let index = table[slot]
+        return index < states.count && states[index].slot == slot ? index : nil
+    }
+
+    private func isBefore(_ left: Int, _ right: Int) -> Bool {
+        let (a, b) = (states[left].cost, states[right].cost)
+        return a != b ? a < b : left < right
+    }
+
+    private mutating func push(_ index: Int) {
+        heap.append(index)
+        var at = heap.count - 1
+        while at > 0, isBefore(heap[at], heap[(at - 1) / 2]) {
+            heap.swapAt(at, (at - 1) / 2)
+            at = (at - 1) / 2
+        }
+    }
+
+    private mutating func pop() -> Int? {
+        guard let first = heap.first else { return nil }
+        let last = heap.removeLast()
+        if heap.isEmpty { return first }
+        heap[0] = last
+        var at = 0
+        while 2 * at + 1 < heap.count {
+            var child = 2 * at + 1
+            if child + 1 < heap.count, isBefore(heap[child + 1], heap[child]) { child += 1 }
+            guard isBefore(heap[child], heap[at]) else { break }
+            heap.swapAt(at, child)
+            at = child
+        }
+        return first
+    }
+
+    /// Adds a path to the state in the row after the last state, unless a known path costs no more.
+    private mutating func reach(last: Int, cost: UInt64, from: Int) {
+        let slot = slot(last: last)
+        if let known = state(in: slot), states[known].cost <= cost { return }
+        guard states.count < Self.mostStates else {
+            isFull = true
+            return
+        }
+        table[slot] = states.count
+        states.append(State(last: last, cost: cost, from: from, slot: slot))
+        push(states.count - 1)
+    }
+
+    private mutating func reachAll(from index: Int) {
+        let state = states[index]
+        let done = row(index)
+        var cost = state.cost
+        if state.last >= 0 {
+            let next = nextStep(state.last, after: done)
+            let isForced = execution.couldGoOn(state.last, after: done, next: next)
+            cost += 1 + (isForced ? Self.preemption : 0)
+        }
+        for thread in 0..<execution.threadCount
+        where thread != state.last && canBeNext(thread, after: done) {
+            let fresh = row(states.count)
+            fresh.update(from: done, count: execution.threadCount)
+            while canBeNext(thread, after: fresh) { fresh[thread] += 1 }
+            reach(last: thread, cost: cost, from: index)
+        }
+    }
+
+    // MARK: The path
+
+    private func choices(to end: Int) -> [UInt8] {
+        var blocks = blocks(to: end)
+        postpone(&blocks)
+        return blocks.flatMap { block in
+            block.steps.map { execution.steps[steps[$0]].choice }
+        }
+    }
+
+    private func blocks(to end: Int) -> [Block] {
+        var blocks: [Block] = []
+        var at = end
+        var cost = states[end].cost
+        while states[at].from >= 0 {
+            let state = states[at]
+            let start = first[state.last]
+            let (from, to) = (Int(row(state.from)[state.last]), Int(row(at)[state.last]))
+            blocks.append(
+                Block(
+                    thread: state.last, steps: start + from..<start + to,
+                    isLeft: cost / Self.preemption > state.cost / Self.preemption))
+            (cost, at) = (state.cost, state.from)
+        }
+        return blocks.reversed()
+    }
+
+    /// Whether a step comes before a step in these blocks.
+    private func isNeeded(_ step: Int, in blocks: ArraySlice<Block>) -> Bool {
+        blocks.contains { block in
+            block.steps.contains {
+                execution.happens(step, before: execution.clock(of: steps[$0]))
+            }
+        }
+    }
+
+    /// Moves steps that a thread makes before it is preempted to its next block, where that makes no
+    /// difference. So the last step before a preemption is the one after which the preemption
+    /// matters.
+    private func postpone(_ blocks: inout [Block]) {
+        for b in blocks.indices where blocks[b].isLeft {
+            let thread = blocks[b].thread
+            let later = b + 1..<blocks.count
+            guard let next = later.first(where: { blocks[$0].thread == thread }) else { continue }
+            while blocks[b].steps.count > 1,
+                !isNeeded(steps[blocks[b].steps.upperBound - 1], in: blocks[b + 1..<next])
+            {
+                let moved = blocks[b].steps.upperBound - 1
+                blocks[b].steps = blocks[b].steps.lowerBound..<moved
+                blocks[next].steps = moved..<blocks[next].steps.upperBound
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import CRaceLab
+
+/// Explores one interleaving of each equivalence class: two interleavings are equivalent if they
+/// differ only in the order of independent steps. This is optimal dynamic partial-order reduction
+/// (Abdulla, Aronis, Jonsson and Sagonas, "Source Sets", Journal of the ACM 2017).
+///
+/// The search is depth first. After each run it looks for races: pairs of dependent steps that
+/// nothing else orders. For each race it inserts a sequence of wishes at the node before the first
+/// of the two steps: the steps that lead to the second one without the first. The wishes of a node
+/// form its wakeup tree. Sleep sets tell which wishes would only repeat what has been explored.
+///
+/// Sleep sets and wakeup trees have to agree on which steps are independent. They do not where the
+/// lab knows less about a wish than about explored steps. So a race is skipped because of a sleeping
+/// thread only if the step of that thread is one of the steps to explore (`isAsleep`).
+///
+/// Some alternatives do not come from a race between two steps: an attempt to take a lock right
+/// before its release, and a thread that arrives at a dispatch queue later than it could. As soon as
+/// a run shows such an alternative, every enabled thread makes a wish at every node. That is what
+/// sleep sets alone would explore.
+struct Reduction {
+    let settings: SearchSettings
+    let counts: ReferenceCounts
+    var execution = Execution()
+    var trees = WakeupTrees()
+    /// What is known about the state before each step of the current interleaving.
+    var nodes = UnsafeMutablePointer<Node>.allocate(capacity: 0)
+    /// For each node, the kinds of the steps of the threads that sleep or have been explored, as
+    /// executed.
+    private var kinds = UnsafeMutablePointer<UInt8>.allocate(capacity: 0)
+    private var choices = UnsafeMutablePointer<UInt8>.allocate(capacity: 0)
+    private var capacity = 0
+    /// The redundant steps of the current run begin here.
+    var limit = 0
+    private var hasBegun = false
+    /// Whether every enabled thread makes a wish.
+    private var exploresAll = false
+    // Room for the current race: its needed steps, and the clocks and the effect of its second step.
+    var room = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
+    let known = Clock.allocate(capacity: Int(RL_MAX_THREADS))
+    let all = Clock.allocate(capacity: Int(RL_MAX_THREADS))
+    let own = UnsafeMutablePointer<rl_effect>.allocate(capacity: 1)
+
+    init(_ settings: SearchSettings, _ counts: ReferenceCounts) {
+        self.settings = settings
+        self.counts = counts
+    }
+
+    func deallocate() {
+        execution.deallocate()
+        trees.deallocate()
+        nodes.deallocate()
+        kinds.deallocate()
+        choices.deallocate()
+        room.deallocate()
+        known.deallocate()
+        all.deallocate()
+        own.deallocate()
+    }
+
+    /// Earlier nodes belong to the given schedule.
+    var firstNode: Int { settings.given }
+
+    /// Forgets the interleavings explored so far.
+    mutating func startOver() {
+        for k in 0..<capacity { nodes[k].wishes = 0 }
+        (hasBegun, exploresAll) = (false, false)
+    }
+
+    // MARK: After a run: what else to explore
+
+    mutating func learn(from record: UnsafePointer<rl_execution>) {
+        execution.read(record, counts.effects(in: record))
+        let count = execution.count
+        limit = min(count, Int(record.pointee.limit))
+        guard count > 0 else { return }
+        let prescribed = Int(record.pointee.prescribed)
+        readNodes(from: hasBegun ? prescribed : 0, prescribed)
+        exploresAll = exploresAll || record.pointee.needs_all_choices
+        let branch = max(0, prescribed - 1)
+        let first = hasBegun ? branch : 0
+        hasBegun = true
+        for k in first..<max(first, limit) { lookAtStep(k) }
+        for k in first..<max(first, limit) { noteKind(k) }
+        if record.pointee.status == RL_CRASHES {
+            letOthersGoBeforeCrash()
+        } else if limit == count {
+            lookForRacesOfWaiting(at: count)
+        }
+        for k in max(branch, firstNode)..<max(branch, firstNode, limit) {
+            if nodes[k].isBarrier { wishForAll(at: k) }
+            if k >= prescribed { wishForUnprompted(at: k) }
+        }
+        guard exploresAll || settings.liberties != 0 else { return }
+        for k in firstNode..<max(firstNode, limit) { wishForAll(at: k) }
+    }
+
+    /// The nodes of the prescribed steps are those of an earlier run.
+    private mutating func readNodes(from first: Int, _ prescribed: Int) {
+        let count = execution.count
+        if count >= capacity {
+            let wanted = max(256, 2 * count)
+            nodes = grown(nodes, from: capacity, to: wanted)
+            for k in capacity..<wanted { nodes[k] = Node() }
+            kinds = grown(kinds, from: capacity * Int(RL_MAX_THREADS), to: wanted * Int(RL_MAX_THREADS))
+            choices = grown(choices, from: 0, to: wanted)
+            room = grown(room, from: 0, to: wanted)
+            capacity = wanted
+        }
+        let record = execution.record.pointee
+        for k in 0...count {
+            let recorded = record.nodes[k]
+            if k >= first {
+                nodes[k] = Node(
+                    sleep: SleepSet(threads: recorded.sleeping, inRuntime: recorded.in_runtime))
+                if k >= prescribed { nodes[k].wishes = recorded.wishes }
+                let row = k * Int(RL_MAX_THREADS)
+                if recorded.sleeping != 0 {
+                    (kinds + row).update(from: record.kinds + row, count: Int(RL_MAX_THREADS))
+                }
+            }
+            nodes[k].could = recorded.could
+            nodes[k].isBarrier = recorded.is_barrier
+        }
+    }
+
+    /// Records as what the executed step at a node counts while its thread sleeps.
+    private func noteKind(_ k: Int) {
+        let step = execution.steps[k]
+        let thread: rl_thread_set = 1 << UInt32(step.thread)
+        let first = Int(step.firstEffect)
+        let kind = first < execution.effectCount ? execution.effects[first].kind : step.kind
+        kinds[k * Int(RL_MAX_THREADS) + Int(step.thread)] = kind
+        nodes[k].sleep.inRuntime &= ~thread
+        if step.isInRuntime { nodes[k].sleep.inRuntime |= thread }
+    }
+
+    /// What the other threads would do instead of the crash is unknown.
+    private mutating func letOthersGoBeforeCrash() {
+        let last = execution.count - 1
+        wishForAll(at: last)
+        nodes[last].awake |= 1 << UInt32(execution.steps[last].thread)
+    }
+
+    private mutating func wishForAll(at k: Int) {
+        let others = nodes[k].could.enabled & ~(1 << UInt32(execution.steps[k].thread))
+        for thread in 0..<UInt8(execution.threadCount) where others >> UInt32(thread) & 1 != 0 {
+            if isPossible(thread, at: k) { trees.add(thread, to: &nodes[k].wishes) }
+        }
+    }
+
+    /// Attempts that come early, and waits that end without what they wait for.
+    private mutating func wishForUnprompted(at k: Int) {
+        if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
+        let could = nodes[k].could
+        let early = could.early & ~nodes[k].sleep.threads
+        guard early | could.time_out | could.spurious != 0 else { return }
+        for thread in 0..<UInt8(execution.threadCount) {
+            let bit: rl_thread_set = 1 << UInt32(thread)
+            if early & bit != 0 { trees.add(thread | UInt8(RL_EARLY), to: &nodes[k].wishes) }
+            if could.time_out & bit != 0 {
+                trees.add(thread | UInt8(RL_TIME_OUT), to: &nodes[k].wishes)
+            }
+            if could.spurious & bit != 0 {
+                trees.add(thread | UInt8(RL_SPURIOUS), to: &nodes[k].wishes)
+            }
+        }
+    }
+
+    private func isPossible(_ choice: UInt8, at k: Int) -> Bool {
+        rl_is_possible(choice, &nodes[k].could, nodes[k].sleep.threads | nodes[k].explored)
+    }
+
+    // MARK: The next run
+
+    /// Returns false if everything has been explored.
+    mutating func choose(_ plan: UnsafeMutablePointer<rl_plan>) -> Bool {
+        let count = execution.count
+        for k in limit...max(limit, count) where k < capacity { nodes[k].wishes = 0 }
+        var k = limit
+        while k > firstNode {
+            k -= 1
+            let step = execution.steps[k]
+            if step.choice < UInt8(RL_TIME_OUT) { nodes[k].explored |= 1 << UInt32(step.thread) }
+            while nodes[k].wishes != 0 {
+                let wish = trees.removeFirst(from: &nodes[k].wishes)
+                guard isPossible(wish.choice, at: k) else { continue }
+                prescribe(wish, at: k, plan)
+                return true
+            }
+        }
+        return false
+    }
+
+    private mutating func prescribe(
+        _ wish: rl_wish, at k: Int, _ plan: UnsafeMutablePointer<rl_plan>
+    ) {
+        for earlier in 0..<k { choices[earlier] = execution.steps[earlier].choice }
+        choices[k] = wish.choice
+        let sleep = nodes[k].sleep
+        let isPlain = wish.choice < UInt8(RL_TIME_OUT)
+        plan.pointee.choices = UnsafePointer(choices)
+        plan.pointee.length = UInt32(k + 1)
+        plan.pointee.fingerprint = execution.record.pointee.fingerprints[k]
+        plan.pointee.sleeping =
+            isPlain ? (sleep.threads | nodes[k].explored) & ~nodes[k].awake : 0
+        plan.pointee.in_runtime = sleep.inRuntime
+        plan.pointee.kinds = UnsafePointer(kinds + k * Int(RL_MAX_THREADS))
+        trees.collect {
+            var used: ContiguousArray<UInt32> = [wish.child]
+            for earlier in 0...k { used.append(nodes[earlier].wishes) }
+            return used
+        }
+        plan.pointee.wishes = UnsafePointer(trees.wishes)
+        plan.pointee.first_wish = wish.child
+    }
+}
+
+/// What is known about the state before a step of the current interleaving.
+struct Node {
+    /// The threads that can make the step, for each kind of choice.
+    var could = rl_alternatives()
+    /// When the search reached this node.
+    var sleep = SleepSet()
+    /// The threads whose step from here has been explored …
+    var explored: rl_thread_set = 0
+    /// … of which these must not sleep in what is explored next.
+    var awake: rl_thread_set = 0
+    /// A wakeup tree.
+    var wishes: UInt32 = 0
+    /// Whether the step is possible only because no other is.
+    var isBarrier = false
+}
+
+/// The threads whose next step leads only to what has been explored.
+struct SleepSet {
+    var threads: rl_thread_set = 0
+    /// Those of them, and of the explored threads, whose steps have unannounced effects in the
+    /// concurrency runtime.
+    var inRuntime: rl_thread_set = 0
+}

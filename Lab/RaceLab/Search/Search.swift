@@ -1,0 +1,79 @@
+import CRaceLab
+
+/// What the search has to know about an exploration.
+package struct SearchSettings {
+    /// Whether interleavings that differ only in the order of independent steps are left out.
+    package var reduces = true
+    /// The length of the schedule with which every run begins.
+    package var given = 0
+    /// `nil`: any number. Without reduction only.
+    package var preemptionBound: Int?
+    /// RL_LIBERTY_…
+    package var liberties: UInt32 = 0
+    /// RL_FAULT_…
+    package var faults: UInt32 = 0
+
+    package init() {}
+}
+
+/// Decides, between two runs, what is run next. It knows a run only as the engine has recorded it,
+/// and runs no code under test.
+package final class Search {
+    private let counts: ReferenceCounts
+    private let settings: SearchSettings
+    private var reduction: Reduction
+    private var every: EveryInterleaving
+    private var fewest: FewestSwitches?
+
+    /// - Parameter other: a search that has found out what matters about reference counts.
+    package init(_ settings: SearchSettings, continuing other: Search? = nil) {
+        self.settings = settings
+        counts = other?.counts ?? ReferenceCounts()
+        reduction = Reduction(settings, counts)
+        every = EveryInterleaving(settings)
+    }
+
+    deinit {
+        reduction.deallocate()
+        every.deallocate()
+        fewest?.deallocate()
+    }
+
+    /// What the engine needs to know during a run about reference counts.
+    package var knownCounts: UnsafePointer<rl_known_counts> { UnsafePointer(counts.known) }
+
+    /// Whether the preemption bound has left out an interleaving.
+    package var reachedPreemptionBound: Bool { every.reachedPreemptionBound }
+
+    /// Forgets the runs so far, but not what they have shown about reference counts.
+    package func startOver() {
+        reduction.startOver()
+    }
+
+    /// Examines a run. Returns false if it has shown something that the earlier ones should have
+    /// taken into account: the exploration starts over.
+    package func learn(from run: UnsafePointer<rl_execution>) -> Bool {
+        guard settings.reduces else {
+            every.learn(from: run)
+            return true
+        }
+        if counts.learn(from: run) { return false }
+        reduction.learn(from: run)
+        return true
+    }
+
+    /// Decides what is run next. Returns false if everything has been explored.
+    package func choose(_ plan: UnsafeMutablePointer<rl_plan>) -> Bool {
+        settings.reduces ? reduction.choose(plan) : every.choose(plan)
+    }
+
+    /// Of the interleavings equivalent to the last run, the one with the fewest context switches;
+    /// `nil` if it is unknown.
+    func fewestSwitches() -> FewestSwitches.Interleaving? {
+        guard settings.reduces, reduction.execution.count > 0,
+            reduction.execution.record.pointee.status != RL_CRASHES
+        else { return nil }
+        if fewest == nil { fewest = FewestSwitches() }
+        return fewest!.find(reduction.execution)
+    }
+}
