@@ -34,7 +34,7 @@ struct Classic: Sendable, CustomTestStringConvertible {
     static let all =
         counters + buffers + messages + lazies + countdowns + petersons + dekkers + tickets
         + spinlocks + readersWriters
-        + philosophers + stacks + boundedBuffers + recipes
+        + philosophers + stacks + boundedBuffers + recipes + found
 
     static func named(_ name: String) -> Classic? {
         all.first { $0.name == name }

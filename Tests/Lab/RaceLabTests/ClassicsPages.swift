@@ -15,7 +15,9 @@ struct PagesTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    static let pages = ["Lab/RaceLab/RaceLab.docc", "Lab/RaceLab/Classics"].flatMap {
+    static let pages = folders + ["docs/Found.md"]
+
+    private static let folders = ["Lab/RaceLab/RaceLab.docc", "Lab/RaceLab/Classics"].flatMap {
         folder in
         let names =
             (try? FileManager.default.contentsOfDirectory(
