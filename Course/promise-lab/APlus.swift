@@ -1,6 +1,20 @@
 import Foundation
 import SharedSuite
 
+extension Command {
+    static let aplus = Command(
+        "aplus", "Promises/A+, clause by clause",
+        help: """
+            Tests the clauses of Promises/A+ 1.1 that have a meaning in typed Swift, on every stage.
+            Each is tested in many cases, with the promise settled before its handlers are
+            registered, at once, and later. Stage 3 runs its handlers on a queue. Then it lists the
+            clauses that cannot be expressed, with the reason. The exit status is 0 if all results
+            are as documented; 1 if a case that is documented to pass fails, or if one that is
+            documented to fail passes or fails for another reason.
+            """
+    ) { _ in APlusCommand.run() }
+}
+
 /// Promises/A+, clause by clause, on every stage.
 enum APlusCommand {
     private struct Row {

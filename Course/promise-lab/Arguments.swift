@@ -4,111 +4,121 @@ struct Mistake: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The words after a command.
-struct Arguments {
-    private var words: [String]
+/// The arguments that were typed after a command, checked against its description.
+struct Arguments: Sendable {
+    private let command: Command
+    /// In the order in which they were typed, each with the name of its argument.
+    private var values: [(name: String, text: String)] = []
 
-    init(_ words: [String]) {
-        self.words = words
-    }
-
-    /// Takes `--name value` or `--name=value`, at any position.
-    mutating func option(_ name: String, for what: String) throws -> String {
-        if let index = words.firstIndex(where: { $0.hasPrefix("\(name)=") }) {
-            return String(words.remove(at: index).dropFirst(name.count + 1))
+    /// - Throws: ``Mistake`` for an argument that the command does not have, that contradicts
+    ///   another one, or that is missing.
+    init(_ words: [String], of command: Command) throws {
+        self.command = command
+        var positional: [String] = []
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word.hasPrefix("-"), word != "-" {
+                try add(option: word, &rest)
+            } else {
+                positional.append(word)
+            }
         }
-        guard let index = words.firstIndex(of: name) else {
-            throw Mistake("\(name) is missing; it takes \(what)")
+        try add(words: positional)
+        try checkContradictions()
+        for argument in command.arguments where argument.isRequired {
+            let excluding = command.arguments.filter { $0.excludes.contains(argument.name) }
+            if !excluding.contains(where: has) { _ = try required(argument) }
         }
-        guard words.indices.contains(index + 1) else { throw Mistake("\(name) takes \(what)") }
-        words.remove(at: index)
-        return words.remove(at: index)
     }
 
-    /// The name of the first word that is one of these options.
-    func first(of names: [String]) -> String? {
-        words.lazy.compactMap { word in names.first { word == $0 || word.hasPrefix("\($0)=") } }
-            .first
+    private mutating func add(option word: String, _ rest: inout ArraySlice<String>) throws {
+        let name = String(word.prefix { $0 != "=" })
+        guard let option = command.arguments.first(where: { $0.isOption && $0.name == name }) else {
+            let names = command.arguments.filter(\.isOption).map(\.name)
+            let others =
+                names.isEmpty ? "there are none" : "there are \(names.joined(separator: ", "))"
+            throw Mistake("unknown option '\(name)'; \(others)\(hint)")
+        }
+        if has(option), !option.isRepeatable { throw Mistake("\(name) can be used only once") }
+        let isJoined = name.count < word.count
+        if option.isFlag {
+            if isJoined { throw Mistake("\(name) takes no value") }
+            return values.append((name, ""))
+        }
+        guard let text = isJoined ? String(word.dropFirst(name.count + 1)) : rest.popFirst() else {
+            throw Mistake("\(name) takes \(option.takes)")
+        }
+        values.append((name, text))
     }
 
-    func has(_ name: String) -> Bool {
-        words.contains { $0 == name || $0.hasPrefix("\(name)=") }
+    /// If there are fewer words than the command can take, those that may be absent come last.
+    private mutating func add(words: [String]) throws {
+        let all = command.arguments.filter { !$0.isOption }
+        var surplus = words.count - all.count(where: \.isRequired)
+        var rest = words[...]
+        for argument in all {
+            if !argument.isRequired {
+                if surplus <= 0 { continue }
+                surplus -= 1
+            }
+            if let word = rest.popFirst() { values.append((argument.name, word)) }
+        }
+        guard let word = rest.first else { return }
+        throw Mistake("unexpected argument '\(word)'\(hint)")
     }
 
-    /// Takes an option that may be absent.
-    mutating func optional(_ name: String, for what: String) throws -> String? {
-        has(name) ? try option(name, for: what) : nil
+    private func checkContradictions() throws {
+        for option in command.arguments where has(option) {
+            if let other = option.excludes.first(where: has) {
+                throw Mistake(
+                    "\(other) and \(option.name) cannot be used together; nothing was done")
+            }
+            if let other = option.needs, !has(other) {
+                throw Mistake("\(option.name) is useful only together with \(other)")
+            }
+        }
+        for value in values {
+            try command.arguments.first { $0.name == value.name }?.check(value.text)
+        }
     }
 
-    /// Takes `--name`, which has no value.
-    mutating func flag(_ name: String) -> Bool {
-        guard let index = words.firstIndex(of: name) else { return false }
-        words.remove(at: index)
-        return true
+    private var hint: String {
+        " (see promise-lab help\(command.isInternal ? "" : " \(command.name)"))"
     }
 
-    /// Takes `--name number`; without it, returns the default.
-    mutating func number(_ name: String, or usual: Int) throws -> Int {
-        guard let word = try optional(name, for: "a number") else { return usual }
-        guard let number = Int(word), number > 0 else {
-            throw Mistake("\(name) takes a number greater than 0, not '\(word)'")
+    private func has(_ name: String) -> Bool { values.contains { $0.name == name } }
+
+    // MARK: What the command reads
+
+    /// Whether this argument was typed.
+    func has(_ argument: Argument) -> Bool { has(argument.name) }
+
+    /// The word, or the value of the option; `nil` if it was not typed.
+    subscript(argument: Argument) -> String? {
+        values.first { $0.name == argument.name }?.text
+    }
+
+    /// Like the subscript, for an argument without which the command cannot run.
+    func required(_ argument: Argument) throws -> String {
+        if let text = self[argument] { return text }
+        throw Mistake(
+            argument.isOption
+                ? "\(argument.name) is missing; it takes \(argument.takes)"
+                : "missing argument: \(argument.takes)")
+    }
+
+    /// Makes something of each argument that has this meaning, in the order in which they were
+    /// typed.
+    func compactMap<Result>(_ meaning: (_ name: String, _ text: String) -> Result?) -> [Result] {
+        values.compactMap(meaning)
+    }
+
+    /// The value of an option that takes a number; without it, the default.
+    func number(_ argument: Argument, or usual: Int) throws -> Int {
+        guard let text = self[argument] else { return usual }
+        guard let number = Int(text), (1...Int.max >> 20).contains(number) else {
+            throw Mistake("\(argument.name) takes a number greater than 0, not '\(text)'")
         }
         return number
-    }
-
-    /// Throws if more than one of these options is present: they contradict each other.
-    func atMostOne(of names: String...) throws { try atMostOne(of: names) }
-
-    func atMostOne(of names: [String]) throws {
-        let present = names.filter(has)
-        if present.count < 2 { return }
-        throw Mistake("\(present[0]) and \(present[1]) cannot be used together; nothing was done")
-    }
-
-    /// Throws if one of these options is present without the other: it would have no effect.
-    func check(_ names: String..., need other: String) throws {
-        guard !has(other), let name = names.first(where: has) else { return }
-        throw Mistake("\(name) is useful only together with \(other)")
-    }
-
-    /// Throws if there is an option that the command does not have. Called first, because a
-    /// mistyped option can make a required one seem missing.
-    func check(against options: [String], of command: String) throws {
-        for word in words where word.hasPrefix("--") {
-            let name = String(word.prefix { $0 != "=" })
-            if options.contains(name) { continue }
-            let others =
-                options.isEmpty ? "there are none" : "there are \(options.joined(separator: ", "))"
-            throw Mistake(
-                "unknown option '\(name)'; \(others) (see promise-lab help \(command))")
-        }
-    }
-
-    /// Whether there is a word that is not an option.
-    var hasWord: Bool { words.contains { !$0.hasPrefix("-") } }
-
-    /// Takes the next word that is not an option.
-    mutating func word(_ what: String) throws -> String {
-        guard let index = words.firstIndex(where: { !$0.hasPrefix("-") }) else {
-            throw Mistake("missing argument: \(what)")
-        }
-        return words.remove(at: index)
-    }
-
-    /// Throws if any word is left.
-    mutating func end() throws {
-        guard let word = words.first else { return }
-        throw Mistake(
-            word.hasPrefix("-")
-                ? "unknown option '\(word)' (see promise-lab --help)"
-                : "unexpected argument '\(word)' (see promise-lab --help)")
-    }
-}
-
-extension [String] {
-    /// `1, 2 and 3`.
-    func joined(separator: String, last: String) -> String {
-        guard let end = self.last, count > 1 else { return joined(separator: separator) }
-        return dropLast().joined(separator: separator) + last + end
     }
 }

@@ -2,6 +2,20 @@ import Foundation
 import RaceLab
 import SharedSuite
 
+extension Command {
+    static let bench = Command(
+        "bench", "measures the speed of the lab",
+        [.word("MEASUREMENT", "what to measure", choices: ["lab"])],
+        help: """
+            Measures how many interleavings the lab explores in a second: all interleavings of R01
+            and R05 on each stage; and the number of context switches, which limit the speed. Then
+            the same with reduction: how many interleavings are left, how many runs explore them,
+            and how many runs it makes in a second. Then both with tasks: R01 and R02 on the actors
+            of the field guide. Takes about twenty-five seconds.
+            """
+    ) { _ in try BenchCommand.run() }
+}
+
 /// Measures the speed of the lab: interleavings and runs in a second, and the effect of reduction.
 enum BenchCommand {
     private static let races: [any Race] = races("R01", "R05")

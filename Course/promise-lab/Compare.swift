@@ -1,6 +1,45 @@
 import RaceLab
 import SharedSuite
 
+extension Command {
+    private static let first = Argument.word(
+        "A", "a module of a stage or step, or a design, such as BoltsStyle", isRequired: false)
+    private static let second = Argument.word("B", "another one", isRequired: false)
+
+    static let compare = Command(
+        "compare", "the same race on two subjects",
+        [first, second, .hazard] + Argument.subjects,
+        help: """
+            Shows a race on two subjects side by side, with the interleavings that show would print.
+            Each row is a step: the letter of its thread, as in a schedule, the line number, and the
+            line. A bar marks a thread that holds a lock, → a change of the state, and ← a note. An
+            option can take the place of A or B.
+
+              promise-lab compare PromiseKitStyle Stage3ThreadSafe R06
+              promise-lab compare --step A --step B R09
+
+            The exit status is 0, whether they survive or fail.
+            """
+    ) { arguments in
+        let named = try [first, second].compactMap { arguments[$0] }.map(subject)
+        let subjects = arguments.subjects + named
+        guard subjects.count == 2 else {
+            throw Mistake(
+                subjects.count > 2
+                    ? "compare takes two subjects, not \(subjects.count)"
+                    : "missing argument: what to compare, two of \(names)")
+        }
+        try CompareCommand.run(arguments.hazard(), on: subjects)
+    }
+
+    private static let names = Subject.all.map(\.name).joined(separator: ", ")
+
+    private static func subject(_ name: String) throws -> Subject {
+        if let subject = Subject(named: name) { return subject }
+        throw Mistake("there is no '\(name)' to compare; there are \(names)")
+    }
+}
+
 /// Shows one race on two subjects side by side.
 enum CompareCommand {
     struct Side {

@@ -1,15 +1,25 @@
 import HTTPExample
 
+extension Command {
+    static let demo = Command(
+        "demo", "runs the article's own example", [.word("DEMO", choices: ["http"])],
+        help: """
+            Runs the article's own example: two HTTP requests, the second started by the first, and
+            one `error` at the end. The requests go to a server on the loopback interface, which the
+            command starts itself. It prints the events in order, on Stage 2 (everything confined to
+            one queue) and on Stage 3: with a working server, with a server that fails, without a
+            server, and with a server that does not answer.
+            """
+    ) { _ in try DemoCommand.run() }
+}
+
 /// Runs a demonstration.
 enum DemoCommand {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    static func run(_ name: String) throws {
-        guard name == "http" else {
-            throw Mistake("there is no demo '\(name)'; there is http")
-        }
+    static func run() throws {
         print(
             Terminal.wrapped(
                 "The article's own example: two HTTP requests, the second started by the first, "

@@ -1,6 +1,55 @@
 import Foundation
 import Graders
 
+extension Command {
+    static let exercises = Command(
+        "exercises", "your progress, and the next exercise", [.workbook],
+        help: """
+            Lists the exercises, each with its chapter of the Tutorial and your progress: untouched,
+            in progress, or solved. The last line says what to do next. Your answers are the files
+            in Exercises/Workbook, or in another folder that you name with --workbook.
+            """
+    ) { arguments in ExercisesCommand.run(try arguments.workbook()) }
+
+    private static let start = Argument.flag(
+        "--start", "writes its file into the workbook, unless the file exists")
+    private static let hint = Argument.flag(
+        "--hint", "prints one more hint each time", excludes: [start.name])
+    private static let reset = Argument.flag(
+        "--reset", "replaces the file by the stub", excludes: [start.name, hint.name])
+    private static let variant = Argument.option(
+        "--variant", "K", "the number of a stub with another bug (exercise 12 has five)",
+        excludes: [start.name, hint.name, reset.name])
+
+    static let exercise = Command(
+        "exercise", "prints the task or, with --hint, a hint",
+        [.exercise, start, hint, reset, variant, .workbook],
+        help: """
+            Prints the task of an exercise. An answer in a file that --reset or --variant replaces
+            is kept in another place, which the command prints.
+            """
+    ) { arguments in
+        let (exercise, workbook) = (try arguments.exercise(), try arguments.workbook())
+        if arguments.has(start) {
+            try ExerciseCommand.start(exercise, workbook)
+        } else if arguments.has(reset) || arguments.has(variant) {
+            let variant = try arguments.number(variant, or: 1)
+            try ExerciseCommand.reset(exercise, workbook, variant: variant)
+        } else if arguments.has(hint) {
+            ExerciseCommand.hint(exercise, workbook)
+        } else {
+            ExerciseCommand.task(exercise, workbook)
+        }
+    }
+
+    static let watch = Command(
+        "watch", "grades each answer when you save it", [.workbook],
+        help: """
+            Grades each answer of the workbook whenever you save it, until you press Ctrl-C.
+            """
+    ) { arguments in WatchCommand.run(try arguments.workbook()) }
+}
+
 /// Lists the exercises and the reader's progress.
 enum ExercisesCommand {
     static func run(_ workbook: Workbook) {

@@ -3,6 +3,38 @@ import RaceLab
 import SharedSuite
 import Synchronization
 
+extension Command {
+    private static let steps = Argument.flag(
+        "--steps",
+        "the columns are the steps from Stage 2 to Stage 3 (Sources/Steps), and the end of each "
+            + "line shows where the verdict changes")
+    private static let designs = Argument.flag(
+        "--designs",
+        "the columns are the designs of Bolts, PromiseKit and Google Promises in miniature, a "
+            + "promise as an actor and its repair (Sources/FieldGuide), and Stage 3",
+        excludes: [steps.name])
+
+    static let matrix = Command(
+        "matrix", "every hazard on every stage, step or design",
+        [steps, designs, .only],
+        help: """
+            Runs every hazard of the catalogue on every stage and prints the verdicts:
+
+              ✓          survives (for a race: 0/n, none of n interleavings fails)
+              ✗ reason   fails (for a race: k/n, k of n interleavings fail)
+              –          cannot be expressed on this stage
+
+            Each verdict is compared with the documented one. The exit status is 0 if all verdicts
+            are as documented, including documented failures, and 1 otherwise.
+            """
+    ) { arguments in
+        let columns =
+            arguments.has(designs)
+            ? Matrix.designs : arguments.has(steps) ? Matrix.steps : Matrix.stages
+        try Matrix.command(columns, arguments.hazards())
+    }
+}
+
 /// Every hazard on every stage, on every step, or on every design.
 struct Matrix {
     private struct Row {

@@ -1,6 +1,18 @@
 import Foundation
 import SharedSuite
 
+extension Command {
+    static let mutants = Command(
+        "mutants", "plants faults that the rows must notice",
+        help: """
+            Copies the package to a temporary folder and plants one fault after the other there (the
+            lock removed, handlers called under it, …). For each, it builds the copy, runs the rows
+            that must notice the fault, and checks that they fail for the right reason. Takes two or
+            three minutes. The exit status is 0 if every fault was noticed, 1 if one was not.
+            """
+    ) { _ in try MutantsCommand.run() }
+}
+
 /// Plants faults in a copy of the sources and checks that the matrix, or the cases of Promises/A+,
 /// notice them: a test of the tests.
 enum MutantsCommand {

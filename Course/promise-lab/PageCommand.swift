@@ -3,6 +3,28 @@ import LabPage
 import RaceLab
 import SharedSuite
 
+extension Command {
+    private static let output = Argument.option(
+        "--output", "FILE", "the name of a file, instead of page.html")
+
+    static let page = Command(
+        "page", "every race, to step through in a browser", [output, .only],
+        help: """
+            Writes one HTML file, page.html by default, that needs no network. It has the matrix of
+            every hazard on every stage, step and design, and every race to step through by hand. It
+            shows the real source, you choose the thread that continues, and a map shows the states
+            from which every interleaving fails. The address of a race ends with a schedule, as for
+            replay:
+
+              page.html#R01/stage1/SRRRSS
+
+            All rows take up to a minute. The exit status is 0.
+            """
+    ) { arguments in
+        try PageCommand.run(output: arguments[output] ?? "page.html", arguments.hazards())
+    }
+}
+
 /// Writes the page on which every race can be stepped through.
 enum PageCommand {
     static func run(output: String, _ hazards: [any Hazard]) throws {

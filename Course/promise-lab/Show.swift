@@ -1,12 +1,73 @@
 import RaceLab
 import SharedSuite
 
-enum ListCommand {
-    static func run() {
+extension Command {
+    static let list = Command(
+        "list", "every hazard, in a few words",
+        help: "Prints the id, the name and a description of every hazard."
+    ) { _ in
         for hazard in Catalogue.all {
             print("\(hazard.id)  \(Terminal.painted(hazard.name, .bold))")
             print(Terminal.wrapped(hazard.story, indentation: "     "))
         }
+    }
+
+    private static let every = Argument.flag(
+        "--every",
+        "explores every order. Without it, interleavings that differ only in the order of "
+            + "independent steps are explored once: the verdict is the same, the counts are smaller."
+    )
+    private static let format = Argument.format(["text", "markdown", "json", "html"])
+
+    static let show = Command(
+        "show", "one hazard on a stage, step by step",
+        [.hazard] + Argument.subject + [every, format],
+        help: """
+            Describes a hazard and shows what happens on a stage. For a race that fails, it shows an
+            interleaving with the first finding and the fewest preemptions, as a table with a column
+            for each thread and the state of the promise after each step. For a race that survives,
+            it shows the number of interleavings explored, and one of them.
+
+              promise-lab show R01 --stage 1
+
+            With --format markdown and json it writes the table alone;
+            Lab/RaceLab/RaceLab.docc/JSON.md describes the JSON. With --format html it writes a page
+            for stepping through the race in a browser:
+
+              promise-lab show R01 --stage 1 --format html > r01.html
+
+            The exit status is 0, whether the race survives or fails.
+            """
+    ) { arguments in
+        try ShowCommand.run(
+            arguments.hazard(), on: arguments.subject, everyOrder: arguments.has(every),
+            arguments[format].flatMap(Format.init) ?? .text)
+    }
+
+    private static let schedule = Argument.option(
+        "--schedule", "S", "a schedule, such as SRRRS", isRequired: true)
+
+    static let replay = Command(
+        "replay", "an interleaving of your choice",
+        [.hazard] + Argument.subject + [schedule, format],
+        help: """
+            Runs a race under one interleaving. The schedule has a letter for each step: the first
+            letter of the thread's name (or A, B, C if two names begin with the same letter).
+            Threads that the code under test starts have letters from the end of the alphabet. A
+            number after a letter repeats it: SR3S is SRRRS. A minus after a letter marks an attempt
+            to take a lock that fails because it comes right before the release. The schedule must
+            lead every thread to its end or into a deadlock, and no further. Every table ends with
+            its schedule.
+
+              promise-lab replay R01 --stage 1 --schedule SRRRSS
+
+            A page for the same race is written by show. The exit status is 0, whether every check
+            holds or not, and 2 if the schedule does not fit; then the step is named.
+            """
+    ) { arguments in
+        try ReplayCommand.run(
+            arguments.hazard(), on: arguments.subject, arguments.required(schedule),
+            arguments[format].flatMap(Format.init) ?? .text)
     }
 }
 

@@ -19,17 +19,20 @@ enum Terminal {
         }
     }
 
-    /// No line of the command's output is longer, except in the tables of interleavings.
-    static let width = 100
+    /// The maximum width of a table: the width of the terminal, from 60 columns on, and 100 if
+    /// there is none.
+    static let tableWidth = columns(of: STDOUT_FILENO)
 
-    /// The maximum width of a table: the width of the terminal, if there is one.
-    static let tableWidth: Int = {
+    /// The maximum width of everything else: long lines of prose are hard to read.
+    static let width = min(tableWidth, 100)
+
+    private static func columns(of file: Int32) -> Int {
         var size = winsize()
-        guard isatty(STDOUT_FILENO) == 1, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0,
-            size.ws_col > 0
-        else { return width }
+        guard isatty(file) == 1, ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return 100
+        }
         return min(max(Int(size.ws_col), 60), 240)
-    }()
+    }
 
     /// An interleaving as a table, in color on a terminal.
     static func table(of trace: Exploration.Trace) -> String {
@@ -48,27 +51,62 @@ enum Terminal {
     }
 
     static func complain(_ text: String) {
+        let width = min(columns(of: STDERR_FILENO), 100)
         let lines = text.components(separatedBy: "\n").map { line in
-            line.count > width ? wrapped(line) : line
+            line.count > width ? wrapped(line, to: width) : line
         }
         FileHandle.standardError.write(Data("\(lines.joined(separator: "\n"))\n".utf8))
     }
 
     /// Breaks a text into lines that begin with `indentation`.
-    static func wrapped(_ text: String, indentation: String = "") -> String {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            if !line.isEmpty,
-                indentation.count + line.shownCount + 1 + String(word).shownCount > width
-            {
-                lines.append(indentation + line)
-                line = ""
+    static func wrapped(
+        _ text: String, indentation: String = "", to width: Int = Terminal.width
+    ) -> String {
+        indentation
+            + filled(text.split(separator: " ").map(String.init), indentation.count, width)
+    }
+
+    /// Puts pieces on lines that fit; all lines but the first have a margin.
+    private static func filled(_ pieces: [String], _ margin: Int, _ width: Int) -> String {
+        var text = ""
+        var column = margin
+        for (index, piece) in pieces.enumerated() {
+            if index > 0, column + 1 + piece.shownCount > width {
+                text += "\n" + String(repeating: " ", count: margin)
+                column = margin
+            } else if index > 0 {
+                text += " "
+                column += 1
             }
-            line += line.isEmpty ? String(word) : " \(word)"
+            text += piece
+            column += piece.shownCount
         }
-        lines.append(indentation + line)
-        return lines.joined(separator: "\n")
+        return text
+    }
+
+    /// A beginning, and pieces that are not broken, each below the first if it does not fit.
+    static func hanging(_ beginning: String, _ pieces: [String]) -> String {
+        beginning + filled(pieces, beginning.count, width)
+    }
+
+    /// Paragraphs, with an empty line between two. Those that are indented are printed unchanged.
+    static func prose(_ text: String) -> String {
+        text.components(separatedBy: "\n\n").map { paragraph in
+            paragraph.hasPrefix(" ")
+                ? paragraph : wrapped(paragraph.replacing("\n", with: " "))
+        }.joined(separator: "\n\n")
+    }
+
+    /// Names, and in a second column what they mean.
+    static func list(_ rows: [(name: String, meaning: String)]) -> String {
+        let names = rows.map(\.name.count).max() ?? 0
+        let margin = min(names, width / 3) + 4
+        return rows.map { name, meaning in
+            let beginning = "  \(name)".padded(to: margin)
+            let lines = filled(meaning.split(separator: " ").map(String.init), margin, width)
+            let gap = String(repeating: " ", count: margin)
+            return beginning.count > margin ? "\(beginning)\n\(gap)\(lines)" : beginning + lines
+        }.joined(separator: "\n")
     }
 
     /// Two texts at the two ends of a line, or on two lines if they do not fit.

@@ -1,6 +1,17 @@
 import Foundation
 import SharedSuite
 
+extension Command {
+    static let tour = Command(
+        "tour", "a guided tour for newcomers",
+        help: """
+            Walks through the lab: announces each command, asks what you expect, waits for Return,
+            and runs it. Ctrl-D ends the tour. If standard input is not a terminal, it does not
+            wait.
+            """
+    ) { _ in try TourCommand.run() }
+}
+
 /// A guided tour: shows, asks, waits, runs, and answers.
 enum TourCommand {
     private struct Stop: Sendable {

@@ -30,7 +30,7 @@ struct PagesTests {
         var check = TutorialCheck(try Self.text(page), .thisPackage)
         check.checkNames(
             hazards: Catalogue.all.map(\.id), exercises: Exercise.all.map(\.number),
-            commands: try TutorialTests.commands(), tests: try TutorialTests.testSources())
+            commands: TutorialTests.commands(), tests: try TutorialTests.testSources())
         for complaint in check.complaints { Issue.record("\(page): \(complaint)") }
     }
 

@@ -19,7 +19,7 @@ struct TeachingTests {
         var check = TutorialCheck(try Self.text(), .thisPackage)
         check.checkNames(
             hazards: Catalogue.all.map(\.id), exercises: Exercise.all.map(\.number),
-            commands: try TutorialTests.commands(), tests: "ExerciseTests")
+            commands: TutorialTests.commands(), tests: "ExerciseTests")
         for complaint in check.complaints {
             Issue.record("\(Self.page):\(complaint.line): \(complaint.what)")
         }
