@@ -128,7 +128,7 @@ let course: [Target] = [
 
     // The small examples of the Tutorial.
     .executableTarget(
-        name: "tutorial", dependencies: ["PromiseOperators", "RaceLab"],
+        name: "tutorial", dependencies: ["PromiseOperators", "RaceLab", "Stage1Naive"],
         path: "Course/Examples/Tutorial", swiftSettings: visibleAtomics),
 
     // Measures the stages. In a debug build Stage 3 calls ThreadSanitizer's runtime, because

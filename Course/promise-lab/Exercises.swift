@@ -52,14 +52,19 @@ extension Command {
 
 /// Lists the exercises and the reader's progress.
 enum ExercisesCommand {
+    /// In the order of the Tutorial, in which exercise 1 is not the first.
+    private static let exercises = Exercise.all.sorted {
+        ($0.chapter, $0.number) < ($1.chapter, $1.number)
+    }
+
     static func run(_ workbook: Workbook) {
         let ledger = Ledger(workbook)
-        for exercise in Exercise.all {
+        for exercise in exercises {
             let state = ledger.state(of: exercise)
             let number = exercise.number < 10 ? " \(exercise.number)" : "\(exercise.number)"
             print(
                 "\(number)  \(exercise.title.padded(to: 40))"
-                    + "chapter \(exercise.chapter)   \(painted(state))"
+                    + "chapter \("\(exercise.chapter)".padded(to: 5))\(painted(state))"
                     + (state == .inProgress && !ledger.isGraded(exercise)
                         ? ", not graded yet" : ""))
         }
@@ -76,8 +81,6 @@ enum ExercisesCommand {
     }
 
     static func nextStep(_ ledger: Ledger, _ workbook: Workbook) -> String {
-        // In the order of the Tutorial, in which exercise 1 is not the first.
-        let exercises = Exercise.all.sorted { ($0.chapter, $0.number) < ($1.chapter, $1.number) }
         let begun = exercises.first { ledger.state(of: $0) == .inProgress }
         if let begun { return "Next: swift run promise-lab grade \(begun.number)" }
         let untouched = exercises.first { ledger.state(of: $0) == .untouched }

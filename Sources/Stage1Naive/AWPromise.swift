@@ -1,7 +1,7 @@
 /// Stage 1: the promise of the article "Exploring the Promise object" (adow,
-/// 2016) in current Swift. It has one slot for a handler of the value and one
-/// slot for a handler of the error. Use it on one thread only; even there it
-/// has bugs, and the tests of this stage name each of them.
+/// 2016) in current Swift, without its `then` for functions that return a
+/// promise. It has one slot for a handler of the value and one for a handler
+/// of the error. Use it on one thread only; even there its tests name bugs.
 public final class AWPromise<Value> {
     public typealias ResolveFunction = (Value) -> Void
     public typealias RejectFunction = (any Error) -> Void

@@ -5,12 +5,24 @@ import Foundation
 struct Tutorial {
     static func main() async throws {
         switch CommandLine.arguments.dropFirst().first {
+        case "confined":
+            print("every call on the queue")
+            try show(confined)
+            print("\none call elsewhere")
+            try show(almostConfined)
         case "careless": try show(careless)
         case "flag":
             print("relaxed")
             try show(relaxedFlag)
             print("\nreleasing and acquiring")
             try show(flag)
+        case "aggregate":
+            print("counted before it is stored")
+            try show(earlyCount)
+            print("\nstored before it is counted")
+            try show(lateCount)
+            print("\nstored, then looked at")
+            try show(noCount)
         case "pictures": await showPicture({ print($0) }, { print("failed: \($0)") })
         case "cache":
             print("PictureCache")
@@ -21,7 +33,8 @@ struct Tutorial {
         case "locked-account": try show(lockedAccount)
         default:
             let usage =
-                "usage: swift run tutorial careless|flag|pictures|cache|account|locked-account\n"
+                "usage: swift run tutorial "
+                + "confined|careless|aggregate|flag|pictures|cache|account|locked-account\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(2)
         }

@@ -5,7 +5,7 @@ import Synchronization
 
 extension Exercise {
     static let again = Exercise(
-        10, "Again", chapter: 6, adapter: "Retry", "MainQueue",
+        10, "Again", chapter: 8, adapter: "Retry", "MainQueue",
         hints: [
             "Two functions are enough: one that starts attempt n, and one that receives the "
                 + "outcome of attempt n and decides what comes next. What does each of them need "

@@ -5,7 +5,7 @@ import SharedSuite
 
 extension Exercise {
     static let allOfThem = Exercise(
-        8, "All of them", chapter: 6, adapter: "All", "MainQueue",
+        8, "All of them", chapter: 8, adapter: "All", "MainQueue",
         hints: [
             "Settling the aggregate twice is harmless: a promise settles once, and `settle` "
                 + "ignores a second call. So an error can be passed on without a check, and one "

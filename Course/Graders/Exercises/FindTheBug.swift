@@ -3,7 +3,7 @@ import SharedSuite
 
 extension Exercise {
     static let findTheBug = Exercise(
-        12, "Find the bug", chapter: 9, adapter: "Promise", "BugHunt",
+        12, "Find the bug", chapter: 11, adapter: "Promise", "BugHunt",
         hints: [
             "Draw a line around each critical section. Between two of them, any other "
                 + "thread may run.",

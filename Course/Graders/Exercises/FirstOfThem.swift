@@ -6,7 +6,7 @@ import Synchronization
 
 extension Exercise {
     static let firstOfThem = Exercise(
-        9, "The first of them", chapter: 6, adapter: "Race", "MainQueue",
+        9, "The first of them", chapter: 8, adapter: "Race", "MainQueue",
         hints: [
             "You do not have to find out which promise is first: all of them may try to "
                 + "settle the same promise, and the first call counts. `settle` is made for "

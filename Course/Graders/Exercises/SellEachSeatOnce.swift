@@ -4,7 +4,7 @@ import Synchronization
 
 extension Exercise {
     static let sellEachSeatOnce = Exercise(
-        13, "Sell each seat once", chapter: 8, adapter: "BoxOffice", "TheBoxOffice",
+        13, "Sell each seat once", chapter: 10, adapter: "BoxOffice", "TheBoxOffice",
         hints: [
             "`sell` checks, waits, and acts. An actor runs one of its functions at a time, but at "
                 + "an `await` it may run another one. What may have changed when `sell` continues?",

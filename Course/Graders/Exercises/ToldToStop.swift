@@ -3,7 +3,7 @@ import RaceLab
 
 extension Exercise {
     static let toldToStop = Exercise(
-        11, "Told to stop", chapter: 6, adapter: "Cancellation",
+        11, "Told to stop", chapter: 8, adapter: "Cancellation",
         hints: [
             "Registering is like `then`, cancelling is like `resolve`: you know this race, "
                 + "and its solution. What is read, and what is changed because of it?",

@@ -14,8 +14,9 @@
 // 2. Two threads, first (F) and second (S), fulfill the promise with 1 and with 2, and a handler is
 //    waiting: hazard R02. Find an interleaving in which the handler is called twice.
 //
-// Read `settle` and `observe` in Sources/Stage2Handlers/AWPromise.swift, make a guess, and look at
-// the table that the grader prints: it shows line by line what your interleaving does.
+// Read `settle` and `observe` in Sources/Stage2Handlers/AWPromise.swift, change one of the two rows,
+// and grade it. For a row that does not do it, the grader prints a table that shows line by line
+// what your interleaving does. (It does not grade the file as long as both rows are unchanged.)
 //
 // Grade it with: swift run promise-lab grade 1
 

@@ -1,8 +1,9 @@
 // Exercise 5 · Lock it
 //
-// This is the promise of Stage 2, slightly shortened. On one thread it is correct. Chapter 4 of the
-// Tutorial shows what happens with two threads: a handler that is never called, or called twice,
-// and two threads that modify the same list at the same time.
+// This is the promise of Stage 2, slightly shortened. On one thread it settles once and calls every
+// handler once. (It does not keep the order if a handler registers another one; exercise 7 is about
+// that.) Chapter 4 of the Tutorial shows what happens with two threads: a handler that is never
+// called, or called twice, and two threads that modify the same list at the same time.
 //
 // Make it safe to settle, observe and read the promise from any thread. Every handler must be
 // called exactly once, in every interleaving. The interface stays as it is: `init(block:)`, `then`,

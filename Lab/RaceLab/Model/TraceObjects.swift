@@ -84,7 +84,7 @@ package struct InstanceNames {
         let touched = Dictionary(grouping: Set(instances), by: \.type)
         let named = Dictionary(grouping: madeInSetUp.union(instances), by: \.type)
             .values.filter { $0.count > 1 }.flatMap(\.self).sorted()
-        var letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ".map(String.init).makeIterator()
+        var letters = "PQRSTUVWXYZABCDEFGHIJKLMNO".map(String.init).makeIterator()
         for (number, instance) in named.enumerated() {
             // Its name in the source, if that distinguishes it.
             let isUnique = named.allSatisfy {

@@ -8,7 +8,7 @@ import Testing
 @Suite("Pages", .needsTheLabElsewhere)
 struct PagesTests {
     static let pages = [
-        "README.md", "Sources/FieldGuide/README.md",
+        "README.md", "Exercises/TEACHING.md", "Sources/FieldGuide/README.md",
         "Lab/RaceLab/RaceLab.docc/GettingStarted.md",
         "docs/Found.md", "docs/Speed.md", "docs/Tests.md",
     ]

@@ -184,7 +184,7 @@ extension TutorialCheck {
             }
             for (line, text) in prose {
                 for figure in Self.figures(in: text)
-                where figure.first!.isNumber && figure.count > 1
+                where Self.isInDigits(figure) && figure.count > 1
                     && !origins.contains(where: { $0.figure == figure })
                 {
                     complain(line, "nothing says where the figure \(figure) comes from")
@@ -209,7 +209,7 @@ extension TutorialCheck {
     }
 
     /// `23 = every R01 1; 20 = measured`, if the line is such a comment.
-    private static func origins(in text: String) -> [(figure: String, formula: String)] {
+    static func origins(in text: String) -> [(figure: String, formula: String)] {
         guard let match = text.wholeMatch(of: /\s*<!-- figures: (.*) -->/) else { return [] }
         return match.1.split(separator: ";").map { entry in
             let sides = entry.split(separator: "=", maxSplits: 1).map {
@@ -222,24 +222,39 @@ extension TutorialCheck {
     /// A line without comments, code, links, and digits that are not figures.
     private static func prose(of text: String) -> String {
         text.replacing(/<!--.*?-->/, with: "")
-            .replacing(/[Ee]xercises? (?:\d+|, | and | to )+/, with: "")
-            .replacing(/Swift \d+\.\d+/, with: "")
-            .replacing(/`[^`]*`|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
+            .replacing(
+                /(?:[Ee]xercises?|[Cc]hapters?|练习|第) (?:\d+|, | and | to |、| 和 | 到 )+/, with: ""
+            )
+            .replacing(/Swift \d+(\.\d+)?/, with: "")
+            .replacing(/`[^`]*`|\[\d+(?=\])|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
     }
 
     private static let words = [
         "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
         "eleven", "twelve",
     ]
+    private static let chineseWords = [
+        "零", "一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二",
+    ]
 
     /// The figures in a line, in digits or as words.
     private static func figures(in text: String) -> [String] {
-        text.matches(of: /\d(?:[\d,.]*\d)?|[a-z]+/.ignoresCase()).map { String($0.0) }
-            .filter { $0.first!.isNumber || words.contains($0.lowercased()) }
+        text.matches(of: /[0-9](?:[0-9,.]*[0-9])?|[a-z]+|[零一二两三四五六七八九十]+/.ignoresCase())
+            .map { String($0.0) }.filter { isInDigits($0) || value(ofWord: $0) != nil }
     }
 
-    private static func digits(_ figure: String) -> String {
-        words.firstIndex(of: figure.lowercased()).map { "\($0)" } ?? figure
+    private static func isInDigits(_ figure: String) -> Bool {
+        figure.utf8.first.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+    }
+
+    /// The value of a word such as `three` or `三`.
+    private static func value(ofWord word: String) -> Int? {
+        word == "两"
+            ? 2 : words.firstIndex(of: word.lowercased()) ?? chineseWords.firstIndex(of: word)
+    }
+
+    static func digits(_ figure: String) -> String {
+        value(ofWord: figure).map { "\($0)" } ?? figure
     }
 
     /// Checks that all named paths, hazards, exercises and commands exist.
@@ -265,17 +280,26 @@ extension TutorialCheck {
     }
 
     /// The exercises that a line names: `Exercise 5`, `Exercises 5, 6 and 7`, `Exercises 8 to 11`,
-    /// `promise-lab grade 5`.
+    /// `promise-lab grade 5`, `练习 5`, `练习 8 到 11`.
     static func exercises(in text: String) -> [Int] {
-        let commands = text.matches(of: /promise-lab (?:exercise|grade) (\d+)/).map { Int($0.1)! }
-        let named = text.matches(of: /[Ee]xercises? ((?:\d+|, | and | to )+)/).flatMap { match in
-            let numbers = match.1.matches(of: /\d+/).map { Int($0.0)! }
-            guard match.1.contains(" to "), let first = numbers.first, let last = numbers.last,
-                first < last
-            else { return numbers }
-            return Array(first...last)
+        text.matches(of: /promise-lab (?:exercise|grade) (\d+)/).map { Int($0.1)! }
+            + text.matches(of: /(?:[Ee]xercises?|练习) ((?:\d+|, | and | to |、| 和 | 到 )+)/)
+            .flatMap { numbers(in: $0.1) }
+    }
+
+    /// The chapters that a line names: `chapter 4`, `chapters 0 to 5 and 11`, `第 4 章`.
+    static func chapters(in text: String) -> [Int] {
+        text.matches(of: /(?:[Cc]hapters?|第) ((?:\d+|, | and | to |、| 和 | 到 )+)/)
+            .flatMap { numbers(in: $0.1) }
+    }
+
+    /// The numbers in `5, 6 and 7` or `0 to 5 and 11`.
+    private static func numbers(in list: Substring) -> [Int] {
+        list.matches(of: /(\d+)(?: (?:to|到) (\d+))?/).flatMap { match -> [Int] in
+            let first = Int(match.1)!
+            let last = match.2.flatMap { Int($0) } ?? first
+            return first < last ? Array(first...last) : [first]
         }
-        return commands + named
     }
 
     private mutating func checkName(

@@ -7,21 +7,16 @@ import SharedSuite
 /// - `explored ID SUBJECT`, `failing ID SUBJECT`: interleavings, as the matrix counts them; the
 ///   subject is a stage, `1`, or a step, `A`;
 /// - `every ID SUBJECT`, `every-failing ID SUBJECT`: the same without reduction;
-/// - `minutes`: the reading time of the chapter, rounded up to five minutes.
+/// - `conflicts PICTURE`: the hatched squares of a map in `docs/Pictures`.
 struct TutorialFigures {
-    static let wordsInAMinute = 120
-
-    private let prose: [(line: Int, text: String)]
-
-    init(text: String) {
-        prose = FencedBlock.prose(of: text)
-    }
-
     func value(_ formula: String, line: Int) throws -> String? {
         let words = formula.split(separator: " ").map(String.init)
         switch words.first {
         case "explored", "failing", "every", "every-failing": return interleavings(words)
-        case "minutes": return "\(minutes(ofTheChapterAt: line))"
+        case "conflicts" where words.count == 2:
+            let file = Commands.package.appending(path: "docs/Pictures/\(words[1]).svg")
+            let picture = try String(contentsOf: file, encoding: .utf8)
+            return "\(picture.components(separatedBy: "class=\"conflict\"").count - 1)"
         default: return nil
         }
     }
@@ -35,15 +30,6 @@ struct TutorialFigures {
         let exploration = explore(options: options, race.scenario(on: subject))
         guard exploration.inconclusive == nil else { return nil }
         return "\(words[0].hasSuffix("failing") ? exploration.failing : exploration.explored)"
-    }
-
-    /// Code and output are read faster than prose, and are not counted.
-    private func minutes(ofTheChapterAt line: Int) -> Int {
-        let start = prose.last { $0.line <= line && $0.text.hasPrefix("## ") }?.line ?? 1
-        let end = prose.first { $0.line > start && $0.text.hasPrefix("## ") }?.line ?? Int.max
-        let words = Self.words(in: prose.filter { start..<end ~= $0.line }.map(\.text))
-        let minutes = (words + Self.wordsInAMinute - 1) / Self.wordsInAMinute
-        return max(5, (minutes + 4) / 5 * 5)
     }
 
     /// The number of words in lines of prose, without comments and table markup.

@@ -55,8 +55,8 @@ struct ObjectTests {
                 links[1].value = 1
             }
         }
-        #expect(trace.steps.map(\.owner) == ["A", "D", "B"])
-        #expect(trace.owners.map(\.names) == [["A", "B", "D"]])
+        #expect(trace.steps.map(\.owner) == ["P", "S", "Q"])
+        #expect(trace.owners.map(\.names) == [["P", "Q", "S"]])
     }
 
     private final class Optionally<Value>: @unchecked Sendable {

@@ -46,8 +46,8 @@ struct R10: Race {
             if left.outcome == nil { resolveLeft($0) }
             return $0
         }
-        scenario.thread("one") { resolveLeft(1) }
-        scenario.thread("other") { resolveRight(2) }
+        scenario.thread("first") { resolveLeft(1) }
+        scenario.thread("second") { resolveRight(2) }
         scenario.show(left)
     }
 }

@@ -20,7 +20,7 @@ import Testing
     }
 
     private static let examples = [
-        ("R01", Subject.naive, "SRRRSS"), ("R01", .threadSafe, "SR6"), ("R10", .oneLock, "AB"),
+        ("R01", Subject.naive, "SRRRSS"), ("R01", .threadSafe, "SR6"), ("R10", .oneLock, "FS"),
     ]
 
     @Test(arguments: [20, 60, 100, 160])
@@ -54,7 +54,7 @@ import Testing
     func `where a thread waits forever, the row is red and its bar has the color of a thread`()
         throws
     {
-        let table = try Self.trace("R10", .oneLock, "AB").table(width: 100)
+        let table = try Self.trace("R10", .oneLock, "FS").table(width: 100)
         let painted = PaintedTable(table).text(Self.marked)
         #expect(painted.contains("<31> –"))
         #expect(painted.contains("<\(Terminal.Colour.thread(0).code)>┌ "))

@@ -15,10 +15,13 @@ struct PictureTests {
 
     /// The name of each picture, and the script that draws it.
     private static let pictures = [
+        "square": "plainSquare(squareWords.en)",
+        "square.zh": "plainSquare(squareWords.zh)",
         "r01-stage1": "mapPicture('R01/stage1', 'SRRRSS')",
         "r01-stage2": "mapPicture('R01/stage2', '')",
+        "r01-step-a": "mapPicture('R01/stepA', '')",
         "r01-stage3": "mapPicture('R01/stage3', '')",
-        "r10-deadlock": "objectsPicture('R10/stepA', 'AB')",
+        "r10-deadlock": "objectsPicture('R10/stepA', 'FS')",
         "h03-chain": "cutChain()",
         "h12-stack": "chainStack()",
         "steps": "strips(arguments[0], arguments[1])",

@@ -1,0 +1,174 @@
+import Foundation
+import Graders
+import SharedSuite
+import Testing
+
+/// What the documents and the tasks claim about listings is true: each claim is run.
+@Suite("Claims", .needsTheLabElsewhere)
+struct ClaimTests {
+    /// A file of the package, as an answer to an exercise, and whether it is accepted.
+    struct Claim: Sendable, CustomStringConvertible {
+        let file: String
+        let exercise: Int
+        /// The row that the grader names, or `nil` if it accepts the file.
+        var failing: String?
+        var description: String { "\(file) as exercise \(exercise)" }
+
+        static func step(_ module: String, _ exercise: Int, failing: String? = nil) -> Claim {
+            Claim(
+                file: "Sources/Steps/\(module)/AWPromise.swift", exercise: exercise,
+                failing: failing)
+        }
+
+        static func stub(_ number: String, _ exercise: Int, failing: String? = nil) -> Claim {
+            Claim(
+                file: "Course/Graders/Stubs/Exercise\(number).swift", exercise: exercise,
+                failing: failing)
+        }
+    }
+
+    private static let claims: [Claim] = [
+        // Chapter 5: which steps are answers to exercises 5 to 7.
+        .step("StepAOneLock", 5, failing: "deadlock"),
+        .step("StepBCallOutside", 5), .step("StepBCallOutside", 6),
+        .step("StepCThirdPhase", 7),
+        // Exercise 3: "keeps a list of handlers and calls them in the order of registration".
+        .stub("03", 2),
+        // Exercise 5: "settles once and calls every handler once", but "does not keep the order if
+        // a handler registers another one".
+        .stub("05", 2), .stub("05", 3, failing: "H08"),
+        // Exercise 6: "no handler is lost, and none is called twice".
+        .stub("06", 5), .stub("06", 6, failing: "deadlock"),
+        // Exercise 7: "decides under its lock, and calls handlers after it has released it".
+        .stub("07", 6), .stub("07", 7, failing: "H08"),
+    ]
+
+    @Test("a listing is, or is not, an answer, as the documents claim", arguments: claims)
+    func answers(claim: Claim) throws {
+        let file = Commands.package.appending(path: claim.file).path
+        let result = try Commands.promiseLab(["grade", "\(claim.exercise)", "--file", file])
+        if let failing = claim.failing {
+            #expect(result.output.contains("not solved"), "\(result.output)")
+            let failures = result.lines.drop { !$0.hasPrefix("✗") }.joined(separator: "\n")
+            #expect(failures.contains(failing), "\(result.output)")
+        } else {
+            #expect(result.status == 0 && !result.output.contains("not solved"), "\(result.output)")
+            #expect(result.output.contains(" solved"))
+        }
+    }
+
+    @Test("Stage 1 lacks the article's second `then`, and Stage 2 has it")
+    func flattening() throws {
+        func count(_ stage: String) throws -> Int {
+            let file = Commands.package.appending(path: "Sources/\(stage)/AWPromise.swift")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            return text.components(separatedBy: "func then<").count - 1
+        }
+        #expect(try count("Stage1Naive") == 1)
+        #expect(try count("Stage2Handlers") == 2)
+    }
+
+    // MARK: Rows
+
+    private static let versions =
+        [Subject.handlers] + Subject.all(.step) + [Subject.threadSafe]
+
+    /// The rows in the paragraphs that begin with a mark, such as `**Green now:**`.
+    private static func rows(_ mark: String, _ text: String) -> [Set<String>] {
+        text.components(separatedBy: mark).dropFirst().map { rest in
+            let paragraph = rest.components(separatedBy: "\n\n")[0]
+            return Set(
+                paragraph.matches(of: /([HRC])(\d\d)(?:\s(?:to|到)\s[HRC](\d\d))?/).flatMap {
+                    match in
+                    let first = Int(match.2)!
+                    let last = match.3.flatMap { Int($0) } ?? first
+                    return (first...last).map { "\(match.1)\($0 < 10 ? "0" : "")\($0)" }
+                })
+        }
+    }
+
+    /// The rows whose verdict on a version differs from that on the version before it. The rows that
+    /// only Stage 3 can express are those of the operators, and the queue that a promise waits for.
+    private static func changed(to isGreen: Bool, at index: Int) -> Set<String> {
+        Set(
+            Catalogue.all.filter { hazard in
+                let before = hazard.expectation(on: versions[index - 1])
+                let now = hazard.expectation(on: versions[index])
+                if case .cannotExpress = before {
+                    return isGreen && hazard.id == "H18" && now == .survives
+                }
+                return (before == .survives) != (now == .survives) && (now == .survives) == isGreen
+            }.map(\.id))
+    }
+
+    @Test(
+        "each step turns green and red what the text names",
+        arguments: TutorialTests.editions)
+    func steps(edition: String) throws {
+        let text = try TutorialTests.text(edition)
+        let isChinese = edition.contains(".zh.")
+        let green = Self.rows(isChinese ? "**变绿：**" : "**Green now:**", text)
+        let red = Self.rows(isChinese ? "**变红：**" : "**Red now:**", text)
+        #expect(green == (1..<Self.versions.count).map { Self.changed(to: true, at: $0) })
+        let reddening = (1..<Self.versions.count).map { Self.changed(to: false, at: $0) }
+        #expect(red == reddening.filter { !$0.isEmpty })
+    }
+
+    // MARK: Chapters
+
+    @Test("an exercise belongs to the chapter that names it", arguments: TutorialTests.editions)
+    func exercises(edition: String) throws {
+        let chapters = try TutorialTests.text(edition).components(separatedBy: "\n## ").dropFirst()
+        for exercise in Exercise.all {
+            let homes = chapters.filter { chapter in
+                let bold = chapter.matches(of: /\*\*([^*]+)\*\*/).map { String($0.1) }
+                return bold.contains {
+                    TutorialCheck.exercises(in: $0).contains(exercise.number)
+                }
+            }
+            #expect(homes.map { Int($0.prefix { $0.isNumber }) } == [exercise.chapter])
+        }
+    }
+
+    @Test("the list of exercises is in the order of the text")
+    func order() throws {
+        let lines = try Commands.promiseLab(["exercises"]).lines
+        let listed = lines.compactMap { Int($0.prefix(2).trimmingCharacters(in: .whitespaces)) }
+        let ordered = Exercise.all.sorted { ($0.chapter, $0.number) < ($1.chapter, $1.number) }
+        #expect(listed == ordered.map(\.number))
+    }
+
+    private static let documents =
+        ["README.md", "Exercises/TEACHING.md"] + TutorialTests.editions
+        + Exercise.all.map {
+            "Course/Graders/Stubs/Exercise\($0.number < 10 ? "0" : "")\($0.number).swift"
+        }
+
+    @Test("every chapter that is named exists", arguments: documents)
+    func chapters(document: String) throws {
+        let titles = try TutorialTests.text().components(separatedBy: "\n## ").dropFirst()
+        let numbers = titles.compactMap { Int($0.prefix { $0.isNumber }) }
+        let text = try TutorialTests.text(document).replacing("\n// ", with: " ")
+        for chapter in TutorialCheck.chapters(in: text) {
+            #expect(numbers.contains(chapter), "there is no chapter \(chapter)")
+        }
+    }
+
+    /// What a chapter shows, by a word that the sentences about it use.
+    private static let topics: [(word: String, chapter: Int)] = [
+        ("pyramid", 1), ("Stage 1 aloud", 2), ("`then` meets `resolve`", 4), ("measurements", 4),
+        ("queue, or one lock", 5), ("step A", 5), ("step B", 5), ("step C", 5),
+        ("where is the race in each", 8), ("took over", 10),
+    ]
+
+    @Test("a chapter that the teacher's page names is about that subject")
+    func teaching() throws {
+        let text = try TutorialTests.text("Exercises/TEACHING.md")
+        for line in text.components(separatedBy: "\n") where line.hasPrefix("|") {
+            let named = TutorialCheck.chapters(in: line)
+            for (word, chapter) in Self.topics where !named.isEmpty && line.contains(word) {
+                #expect(named.contains(chapter), "\(line)")
+            }
+        }
+    }
+}
