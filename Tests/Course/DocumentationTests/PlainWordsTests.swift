@@ -7,8 +7,8 @@ import Testing
 struct PlainWordsTests {
     /// Files, and folders with all their files.
     private static let places = [
-        "Course", "Exercises", "Lab", "Package.swift", "README.md", "Sources",
-        "Tests/Promises", "Tests/SharedSuite", "Tutorial.md", "docs",
+        "Course", "Exercises", "Lab", "Package.swift", "README.md", "README.zh.md", "Sources",
+        "Tests/Promises", "Tests/SharedSuite", "Tutorial.md", "Tutorial.zh.md", "docs",
     ]
 
     private static let extensions = ["md", "swift", "c", "h", "js"]

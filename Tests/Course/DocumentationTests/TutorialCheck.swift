@@ -223,9 +223,9 @@ extension TutorialCheck {
     private static func prose(of text: String) -> String {
         text.replacing(/<!--.*?-->/, with: "")
             .replacing(
-                /(?:[Ee]xercises?|[Cc]hapters?|练习|第) (?:\d+|, | and | to |、| 和 | 到 )+/, with: ""
+                /(?:[Ee]xercises?|[Cc]hapters?|练习) (?:\d+|, | and | to |、| 和 | 到 )+/, with: ""
             )
-            .replacing(/Swift \d+(\.\d+)?/, with: "")
+            .replacing(/第 (?:\d+|、| 和 | 到 )+ 章|Swift \d+(\.\d+)?/, with: "")
             .replacing(/`[^`]*`|\[\d+(?=\])|\]\([^)]*\)|\b[HRC]\d\d\b|\b(19|20)\d\d\b/, with: "")
     }
 
@@ -289,8 +289,8 @@ extension TutorialCheck {
 
     /// The chapters that a line names: `chapter 4`, `chapters 0 to 5 and 11`, `第 4 章`.
     static func chapters(in text: String) -> [Int] {
-        text.matches(of: /(?:[Cc]hapters?|第) ((?:\d+|, | and | to |、| 和 | 到 )+)/)
-            .flatMap { numbers(in: $0.1) }
+        text.matches(of: /[Cc]hapters? ((?:\d+|, | and | to )+)/).flatMap { numbers(in: $0.1) }
+            + text.matches(of: /第 ((?:\d+|、| 和 | 到 )+) 章/).flatMap { numbers(in: $0.1) }
     }
 
     /// The numbers in `5, 6 and 7` or `0 to 5 and 11`.

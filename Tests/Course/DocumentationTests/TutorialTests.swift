@@ -18,7 +18,7 @@ struct TutorialTests {
     static func text() throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
     /// The editions of the Tutorial.
-    static let editions = ["Tutorial.md"]
+    static let editions = ["Tutorial.md", "Tutorial.zh.md"]
 
     static func text(_ edition: String) throws -> String {
         try String(contentsOf: Commands.package.appending(path: edition), encoding: .utf8)
