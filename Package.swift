@@ -70,6 +70,11 @@ let lab: [Target] = [
         name: "RaceLab", dependencies: ["CRaceLab"], path: "Lab/RaceLab", exclude: ["Classics"],
         swiftSettings: optimizedLab),
 
+    // Tests the search of the lab on toy programs, without a thread.
+    .target(
+        name: "ToyMachine", dependencies: ["CRaceLab", "RaceLab"], path: "Lab/ToyMachine",
+        swiftSettings: optimizedLab),
+
     // Turns an exploration that fails into a test issue with its counterexample. Linked into
     // tests only.
     .target(name: "RaceLabTesting", dependencies: ["RaceLab"], path: "Lab/RaceLabTesting"),
@@ -89,7 +94,7 @@ let lab: [Target] = [
         name: "RaceLabTests",
         dependencies: [
             "RaceLab", "CRaceLab", "PromiseOperators", "RaceLabTesting", "SharedSuite",
-            "Stage1Naive", "Stage2Handlers",
+            "Stage1Naive", "Stage2Handlers", "ToyMachine",
         ],
         path: "Tests/Lab/RaceLabTests", swiftSettings: visibleAtomics),
 ]

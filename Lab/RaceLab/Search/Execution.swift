@@ -77,7 +77,8 @@ struct Execution {
         guard count >= capacity else { return }
         let wanted = max(256, 2 * count)
         steps = grown(steps, from: 0, to: wanted)
-        clocks = grown(clocks, from: capacity * Int(RL_MAX_THREADS), to: wanted * Int(RL_MAX_THREADS))
+        let row = Int(RL_MAX_THREADS)
+        clocks = grown(clocks, from: capacity * row, to: wanted * row)
         capacity = wanted
     }
 

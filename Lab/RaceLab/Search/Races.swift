@@ -42,10 +42,11 @@ extension Reduction {
 
     /// A thread that waits at the end of the run, or before a step that is possible only because no
     /// thread is enabled, races with the threads that took first what it waits for.
-    mutating func lookForRacesOfWaiting(at k: Int) {
+    mutating func lookForRacesOfWaiting(at k: Int, except others: rl_thread_set = 0) {
         for thread in 0..<execution.threadCount {
             let pending = execution.pending(k, thread)
             if pending.address == 0 || pending.is_spinning { continue }
+            if others >> UInt32(thread) & 1 != 0 { continue }
             own.pointee = rl_effect(
                 address: pending.address, type: 0, kind: pending.kind, free_for: 0)
             let isTask = execution.record.pointee.tasks >> UInt32(thread) & 1 != 0

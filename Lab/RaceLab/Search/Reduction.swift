@@ -83,8 +83,10 @@ struct Reduction {
         for k in first..<max(first, limit) { noteKind(k) }
         if record.pointee.status == RL_CRASHES {
             letOthersGoBeforeCrash()
-        } else if limit == count {
-            lookForRacesOfWaiting(at: count)
+        } else {
+            // Also in a redundant run: what a thread waits for there may be taken in another order.
+            let asleep = limit < count ? nodes[limit].sleep.threads : 0
+            lookForRacesOfWaiting(at: limit, except: asleep)
         }
         for k in max(branch, firstNode)..<max(branch, firstNode, limit) {
             if nodes[k].isBarrier { wishForAll(at: k) }
@@ -101,7 +103,8 @@ struct Reduction {
             let wanted = max(256, 2 * count)
             nodes = grown(nodes, from: capacity, to: wanted)
             for k in capacity..<wanted { nodes[k] = Node() }
-            kinds = grown(kinds, from: capacity * Int(RL_MAX_THREADS), to: wanted * Int(RL_MAX_THREADS))
+            let row = Int(RL_MAX_THREADS)
+            kinds = grown(kinds, from: capacity * row, to: wanted * row)
             choices = grown(choices, from: 0, to: wanted)
             room = grown(room, from: 0, to: wanted)
             capacity = wanted

@@ -230,7 +230,8 @@ struct StepSequence {
             let step = execution.steps[Int(needed[k])]
             let isLast = k + 1 == count
             let first = isLast ? last.effects : execution.effects + Int(step.firstEffect)
-            let end = isLast ? last.effects + last.effectCount : execution.effects + Int(step.endEffect)
+            let end =
+                isLast ? first + last.effectCount : execution.effects + Int(step.endEffect)
             if rl_first_conflict(first, end, &own) != nil { return false }
             if counting, touchesCount(first, end, pending.pc, counts) { return false }
         }

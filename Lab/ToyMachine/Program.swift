@@ -1,0 +1,117 @@
+/// What a thread of a toy program does next. There are two variables and two locks.
+package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package enum Kind: UInt8, CaseIterable, Sendable {
+        case read
+        case write
+        /// Writes the variable if it is 0; otherwise it has only read.
+        case exchange
+        case lock
+        /// Not a step of its own: it belongs to the step before, like every release in the lab.
+        case unlock
+    }
+
+    package let kind: Kind
+    /// 0 or 1.
+    package let address: UInt8
+
+    package init(_ kind: Kind, _ address: UInt8) {
+        self.kind = kind
+        self.address = address
+    }
+
+    /// All of them.
+    package static let all: [Operation] = Kind.allCases.flatMap { kind in
+        [Operation(kind, 0), Operation(kind, 1)]
+    }
+
+    package static func < (left: Operation, right: Operation) -> Bool {
+        (left.kind.rawValue, left.address) < (right.kind.rawValue, right.address)
+    }
+
+    package var description: String {
+        let names = kind == .lock || kind == .unlock ? ["m", "n"] : ["x", "y"]
+        return "\(kind) \(names[Int(address)])"
+    }
+
+    fileprivate var swapped: Operation { Operation(kind, 1 - address) }
+}
+
+/// A program of up to three threads with up to three operations each.
+package struct Program: Hashable, Sendable, CustomStringConvertible {
+    package let threads: [[Operation]]
+
+    package init(_ threads: [[Operation]]) {
+        self.threads = threads
+    }
+
+    package var description: String {
+        threads.map { $0.map(\.description).joined(separator: "; ") }.joined(separator: " ∥ ")
+    }
+
+    /// Whether each thread unlocks only what it has locked.
+    static func isValid(_ thread: [Operation]) -> Bool {
+        var held: Set<UInt8> = []
+        for operation in thread {
+            switch operation.kind {
+            case .lock: held.insert(operation.address)
+            case .unlock: if held.remove(operation.address) == nil { return false }
+            default: break
+            }
+        }
+        return true
+    }
+
+    /// Every program of this shape. Of programs that differ only in the names of threads or of
+    /// addresses, there is one.
+    package static func all(threads: Int, operations: Int) -> [Program] {
+        let bodies = bodies(operations)
+        let swapped = bodies.map { body in
+            bodies.firstIndex(of: body.map(\.swapped))!
+        }
+        var programs: [Program] = []
+        var chosen: [Int] = []
+        func add() {
+            guard chosen.count < threads else {
+                let image = chosen.map { swapped[$0] }.sorted()
+                if !image.lexicographicallyPrecedes(chosen) {
+                    programs.append(Program(chosen.map { bodies[$0] }))
+                }
+                return
+            }
+            for body in (chosen.last ?? 0)..<bodies.count {
+                chosen.append(body)
+                add()
+                chosen.removeLast()
+            }
+        }
+        add()
+        return programs
+    }
+
+    private static func bodies(_ operations: Int) -> [[Operation]] {
+        var bodies: [[Operation]] = [[]]
+        for _ in 0..<operations {
+            bodies = bodies.flatMap { body in Operation.all.map { body + [$0] } }
+        }
+        return bodies.filter(isValid)
+    }
+
+    /// Programs drawn at random, the same ones for a seed.
+    package static func random(
+        _ count: Int, threads: Int, operations: Int, seed: UInt64
+    ) -> [Program] {
+        let bodies = bodies(operations)
+        var state = seed
+        /// SplitMix64, by Vigna.
+        func next(below bound: Int) -> Int {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var z = state
+            z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+            z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+            return Int((z ^ z >> 31) % UInt64(bound))
+        }
+        return (0..<count).map { _ in
+            Program((0..<threads).map { _ in bodies[next(below: bodies.count)] })
+        }
+    }
+}

@@ -1,0 +1,245 @@
+import CRaceLab
+import RaceLab
+
+/// Runs toy programs as the engine runs threads: with the search of the lab, but without a thread.
+package final class ToyEngine {
+    /// Something that may be wrong in the lab. The search must not get away with it.
+    package enum Fault: CaseIterable, Sendable {
+        /// The order of a write and a read does not matter.
+        case readsAreIndependent
+        /// What happens to a lock does not matter to those who want it.
+        case locksAreIndependent
+        /// A thread remains asleep whatever the others do.
+        case sleepersStayAsleep
+        /// No thread is asleep: what has been explored is explored again.
+        case nobodySleeps
+        /// A wakeup tree consists of the first steps only.
+        case treesHaveNoBranches
+    }
+
+    /// What the exploration of a program has shown.
+    package struct Result: Equatable, Sendable {
+        /// How many runs were completed, and how many were redundant.
+        package var (explored, redundant) = (0, 0)
+        /// How many equivalence classes the explored runs have, and how many all permutations have.
+        package var (found, existing) = (0, 0)
+        /// How many of those found no permutation has.
+        package var unknown = 0
+
+        /// Whether each equivalence class was explored exactly once.
+        package var isExact: Bool {
+            explored == found && found == existing && unknown == 0
+        }
+    }
+
+    private let search: Search
+    private let fault: Fault?
+    private var execution = rl_execution()
+    private var plan = rl_plan()
+    private let steps = UnsafeMutablePointer<rl_step>.allocate(capacity: most)
+    private let nodes = UnsafeMutablePointer<rl_node>.allocate(capacity: most)
+    private let pending = UnsafeMutablePointer<rl_pending>.allocate(capacity: most * row)
+    private let kinds = UnsafeMutablePointer<UInt8>.allocate(capacity: most * row)
+    private let effects = UnsafeMutablePointer<rl_effect>.allocate(capacity: 2 * most)
+    private let fingerprints = UnsafeMutablePointer<UInt64>.allocate(capacity: most)
+    private let sleepers = UnsafeMutablePointer<rl_sleeper>.allocate(capacity: row)
+    private var (found, existing): (Set<UInt64>, Set<UInt64>) = ([], [])
+
+    private static let row = Int(RL_MAX_THREADS)
+    private static let most = Machine.threads * Machine.operations + 1
+
+    package init(_ fault: Fault? = nil) {
+        self.fault = fault
+        search = Search(SearchSettings())
+        steps.initialize(repeating: rl_step(), count: Self.most)
+        nodes.initialize(repeating: rl_node(), count: Self.most)
+        pending.initialize(repeating: rl_pending(), count: Self.most * Self.row)
+        kinds.initialize(repeating: 0, count: Self.most * Self.row)
+        effects.initialize(repeating: rl_effect(), count: 2 * Self.most)
+        fingerprints.initialize(repeating: 0, count: Self.most)
+        sleepers.initialize(repeating: rl_sleeper(), count: Self.row)
+    }
+
+    deinit {
+        steps.deallocate()
+        nodes.deallocate()
+        pending.deallocate()
+        kinds.deallocate()
+        effects.deallocate()
+        fingerprints.deallocate()
+        sleepers.deallocate()
+    }
+
+    /// Explores a program with the search, and by trying all permutations of its steps.
+    package func explore(_ program: Program) -> Result {
+        var result = Result()
+        found.removeAll(keepingCapacity: true)
+        existing.removeAll(keepingCapacity: true)
+        tryAll(Machine(program), program.threads.count)
+        search.startOver()
+        plan = rl_plan()
+        // A fault may make the search endless.
+        while result.explored + result.redundant < 10_000 {
+            if let key = run(Machine(program), program.threads.count) {
+                result.explored += 1
+                found.insert(key)
+            } else {
+                result.redundant += 1
+            }
+            plan = rl_plan()
+            guard search.learn(from: &execution), search.choose(&plan) else { break }
+        }
+        result.found = found.count
+        result.existing = existing.count
+        result.unknown = found.subtracting(existing).count
+        return result
+    }
+
+    private func tryAll(_ machine: Machine, _ threadCount: Int) {
+        let enabled = machine.enabled
+        if enabled == 0 { existing.insert(machine.trace.key) }
+        for thread in 0..<threadCount where enabled >> UInt32(thread) & 1 != 0 {
+            var next = machine
+            next.step(thread) { _ in }
+            tryAll(next, threadCount)
+        }
+    }
+
+    // MARK: A run
+
+    /// Returns the equivalence class of the run; `nil` if the run is redundant.
+    private func run(_ start: Machine, _ threadCount: Int) -> UInt64? {
+        var machine = start
+        var (count, effectCount, limit) = (0, 0, UInt32.max)
+        var sleeping: rl_thread_set = 0
+        var wishes = plan.first_wish
+        var last = 0
+        while true {
+            let isPrescribed = count < plan.length
+            if count + 1 == plan.length { sleeping = fallAsleep() }
+            let enabled = machine.enabled
+            var left: UInt32 = 0
+            if !isPrescribed { (left, wishes) = (wishes, 0) }
+            recordNode(count, machine, threadCount, enabled, sleeping, effectCount)
+            if enabled == 0 {
+                nodes[count].wishes = left
+                break
+            }
+            var thread: Int
+            if isPrescribed {
+                thread = Int(plan.choices[count])
+            } else {
+                thread = -1
+                while left != 0, thread < 0 {
+                    let wish = plan.wishes[Int(left)]
+                    left = wish.next
+                    let isPossible = rl_is_possible(wish.choice, &nodes[count].could, sleeping)
+                    guard isPossible else { continue }
+                    thread = Int(wish.choice)
+                    wishes = fault == .treesHaveNoBranches ? 0 : wish.child
+                }
+                nodes[count].wishes = left
+                if thread < 0 {
+                    if enabled & ~sleeping == 0 {
+                        limit = min(limit, UInt32(count))
+                        sleeping = 0
+                    }
+                    let useful = enabled & ~sleeping
+                    let goesOn = useful >> UInt32(last) & 1 != 0
+                    thread = goesOn ? last : useful.trailingZeroBitCount
+                }
+            }
+            let (kind, address) = machine.next(thread)
+            steps[count].thread = UInt8(thread)
+            steps[count].kind = kind
+            steps[count].address = address
+            machine.step(thread) { effect in
+                effects[effectCount] = seen(effect)
+                sleeping = stillAsleep(sleeping, count, effects[effectCount], threadCount)
+                effectCount += 1
+            }
+            last = thread
+            count += 1
+        }
+        record(count, effectCount, limit, threadCount)
+        return limit == .max ? machine.trace.key : nil
+    }
+
+    private func fallAsleep() -> rl_thread_set {
+        for thread in 0..<Self.row { sleepers[thread].kind = plan.kinds[thread] }
+        return fault == .nobodySleeps ? 0 : plan.sleeping
+    }
+
+    private func stillAsleep(
+        _ sleeping: rl_thread_set, _ count: Int, _ effect: rl_effect, _ threadCount: Int
+    ) -> rl_thread_set {
+        if sleeping == 0 || fault == .sleepersStayAsleep { return sleeping }
+        for thread in 0..<threadCount {
+            sleepers[thread].address = pending[count * Self.row + thread].address
+        }
+        return rl_still_asleep(sleeping, sleepers, 0, effect.kind, effect.address, false)
+    }
+
+    /// An effect as the search sees it.
+    private func seen(_ effect: rl_effect) -> rl_effect {
+        var effect = effect
+        let kind = rl_kind(rawValue: UInt32(effect.kind))
+        if fault == .readsAreIndependent, kind == RL_ATOMIC_READ { effect.address += 100 }
+        if fault == .locksAreIndependent, kind == RL_LOCK { effect.address += 100 }
+        return effect
+    }
+
+    private func recordNode(
+        _ count: Int, _ machine: Machine, _ threadCount: Int, _ enabled: rl_thread_set,
+        _ sleeping: rl_thread_set, _ effectCount: Int
+    ) {
+        nodes[count] = rl_node()
+        nodes[count].could.enabled = enabled
+        nodes[count].sleeping = sleeping
+        nodes[count].first_effect = UInt32(effectCount)
+        for thread in 0..<threadCount {
+            let waits = !machine.isFinished(thread)
+            let (kind, address) = waits ? machine.next(thread) : (0, 0)
+            pending[count * Self.row + thread] = rl_pending(
+                address: waits ? address : 0, pc: 0, kind: kind, waits: waits, is_spinning: !waits)
+            if sleeping != 0 { kinds[count * Self.row + thread] = sleepers[thread].kind }
+        }
+    }
+
+    private func record(_ count: Int, _ effectCount: Int, _ limit: UInt32, _ threadCount: Int) {
+        execution.status = RL_COMPLETE
+        execution.thread_count = Int32(threadCount)
+        execution.step_count = UInt32(count)
+        execution.prescribed = plan.length
+        execution.limit = limit
+        execution.steps = UnsafePointer(steps)
+        execution.fingerprints = UnsafePointer(fingerprints)
+        execution.nodes = UnsafePointer(nodes)
+        execution.pending = UnsafePointer(pending)
+        execution.kinds = UnsafePointer(kinds)
+        execution.effects = UnsafePointer(effects)
+        execution.effect_count = UInt32(effectCount)
+        execution.finished = ~0
+    }
+}
+
+extension ToyEngine {
+    /// What the exploration of many programs has shown.
+    package struct Total: Sendable {
+        package private(set) var (explored, redundant) = (0, 0)
+        /// The programs of which an equivalence class was missed, was explored twice, or does not
+        /// exist; at most ten of them.
+        package private(set) var wrong: [Program] = []
+
+        package init(of programs: [Program], _ fault: Fault? = nil) {
+            let engine = ToyEngine(fault)
+            for program in programs {
+                let result = engine.explore(program)
+                explored += result.explored
+                redundant += result.redundant
+                if !result.isExact { wrong.append(program) }
+                if wrong.count == 10 { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Testing
+import ToyMachine
+
+/// The search of the lab on toy programs. No thread runs: a program is an array of operations, its
+/// interleavings are all permutations of its steps, and two of these are equivalent if they have the
+/// same operations in the same order at each address, up to the order of reads.
+@Suite("The search, without threads")
+struct SearchTests {
+    /// Programs that are explored together, and how many redundant runs they may cost in all.
+    struct Family: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let programs: @Sendable () -> [Program]
+        let classes: Int
+        let redundant: Int
+    }
+
+    static let families = [
+        Family(
+            testDescription: "every program of two threads with three operations each",
+            programs: { Program.all(threads: 2, operations: 3) }, classes: 259_401, redundant: 0),
+        Family(
+            testDescription: "every program of three threads with two operations each",
+            programs: { Program.all(threads: 3, operations: 2) }, classes: 166_527, redundant: 2_377),
+        Family(
+            testDescription: "10,000 programs of three threads with three operations each",
+            programs: { Program.random(10_000, threads: 3, operations: 3, seed: 1) }, classes: 243_414,
+            redundant: 3_038),
+    ]
+
+    @Test("explores each equivalence class once, and nothing else", arguments: families)
+    func classes(of family: Family) {
+        let total = ToyEngine.Total(of: family.programs())
+        #expect(total.wrong == [])
+        #expect(total.explored == family.classes)
+        #expect(total.redundant <= family.redundant)
+    }
+
+    @Test("a planted fault is noticed", arguments: ToyEngine.Fault.allCases)
+    func fault(_ fault: ToyEngine.Fault) {
+        let programs = Program.random(200, threads: 3, operations: 3, seed: 2)
+        #expect(ToyEngine.Total(of: programs).wrong == [])
+        #expect(ToyEngine.Total(of: programs, fault).wrong != [])
+    }
+}
