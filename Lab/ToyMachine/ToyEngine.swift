@@ -13,8 +13,8 @@ package final class ToyEngine {
         case sleepersStayAsleep
         /// No thread is asleep: what has been explored is explored again.
         case nobodySleeps
-        /// A wakeup tree consists of the first steps only.
-        case treesHaveNoBranches
+        /// A wakeup tree does not get the branches of the last enabled thread.
+        case treesLackBranches
     }
 
     /// What the exploration of a program has shown.
@@ -50,7 +50,9 @@ package final class ToyEngine {
 
     package init(_ fault: Fault? = nil) {
         self.fault = fault
-        search = Search(SearchSettings())
+        var settings = SearchSettings()
+        if fault == .treesLackBranches { settings.faults = UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE) }
+        search = Search(settings)
         steps.initialize(repeating: rl_step(), count: Self.most)
         nodes.initialize(repeating: rl_node(), count: Self.most)
         pending.initialize(repeating: rl_pending(), count: Self.most * Self.row)
@@ -136,7 +138,7 @@ package final class ToyEngine {
                     let isPossible = rl_is_possible(wish.choice, &nodes[count].could, sleeping)
                     guard isPossible else { continue }
                     thread = Int(wish.choice)
-                    wishes = fault == .treesHaveNoBranches ? 0 : wish.child
+                    wishes = wish.child
                 }
                 nodes[count].wishes = left
                 if thread < 0 {

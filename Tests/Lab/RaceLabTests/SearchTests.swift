@@ -20,10 +20,12 @@ struct SearchTests {
             programs: { Program.all(threads: 2, operations: 3) }, classes: 259_401, redundant: 0),
         Family(
             testDescription: "every program of three threads with two operations each",
-            programs: { Program.all(threads: 3, operations: 2) }, classes: 166_527, redundant: 2_377),
+            programs: { Program.all(threads: 3, operations: 2) }, classes: 166_527, redundant: 2_377
+        ),
         Family(
             testDescription: "10,000 programs of three threads with three operations each",
-            programs: { Program.random(10_000, threads: 3, operations: 3, seed: 1) }, classes: 243_414,
+            programs: { Program.random(10_000, threads: 3, operations: 3, seed: 1) },
+            classes: 243_414,
             redundant: 3_038),
     ]
 
