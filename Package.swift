@@ -66,8 +66,12 @@ let optimizedEngine: [CSetting] = [
 let lab: [Target] = [
     // The lab, which explores interleavings of any Swift code.
     .target(name: "CRaceLab", path: "Lab/CRaceLab", cSettings: optimizedEngine),
+    // Tiny programs, compiled like code under test, from which the lab learns what it observes with
+    // the installed toolchain.
+    .target(name: "Canaries", path: "Lab/Canaries", swiftSettings: visibleAtomics),
     .target(
-        name: "RaceLab", dependencies: ["CRaceLab"], path: "Lab/RaceLab", exclude: ["Classics"],
+        name: "RaceLab", dependencies: ["CRaceLab", "Canaries"], path: "Lab/RaceLab",
+        exclude: ["Classics"],
         swiftSettings: optimizedLab),
 
     // Tests the search of the lab on toy programs, without a thread.
@@ -93,8 +97,8 @@ let lab: [Target] = [
     .testTarget(
         name: "RaceLabTests",
         dependencies: [
-            "RaceLab", "CRaceLab", "PromiseOperators", "RaceLabTesting", "SharedSuite",
-            "Stage1Naive", "Stage2Handlers", "ToyMachine",
+            "Canaries", "CRaceLab", "PromiseOperators", "RaceLab", "RaceLabTesting",
+            "SharedSuite", "Stage1Naive", "Stage2Handlers", "ToyMachine",
         ],
         path: "Tests/Lab/RaceLabTests", swiftSettings: visibleAtomics),
 ]

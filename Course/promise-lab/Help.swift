@@ -69,6 +69,7 @@ enum Help {
                     "matrix, aplus, tour",
                     "0 if every verdict is as documented, 1 if one is not"
                 ),
+                ("doctor", "0 if the lab observes everything, 1 if not"),
                 ("mutants", "0 if every planted fault was noticed, 1 if one was not"),
                 (
                     "grade, grade N",

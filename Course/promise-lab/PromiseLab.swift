@@ -55,7 +55,7 @@ extension Command {
     /// Every command, in the order of the overview.
     static let all = [
         matrix, show, replay, compare, page, exercises, exercise, grade, watch, tour, list, aplus,
-        mutants, bench, demo, tryAnswer, runPart,
+        mutants, bench, demo, doctor, tryAnswer, runPart,
     ]
 
     private static let part = Argument.word(

@@ -32,6 +32,9 @@ const char *rl_find_out_about_tasks(void (*begin_task)(void), void (*hop)(void),
     return (void)begin_task, (void)hop, (void)use_stream, "this build runs under ThreadSanitizer";
 }
 void rl_becomes_task(void) {}
+void rl_distrust_counts(bool does) { (void)does; }
+void rl_is_blind_to(rl_family family, const char *name) { (void)family, (void)name; }
+void rl_disable_family(rl_family family, rl_fault_of_family fault) { (void)family, (void)fault; }
 size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
 const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
 uint64_t rl_heard(void) { return 0; }

@@ -7,6 +7,15 @@
 #define _GNU_SOURCE
 #endif
 
+#if defined(__linux__)
+#include <features.h>
+#if !defined(__GLIBC__)
+#error "RaceLab needs Linux with glibc: with another C library it would miss calls, and be wrong"
+#endif
+#elif !defined(__APPLE__)
+#error "RaceLab works on Linux with glibc; on macOS it compiles"
+#endif
+
 #include "CRaceLab.h"
 
 // Release builds contain no hooks: there the compiler omits the calls that the hooks intercept. In

@@ -1,6 +1,7 @@
 // Atomic operations and fences.
 
 #include "Model/happens_before.h"
+#include "Primitives/families.h"
 #include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
@@ -17,7 +18,7 @@
 
 static bool is_point(rl_place place) {
     if (rl_is_observing) rl_observer_uses_atomic();
-    return rl_active && !rl_is_compilers_own(place.pc);
+    return rl_active && !rl_is_compilers_own(place.pc) && rl_sees(RL_ATOMICS, place);
 }
 
 // A read-modify-write operation. If it writes the value that is already there, it changes nothing:
@@ -100,7 +101,7 @@ ATOMICS(128, __uint128_t, )
 #endif
 
 void __tsan_atomic_thread_fence(int order) {
-    if (rl_active && rl_is_under_test(RL_CALLER.pc)) rl_fence(order);
+    if (rl_is_under_test(RL_CALLER.pc) && rl_sees(RL_FENCES, RL_CALLER)) rl_fence(order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }

@@ -5,6 +5,7 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Primitives/dispatch.h"
+#include "Primitives/families.h"
 #include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
@@ -14,6 +15,8 @@
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
+
+#define FAMILY RL_LOCKS
 
 #include <errno.h>
 #include <pthread.h>

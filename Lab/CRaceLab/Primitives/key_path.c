@@ -6,6 +6,7 @@
 // (stdlib/public/core/KeyPath.swift). A test compares the accesses that this file predicts with
 // those of direct accesses to the same properties.
 
+#include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
@@ -137,7 +138,7 @@ static void listen(const void *root, const void *key_path, bool modifies, rl_pla
 #define LISTEN(root, key_path, modifies)                          \
     do {                                                          \
         rl_place place = RL_CALLER;                               \
-        if (rl_active && rl_is_under_test(place.pc))              \
+        if (rl_is_under_test(place.pc) && rl_sees(RL_KEY_PATHS, place)) \
             listen(root, key_path, modifies, rl_place_in_source(place)); \
     } while (0)
 

@@ -2,6 +2,7 @@
 // and NSConditionLock end up here as well, because Foundation calls these functions by name and the
 // program's definitions take precedence.
 
+#include "Primitives/families.h"
 #include "Primitives/mutex.h"
 
 #include "Model/locks.h"
@@ -15,6 +16,8 @@
 #include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#define FAMILY RL_LOCKS
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -57,7 +60,7 @@ static bool take(void *handle) {
 
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
     if (rl_is_observing) rl_observer_locks(handle, release_word);
-    if (rl_active) {
+    if (rl_sees(RL_MUTEX, RL_CALLER)) {
         rl_point(RL_LOCK, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
     }
@@ -65,7 +68,7 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
 }
 
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
-    if (!rl_active) return real_try_lock_slow()(handle);
+    if (!rl_sees(RL_MUTEX, RL_CALLER)) return real_try_lock_slow()(handle);
     uint32_t step = rl_point(RL_TRY_LOCK, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
 }
@@ -177,7 +180,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (!is_listened_to) {
         if (rl_finds_out_about_lock(mutex, place)) return real_lock()(mutex);
         if (rl_active && rl_is_lock_of_runtime(place))
-            rl_runtime_locks(mutex, rl_is_lock_of_stream(place), place);
+            rl_runtime_locks(mutex, rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place), place);
         return real_lock()(mutex);
     }
     int answer;

@@ -14,6 +14,7 @@
 //   lock and then write. What it writes then does not come before that release. It is no step of its
 //   own, but it is checked for data races with the knowledge of that moment.
 
+#include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 
 #ifndef RL_WITHOUT_HOOKS
@@ -198,9 +199,9 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
     if (!rl_active) {
         heard++;
         if (rl_is_observing) rl_touch(address);
-    } else if (rl_is_under_test(place.pc)) {
+    } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place)) {
         rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
-        if (flags & IS_TRACKED) begin_lasting_access(address, buffer);
+        if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place)) begin_lasting_access(address, buffer);
     }
     real_begin_access()(address, buffer, flags, pc);
 }

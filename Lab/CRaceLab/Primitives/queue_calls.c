@@ -5,6 +5,7 @@
 
 #include "Model/locks.h"
 #include "Primitives/dispatch.h"
+#include "Primitives/families.h"
 #include "Primitives/task_calls.h"
 #include "Primitives/thread.h"
 #include "Scheduler/between_runs.h"
@@ -15,6 +16,8 @@
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#define FAMILY RL_QUEUES
 
 // MARK: - Running work on a queue, and waiting for it
 

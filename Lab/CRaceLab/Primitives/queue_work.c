@@ -10,6 +10,7 @@
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Primitives/families.h"
 #include "Primitives/thread.h"
 #include "Scheduler/between_runs.h"
 #include "Scheduler/outside.h"
@@ -275,7 +276,7 @@ void rl_forget_delayed_work(void) {
 // MARK: - What is sent
 
 bool rl_is_sending(rl_place *place) {
-    if (!rl_is_of_lab()) return false;
+    if (!rl_is_of_lab() || (rl_active && !rl_sees(RL_QUEUES, *place))) return false;
     rl_place nearest = *place;
     const bool is_known = rl_is_call_of_program(place) && (rl_active || rl_is_between_runs_here());
     // Walking the stack past library frames is slow, and the result is the same for the same

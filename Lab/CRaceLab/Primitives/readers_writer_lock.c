@@ -4,6 +4,7 @@
 
 #include "Model/locks.h"
 #include "Model/misuse.h"
+#include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
@@ -12,6 +13,8 @@
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
+
+#define FAMILY RL_LOCKS
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,7 @@
 // The functions of the Swift runtime that count references. reference_counts.c explains why the lab
 // observes them.
 
+#include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Model/happens_before.h"
 #include "Scheduler/between_runs.h"
@@ -18,7 +19,10 @@ typedef void *(*on_object)(void *object);
 
 // MARK: - Retain and release
 
-#if defined(__linux__) && defined(__x86_64__)
+static bool is_distrusted;
+void rl_distrust_counts(bool does) { is_distrusted = does; }
+
+#if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 
 // The runtime calls these through pointers while a flag is set, even from inside its own library.
 
@@ -42,29 +46,60 @@ HIDDEN void *rl_retain(void *object) {
     return runtime.real_retain(object);
 }
 
-// Before it calls through the pointer, the runtime clears the bits that mark values which are not
-// objects and must not be retained, such as string literals. The original argument is still in
-// %rbx.
+// Some values are not objects and must not be retained, such as string literals: they are negative.
+// The runtime of Swift 6.2 passes them as they are. That of Swift 6.3 clears the bits that mark them
+// before it calls through the pointer. Then the original argument is still in the first register that
+// a called function preserves, and equals the argument but for those bits.
 HIDDEN _Atomic int rl_immortals;
-extern void rl_retain_from_adapter(void) __attribute__((visibility("hidden")));
+extern void rl_retain_if_mortal(void) __attribute__((visibility("hidden")));
 __asm__(
     ".text\n"
     ".p2align 4\n"
-    ".hidden rl_retain_from_adapter\n"
-    ".globl rl_retain_from_adapter\n"
-    ".type rl_retain_from_adapter, @function\n"
-    "rl_retain_from_adapter:\n"
+    ".hidden rl_retain_if_mortal\n"
+    ".globl rl_retain_if_mortal\n"
+    ".type rl_retain_if_mortal, %function\n"
+    "rl_retain_if_mortal:\n"
+#if defined(__x86_64__)
+    "    movq %rdi, %rax\n"
+    "    testq %rdi, %rdi\n"
+    "    jle 2f\n"
     "    testq %rbx, %rbx\n"
-    "    jle 1f\n"
-    "    cmpq $4096, %rdi\n"
-    "    jb 2f\n"
-    "    jmp rl_retain\n"
-    "1:  lock incl rl_immortals(%rip)\n"
-    "2:  movq %rbx, %rax\n"
+    "    jg 1f\n"
+    "    xorq %rbx, %rax\n"
+    "    shlq $8, %rax\n"
+    "    shrq $11, %rax\n"
+    "    movq %rbx, %rax\n"
+    "    je 2f\n"
+    "1:  cmpq $4096, %rdi\n"
+    "    jae rl_retain\n"
+    "    movq %rbx, %rax\n"
     "    ret\n"
-    ".size rl_retain_from_adapter, . - rl_retain_from_adapter\n");
+    "2:  lock incl rl_immortals(%rip)\n"
+    "    ret\n"
+#else
+    "    cmp x0, #0\n"
+    "    b.le 2f\n"
+    "    cmp x19, #0\n"
+    "    b.gt 1f\n"
+    "    eor x16, x19, x0\n"
+    "    ubfx x16, x16, #3, #53\n"
+    "    cbz x16, 3f\n"
+    "1:  cmp x0, #4096\n"
+    "    b.hs rl_retain\n"
+    "    mov x0, x19\n"
+    "    ret\n"
+    "3:  mov x0, x19\n"
+    "2:  adrp x16, rl_immortals\n"
+    "    add x16, x16, :lo12:rl_immortals\n"
+    "4:  ldaxr w17, [x16]\n"
+    "    add w17, w17, #1\n"
+    "    stlxr w15, w17, [x16]\n"
+    "    cbnz w15, 4b\n"
+    "    ret\n"
+#endif
+    ".size rl_retain_if_mortal, . - rl_retain_if_mortal\n");
 
-/// Whether this runtime leaves the original argument in %rbx.
+/// Whether the values that must not be retained are recognized in this runtime.
 static bool finds_immortals(void) {
     on_object swift_retain = (on_object)dlsym(RTLD_DEFAULT, "swift_retain");
     const int before = atomic_load(&rl_immortals);
@@ -89,7 +124,7 @@ static void will_release(const void *object, uint32_t n) {
 }
 
 static void release_one(void *object) {
-    if (!rl_active || !object) return runtime.real_release(object);
+    if (!rl_active || (intptr_t)object <= 0) return runtime.real_release(object);
     will_release(object, 1);
     rl_release_in_progress this;
     rl_begin_release(&this, object);
@@ -98,7 +133,7 @@ static void release_one(void *object) {
 }
 
 static void release_several(void *object, uint32_t n) {
-    if (!rl_active || !object) return runtime.real_release_n(object, n);
+    if (!rl_active || (intptr_t)object <= 0) return runtime.real_release_n(object, n);
     will_release(object, n);
     rl_release_in_progress this;
     rl_begin_release(&this, object);
@@ -122,7 +157,7 @@ static void find_runtime(void) {
     for (int i = 0; i < 5; i++)
         if (!dlsym(RTLD_DEFAULT, symbols[i])) return;
     if (!enabled) return;
-    runtime.real_retain = (on_object)exchange_function(symbols[0], (void *)rl_retain_from_adapter);
+    runtime.real_retain = (on_object)exchange_function(symbols[0], (void *)rl_retain_if_mortal);
     runtime.real_retain_n = (on_object_n)exchange_function(symbols[1], (void *)retain_n);
     runtime.real_try_retain = (on_object)exchange_function(symbols[2], (void *)try_retain);
     runtime.real_release = (release)exchange_function(symbols[3], (void *)release_one);
@@ -136,6 +171,8 @@ static void find_runtime(void) {
 
 bool rl_listen_to_counts(bool on) {
     if (!runtime.is_known) find_runtime();
+    if (is_distrusted) return false;
+    if (rl_unobserved_families >> RL_COUNTS & 1) on = false;
     if (runtime.enabled) __atomic_store_n(runtime.enabled, on, __ATOMIC_SEQ_CST);
     return runtime.enabled != NULL;
 }
@@ -148,6 +185,9 @@ bool rl_listen_to_counts(bool on) {
 }
 
 #endif
+
+/// Also while the scenario is set up.
+static bool sees(rl_family family, rl_place place) { return !rl_active || rl_sees(family, place); }
 
 // MARK: - Weak and unowned references
 
@@ -175,8 +215,10 @@ static void come_to_load(const void *reference, rl_place place) {
 #define LOADS_WEAK_REFERENCE(name)                        \
     REAL(on_weak, real_##name, #name)                     \
     void *name(void *reference) {                         \
-        come_to_load(reference, RL_CALLER);               \
-        rl_looks_for(reference);                          \
+        if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {        \
+            come_to_load(reference, RL_CALLER);           \
+            rl_looks_for(reference);                      \
+        }                                                 \
         void *object = real_##name()(reference);          \
         rl_has_counted(object, 1);                        \
         return object;                                    \
@@ -201,8 +243,10 @@ COPIES_WEAK_REFERENCE(swift_weakTakeAssign)
 REAL(on_object, real_unowned_retain_strong, "swift_unownedRetainStrong")
 
 void *swift_unownedRetainStrong(void *object) {
-    come_to_load(object, RL_CALLER);
-    rl_looks_at_object(object);
+    if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {
+        come_to_load(object, RL_CALLER);
+        rl_looks_at_object(object);
+    }
     rl_counts(object, 1);
     return real_unowned_retain_strong()(object);
 }
@@ -227,12 +271,12 @@ static bool answered(bool is_unique, const void *object) {
 }
 
 SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) {
-    rl_asks_for_uniqueness(*object);
+    if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
     return answered(real_is_unique()(object, type), *object);
 }
 
 SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type) {
-    rl_asks_for_uniqueness(*object);
+    if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*object);
     return answered(real_is_unique_optional()(object, type), *object);
 }
 
@@ -242,7 +286,7 @@ SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buff
     __asm__(IS_UNIQUE_BUFFER);
 
 SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer) {
-    rl_asks_for_uniqueness(*buffer);
+    if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*buffer);
     return answered(real_is_unique_buffer()(type, buffer), *buffer);
 }
 

@@ -5,12 +5,15 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Primitives/dispatch.h"
+#include "Primitives/families.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#define FAMILY RL_SEMAPHORES
 
 typedef intptr_t (*semaphore_wait)(dispatch_object, uint64_t);
 typedef intptr_t (*semaphore_signal)(dispatch_object);

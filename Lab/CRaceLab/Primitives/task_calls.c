@@ -13,6 +13,7 @@
 // Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/dispatch.h"
+#include "Primitives/families.h"
 #include "Primitives/task_calls.h"
 #include "Platform/memory.h"
 #include "Scheduler/children.h"
@@ -79,9 +80,10 @@ static void hear(told t) {
     if (heard.count < 64) heard.all[heard.count++] = t;
 }
 
-/// Return addresses in the runtime: where it enqueues a job, hands it to Dispatch and begins it,
-/// where a task ends, and where the lock of a stream is taken.
-static uintptr_t enqueues, sends, begins, ends, locks_stream;
+/// Return addresses in the runtime: where it enqueues a job, hands it to Dispatch, begins it and
+/// leaves it, where a task ends, and where the lock of a stream is taken. The runtime of Swift 6.3
+/// does not report that it leaves a job.
+static uintptr_t enqueues, sends, begins, leaves, ends, locks_stream;
 
 /// Whether this event reports the initialization of a global of the runtime, on its first use.
 static bool is_token(const void *thing, uintptr_t pc) {
@@ -107,6 +109,8 @@ static void acquire(const void *thing) {
 static void release(const void *thing) {
     const rl_place place = RL_CALLER;
     if (is_finding_out) return hear((told){RELEASES, thing, place.pc, NULL});
+    // By then the task may run elsewhere, so this orders nothing.
+    if (place.pc == leaves) return;
     if (!rl_is_of_lab()) return rl_foreign_thread_resumes(thing);
     if (!rl_controls_tasks()) return;
     if (is_token(thing, place.pc) && !rl_has_fault(RL_FAULT_ONCE_ORDERS_TASKS)) return;
@@ -224,7 +228,7 @@ static __attribute__((noinline)) void before_switch(uintptr_t resume, executor t
 
 ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, uintptr_t identity,
                                       uintptr_t implementation) {
-    if (rl_active && is_available && rl_controls_tasks())
+    if (is_available && rl_sees(RL_ACTORS, (rl_place){(uintptr_t)resume, 0}) && rl_controls_tasks())
         before_switch((uintptr_t)resume, (executor){identity, implementation});
     __attribute__((musttail)) return real_switch()(context, resume, identity, implementation);
 }
@@ -311,7 +315,7 @@ REAL(create_task, real_create_task, "swift_task_create")
 SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const void *type, void *entry,
                                          void *closure) {
     const rl_place place = RL_CALLER;
-    const bool is_listened_to = rl_active && rl_is_by_program(place);
+    const bool is_listened_to = rl_is_by_program(place) && rl_sees(RL_TASKS, place);
     if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
     const uintptr_t actor = actor_of(options);
     // The task could overtake one that is about to begin there, which the lab does not explore.
@@ -331,7 +335,7 @@ REAL(begin_async_let, real_async_let, "swift_asyncLet_begin")
 SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void *type, void *entry,
                                          void *closure, void *result) {
     const rl_place place = RL_CALLER;
-    const bool is_listened_to = rl_active && rl_is_by_program(place);
+    const bool is_listened_to = rl_is_by_program(place) && rl_sees(RL_TASKS, place);
     if (is_listened_to) rl_creates_task(actor_of(options), true, rl_place_in_source(place));
     real_async_let()(let, options, type, entry, closure, result);
     if (is_listened_to) rl_created_task();
@@ -353,7 +357,7 @@ static void run_now(void *context) {
 SWIFT_FUNCTION void swift_task_immediate(void *task, uintptr_t identity, uintptr_t implementation) {
     const rl_place place = RL_CALLER;
     immediate i = {task, {identity, implementation}};
-    if (!rl_active || !rl_is_by_program(place)) return run_now(&i);
+    if (!rl_is_by_program(place) || !rl_sees(RL_TASKS, place)) return run_now(&i);
     rl_meet_task(task);
     rl_run_job_here(&i, run_now);
 }
@@ -513,6 +517,8 @@ static const char *hear_task(void (*begin_task)(void)) {
         return "a continuation is resumed in another way";
     sent = find_sent_task(&at, task);
     if (!sent) return "a task that is resumed is sent in another way";
+    const int left = at;
+    if (!is_next(&at, RELEASES, yield->thing, &leaves)) at = left;
     run_told(sent);
     if (!is_next(&at, ACQUIRES, task, &begins) || !is_next(&at, RELEASES, task, &ends))
         return "a task ends in another way";

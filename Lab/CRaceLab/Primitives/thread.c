@@ -3,9 +3,12 @@
 // The entry points exist on Linux only: elsewhere a library is bound to the library that it was
 // linked against.
 
+#include "Primitives/families.h"
 #include "Primitives/thread.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#define FAMILY RL_THREADS
 
 #include "Model/happens_before.h"
 #include "Model/locks.h"

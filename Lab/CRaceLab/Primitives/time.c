@@ -3,9 +3,12 @@
 // Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/dispatch.h"
+#include "Primitives/families.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#define FAMILY RL_QUEUES
 
 // Time stands still for the threads of a scenario. Otherwise the speed of the processor would
 // decide whether a deadline has passed.

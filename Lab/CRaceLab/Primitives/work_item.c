@@ -5,12 +5,15 @@
 
 #include "Primitives/dispatch.h"
 #include "Model/locks.h"
+#include "Primitives/families.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#define FAMILY RL_QUEUES
 
 #include <string.h>
 

@@ -174,7 +174,11 @@ static bool end_run(void) {
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     bool go_on = true;
     rl_listen_to_counts(false);
-    if (!ends_all && !only_this && !rl_learn()) {
+    if (!ends_all && !lab.listens_to_counts && rl_place_that_observes()) {
+        lab.outside = RL_RETAINS_AND_RELEASES;
+        lab.outside_pc = rl_place_that_observes();
+    }
+    if (!ends_all && !only_this && !lab.outside && !rl_learn()) {
         lab.summary.starts_again = true;
         rl_forget_delayed_work();
         free_what_was_kept();

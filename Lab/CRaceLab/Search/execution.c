@@ -150,7 +150,7 @@ bool rl_learn(void) {
         .pending = execution.pending, .kinds = execution.kinds, .effects = execution.effects,
         .effect_count = (uint32_t)execution.effect_count, .orders = execution.orders,
         .order_count = (uint32_t)execution.order_count,
-        .needs_all_choices = execution.needs_all_choices, .sees_counts = lab.listens_to_counts,
+        .needs_all_choices = execution.needs_all_choices,
     };
     for (int i = 0; i < lab.thread_count; i++) {
         if (lab.threads[i].is_task) run.tasks |= set_of(i);

@@ -27,7 +27,15 @@ static size_t object_count, object_capacity;
 static rl_counting *countings;
 static size_t counting_count, counting_capacity;
 
-void rl_begin_counts_of_run(void) { object_count = counting_count = 0; }
+/// Where an object was observed first; 0: nowhere.
+static uintptr_t observed_at;
+
+void rl_begin_counts_of_run(void) {
+    object_count = counting_count = 0;
+    observed_at = 0;
+}
+
+uintptr_t rl_place_that_observes(void) { return observed_at; }
 
 /// What earlier runs have shown.
 static const rl_known_counts *known(void) {
@@ -116,14 +124,18 @@ void rl_has_counted(const void *object, int change) {
     rl_clean_stack();
 }
 
+static void observe(size_t of) {
+    objects[of].is_observed = true;
+    if (rl_active && !observed_at) observed_at = my_thread()->pc;
+}
+
 void rl_is_observed(const void *object) {
     if (!is_followed_here() || (intptr_t)object <= 0) return;
-    const size_t of = number_of((uintptr_t)object);
-    objects[of].is_observed = true;
+    observe(number_of((uintptr_t)object));
 }
 
 static void look_at(size_t of) {
-    objects[of].is_observed = true;
+    observe(of);
     if (is_listening()) write_down(of, 0, true);
 }
 

@@ -28,5 +28,7 @@ void rl_asks_for_uniqueness(const void *object);
 void rl_begin_counts_of_run(void);
 /// Removes the counts of the steps from this one on.
 void rl_forget_counts_from(uint32_t step);
+/// Where the run has observed an object, so that reference counts matter; 0: nowhere.
+uintptr_t rl_place_that_observes(void);
 /// Adds the counts of the run that has just ended to its record.
 void rl_add_counts(rl_execution *run);

@@ -11,12 +11,6 @@ bool rl_is_under_test(uintptr_t pc);
 /// or Dispatch that only acts for it. If so, moves `*place` up the stack to the code under test.
 bool rl_is_call_of_program(rl_place *place);
 
-/// At the beginning of an entry point: whether the lab handles this call. If so, `place` is where
-/// the program made it.
-#define IS_LISTENED_TO(place)     \
-    rl_place place = RL_CALLER;   \
-    bool is_listened_to = rl_active && rl_is_call_of_program(&place)
-
 /// The place to show for an access: a place in a source file. Accessors and thunks have no lines;
 /// for them it is the place that calls them. `place` is RL_CALLER.
 rl_place rl_place_in_source(rl_place place);

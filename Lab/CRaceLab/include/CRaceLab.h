@@ -253,6 +253,45 @@ typedef struct {
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
 } rl_summary;
 
+/// Families of entry points, through which the lab observes a program.
+typedef enum {
+    RL_ACCESSES = 0,
+    RL_LASTING_ACCESSES,
+    RL_KEY_PATHS,
+    RL_ATOMICS,
+    RL_FENCES,
+    RL_MUTEX,
+    RL_LOCKS,
+    RL_QUEUES,
+    RL_SEMAPHORES,
+    RL_THREADS,
+    RL_WEAK_REFERENCES,
+    RL_UNIQUENESS,
+    RL_COUNTS,
+    RL_TASKS,
+    RL_ACTORS,
+    RL_STREAMS,
+    RL_FAMILY_COUNT,
+} rl_family;
+
+/// The lab does not observe this family with the installed toolchain. From now on, an exploration in
+/// which the code under test calls one of its entry points ends as RL_OUTSIDE, with `name` as the
+/// reason, which stays valid. NULL takes that back.
+void rl_is_blind_to(rl_family family, const char *name);
+
+/// A fault that the lab's own tests inject: the entry points of a family do nothing but what they
+/// replace, or the program does not even call them.
+typedef enum { RL_FAMILY_WORKS = 0, RL_FAMILY_DOES_NOTHING, RL_FAMILY_IS_BYPASSED } rl_fault_of_family;
+void rl_disable_family(rl_family family, rl_fault_of_family fault);
+
+/// What the code under test does outside of the lab's view if it depends on reference counts and the
+/// lab does not observe them.
+#define RL_RETAINS_AND_RELEASES "retains and releases"
+
+/// Whether the lab's own check has shown that it does not observe retains and releases with this
+/// runtime.
+void rl_distrust_counts(bool does);
+
 /// Runs the scenario under one interleaving after another. Only one exploration runs at a time.
 rl_summary rl_explore(const rl_scenario *scenario);
 

@@ -109,7 +109,6 @@ typedef struct rl_known_counts {
     size_t type_count;
     const rl_counting_place *places;
     size_t place_count;
-    bool is_everywhere;         // counts cannot be observed here: any two steps may be dependent
 } rl_known_counts;
 
 /// Whether objects of this type are observed.
@@ -121,7 +120,6 @@ static inline bool rl_is_of_interest(const rl_known_counts *known, uintptr_t typ
 
 /// Whether steps at this place may depend on reference counts.
 static inline bool rl_counts_at(const rl_known_counts *known, uintptr_t pc) {
-    if (known->is_everywhere) return true;
     for (size_t i = 0; i < known->place_count; i++)
         if (known->places[i].pc == pc) return true;
     return false;
@@ -139,7 +137,6 @@ static inline bool rl_counts_type_at(const rl_known_counts *known, rl_counting_p
 /// count of an object of this type.
 static inline bool rl_depends_on_count(const rl_known_counts *known, uintptr_t pc, uint8_t kind,
                                        uintptr_t type) {
-    if (known->is_everywhere) return true;
     return rl_counts_type_at(known, (rl_counting_place){pc, type, true}) ||
            (kind == RL_COUNT && rl_counts_type_at(known, (rl_counting_place){pc, type, false}));
 }

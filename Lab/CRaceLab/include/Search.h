@@ -100,7 +100,6 @@ struct rl_execution {
     size_t object_count;
     const rl_counting *countings;  // in the order of the steps
     size_t counting_count;
-    bool sees_counts;           // retains and releases are observed on this platform
 };
 
 // MARK: - From the search to the engine

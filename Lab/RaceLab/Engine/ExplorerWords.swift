@@ -1,4 +1,5 @@
 import CRaceLab
+import Canaries
 
 // Messages about a run that did not complete.
 
@@ -20,10 +21,11 @@ extension rl_run {
 
     /// The operation that the lab does not control, and its place.
     static func outside(_ summary: rl_summary) -> Exploration.Inconclusive {
-        let place = Symbols.sites(of: [UInt(summary.outside_pc)])[UInt(summary.outside_pc)]
-        return .uncontrolled(
-            what: summary.outside.map { String(cString: $0) } ?? "",
-            place: Exploration.Site.name(place))
+        let site = Symbols.sites(of: [UInt(summary.outside_pc)])[UInt(summary.outside_pc)]
+        let place = Exploration.Site.name(site)
+        let what = summary.outside.map { String(cString: $0) } ?? ""
+        return Canaries.Family(rawValue: what) == nil
+            ? .uncontrolled(what: what, place: place) : .notObserved(family: what, place: place)
     }
 
     /// Where a thread blocks, or runs without a step, so that no context switch is possible.

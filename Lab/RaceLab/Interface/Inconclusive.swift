@@ -26,6 +26,9 @@ extension Exploration {
         /// The code under test does something that the lab does not control, such as starting a
         /// timer: what it does, and where.
         case uncontrolled(what: String, place: String)
+        /// The code under test uses one of ``Exploration/families()`` that the lab does not observe
+        /// with this toolchain: which, and where.
+        case notObserved(family: String, place: String)
         /// A child process exceeded its time limit in this interleaving, and was killed.
         case tookTooLong(limit: Duration, schedule: String)
         /// Replaying a schedule produced a different execution.
@@ -64,6 +67,14 @@ extension Exploration {
                     + "\(RL_MAX_THREADS), those of the scenario and its queues included"
             case .uncontrolled(let what, let place):
                 return "\(place) \(what): the lab does not control that (see Scenario)"
+            case .notObserved(let family, ""):
+                return
+                    "this toolchain does \(family) in a way that the lab does not observe, and it "
+                    + "cannot be told whether the code under test depends on that: promise-lab doctor, "
+                    + "or Exploration.families(), says more"
+            case .notObserved(let family, let place):
+                return "\(place) depends on \(family), which this toolchain does in a way that the "
+                    + "lab does not observe: promise-lab doctor, or Exploration.families(), says more"
             case .tookTooLong(let limit, let schedule):
                 let place = schedule.isEmpty ? "" : ", in the interleaving that begins \(schedule)"
                 return

@@ -29,11 +29,14 @@ struct Program: @unchecked Sendable {
     }
 
     func explored() -> ExplorationResult {
-        isolated?.explored() ?? Explorer(options, describe).explored()
+        if let isolated { return isolated.explored() }
+        Families.probed()
+        return Explorer(options, describe).explored()
     }
 
     /// An explorer for single interleavings, which report no progress.
     var explorer: Explorer {
+        Families.probed()
         var options = options
         options.progress = nil
         return Explorer(options, describe)

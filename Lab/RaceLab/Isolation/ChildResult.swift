@@ -1,9 +1,12 @@
 import CRaceLab
+import Canaries
 import Foundation
 
 /// The messages that a child process sent, and the record that it left in shared memory.
 struct ChildResult {
     private(set) var value: Data?
+    /// The family that it was probing when it ended; `nil` if it was not probing.
+    private(set) var probes: Canaries.Family?
     private var named: [String] = []
     private var columns: [String] = []
     /// Whether the scenario has a check, or describes its outcome.
@@ -54,6 +57,10 @@ struct ChildResult {
 
     private mutating func receive(_ message: Message) {
         switch message {
+        case .probes(let family): probes = family
+        case .families(let families):
+            probes = nil
+            Families.learn(families)
         case .scenario(let threads, let columns, let isChecked):
             named = threads
             self.isChecked = isChecked

@@ -208,6 +208,10 @@ final class Isolated {
             (try? JSONEncoder().encode(work(explorer))) ?? Data()
         }
         let (child, value) = try run(job, Value.self)
+        if let family = child.probes {
+            Families.avoid(family, "its canary ends the process: \(child.reason)")
+            return try valueOfOneChild(work)
+        }
         if let value {
             FileHandle.standardError.write(Data(child.errors.utf8))
             return value
@@ -292,8 +296,14 @@ private final class ChildJob {
     /// Returns `nil` if the operating system allows no child process.
     func run(atMost time: Duration) -> ChildResult? {
         task.context = Unmanaged.passUnretained(self).toOpaque()
-        task.before = { _ in Symbols.hold() }
-        task.after = { _ in Symbols.release() }
+        task.before = { _ in
+            Symbols.hold()
+            Families.hold()
+        }
+        task.after = { _ in
+            Families.release()
+            Symbols.release()
+        }
         task.work = { Unmanaged<ChildJob>.fromOpaque($0!).takeUnretainedValue().workInChild() }
         if options.progress != nil {
             task.progressed = { context, runs, redundant in
@@ -321,6 +331,7 @@ private final class ChildJob {
         // The parent reports the progress.
         options.progress = nil
         let reporter = ChildReporter(pipe: task.results)
+        Families.probed(tell: reporter.tell)
         let explorer = Explorer(options, describe, crashes: crashes, reporter: reporter)
         reporter.tell(.value(work(explorer)))
     }

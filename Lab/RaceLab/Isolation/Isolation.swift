@@ -1,4 +1,5 @@
 import CRaceLab
+import Canaries
 import Foundation
 import Synchronization
 
@@ -63,6 +64,9 @@ final class KnownCrashes {
 
 /// A message from a child process to its parent.
 enum Message: Codable {
+    /// The child begins to probe a family, or has probed all of them.
+    case probes(Canaries.Family)
+    case families([Exploration.Family])
     case scenario(threads: [String], columns: [String], isChecked: Bool)
     case initial([String])
     case states(step: Int, [String])

@@ -33,8 +33,7 @@ final class ReferenceCounts {
     /// Returns whether the run has shown something new.
     func learn(from run: UnsafePointer<rl_execution>) -> Bool {
         if learnTypes(from: run) { return true }
-        if known.pointee.is_everywhere || known.pointee.type_count == 0 { return false }
-        return learnPlaces(from: run)
+        return known.pointee.type_count > 0 && learnPlaces(from: run)
     }
 
     private func learnTypes(from run: UnsafePointer<rl_execution>) -> Bool {
@@ -49,7 +48,6 @@ final class ReferenceCounts {
             known.pointee.type_count = count + 1
             hasLearned = true
         }
-        if hasLearned, !run.pointee.sees_counts { known.pointee.is_everywhere = true }
         return hasLearned
     }
 
@@ -79,7 +77,7 @@ final class ReferenceCounts {
     /// The effects of the steps on counts that matter, in the order of the steps.
     func effects(in run: UnsafePointer<rl_execution>) -> ContiguousArray<LateEffect> {
         var effects: ContiguousArray<LateEffect> = []
-        if known.pointee.is_everywhere || known.pointee.type_count == 0 { return effects }
+        if known.pointee.type_count == 0 { return effects }
         for k in 0..<run.pointee.counting_count {
             let counting = run.pointee.countings[k]
             let object = run.pointee.objects + counting.of

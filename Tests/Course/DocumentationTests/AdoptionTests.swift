@@ -47,6 +47,44 @@ struct AdoptionTests {
         #expect(traces.filter { $0?["kind"] as? String == "trace" }.count > Self.found.count)
     }
 
+    /// The package manager permits unsafe flags in a dependency with a version only from version 6.2
+    /// of its manifests on.
+    @Test("the same package can depend on a version of a repository")
+    func version() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "adoption-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let repository = folder.appending(path: "AWPromise")
+        let made = try Commands.run(
+            URL(filePath: "/usr/bin/env"),
+            [
+                "bash", "-euc",
+                """
+                mkdir "$1"
+                git ls-files -z --cached --others --exclude-standard |
+                    xargs -0 cp --parents --target-directory "$1"
+                cp -r \(Self.folder) "$2"
+                cd "$1"
+                git init --quiet
+                git add --all
+                git -c user.name=Test -c user.email=test@localhost commit --quiet -m "A version"
+                git tag 1.0.0
+                """, "bash", repository.path, folder.appending(path: "Shop").path,
+            ])
+        try #require(made.status == 0, "\(made.errors)")
+        let result = try Commands.run(
+            URL(filePath: "/usr/bin/env"),
+            [
+                "AWPROMISE_REPOSITORY=file://\(repository.path)", "swift", "test",
+                "--package-path", folder.appending(path: "Shop").path,
+            ])
+        let output = result.output + result.errors
+        #expect(output.contains("1.0.0"), "\(output)")
+        try checkSwiftTesting(output)
+        try checkXCTest(output)
+    }
+
     private func checkSwiftTesting(_ output: String) throws {
         let tests = try Source("ShopTests.swift")
         for (name, words) in Self.found {

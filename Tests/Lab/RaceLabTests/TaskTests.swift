@@ -37,7 +37,8 @@ struct TaskTests {
         let files = try FileManager.default.contentsOfDirectory(
             at: this.deletingLastPathComponent(), includingPropertiesForKeys: nil)
         var count = 0
-        for file in files where file.lastPathComponent != this.lastPathComponent {
+        for file in files
+        where file.pathExtension == "swift" && file.lastPathComponent != this.lastPathComponent {
             let source = try String(contentsOf: file, encoding: .utf8)
             let written = source.matches(of: /TaskExample\(\s*"([^"\\]+)"/).map { String($0.1) }
             #expect(written.filter { !explored.contains($0) } == [], "\(file.lastPathComponent)")

@@ -1,0 +1,37 @@
+// Families of entry points that the lab does not observe with the installed toolchain. The Swift half
+// learns which from tiny programs whose outcomes are known.
+
+#include "Primitives/families.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Scheduler/outside.h"
+
+uint32_t rl_unobserved_families;
+static const char *names[RL_FAMILY_COUNT];
+static rl_fault_of_family faults[RL_FAMILY_COUNT];
+
+static void update(rl_family family) {
+    const uint32_t bit = 1u << family;
+    rl_unobserved_families &= ~bit;
+    if (names[family] || faults[family] != RL_FAMILY_WORKS) rl_unobserved_families |= bit;
+}
+
+void rl_is_blind_to(rl_family family, const char *name) {
+    names[family] = name;
+    update(family);
+}
+
+void rl_disable_family(rl_family family, rl_fault_of_family fault) {
+    faults[family] = fault;
+    update(family);
+}
+
+bool rl_is_disabled(rl_family family, rl_place place) {
+    if (faults[family] == RL_FAMILY_IS_BYPASSED) return true;
+    if (names[family] && rl_is_call_of_program(&place))
+        rl_meet_outside(names[family], rl_place_in_source(place));
+    return faults[family] == RL_FAMILY_DOES_NOTHING;
+}
+
+#endif

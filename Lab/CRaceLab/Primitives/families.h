@@ -1,0 +1,22 @@
+// Families of entry points, and whether the lab observes them with the installed toolchain.
+
+#pragma once
+
+#include "Symbols/call_sites.h"
+
+/// A bit for each family that the lab does not observe, or that a test has disabled.
+extern uint32_t rl_unobserved_families;
+bool rl_is_disabled(rl_family family, rl_place place);
+
+/// Whether the lab handles a call of an entry point of this family. If it does not observe the
+/// family, a call by the code under test ends the run.
+static inline bool rl_sees(rl_family family, rl_place place) {
+    if (!rl_active) return false;
+    return !(rl_unobserved_families >> family & 1) || !rl_is_disabled(family, place);
+}
+
+/// At the beginning of an entry point: whether the lab handles this call. If so, `place` is where
+/// the program made it. A file defines FAMILY before it includes this one.
+#define IS_LISTENED_TO(place)     \
+    rl_place place = RL_CALLER;   \
+    bool is_listened_to = rl_sees(FAMILY, place) && rl_is_call_of_program(&place)
