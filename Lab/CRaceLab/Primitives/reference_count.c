@@ -19,9 +19,6 @@ typedef void *(*on_object)(void *object);
 
 // MARK: - Retain and release
 
-static bool is_distrusted;
-void rl_distrust_counts(bool does) { is_distrusted = does; }
-
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 
 // The runtime calls these through pointers while a flag is set, even from inside its own library.
@@ -85,8 +82,9 @@ __asm__(
     "    ubfx x16, x16, #3, #53\n"
     "    cbz x16, 3f\n"
     "1:  cmp x0, #4096\n"
-    "    b.hs rl_retain\n"
-    "    mov x0, x19\n"
+    "    b.lo 5f\n"
+    "    b rl_retain\n"
+    "5:  mov x0, x19\n"
     "    ret\n"
     "3:  mov x0, x19\n"
     "2:  adrp x16, rl_immortals\n"
@@ -169,6 +167,9 @@ static void find_runtime(void) {
         __atomic_store_n(enabled, false, __ATOMIC_SEQ_CST);
 }
 
+static bool is_distrusted;
+void rl_distrust_counts(bool does) { is_distrusted = does; }
+
 bool rl_listen_to_counts(bool on) {
     if (!runtime.is_known) find_runtime();
     if (is_distrusted) return false;
@@ -178,6 +179,8 @@ bool rl_listen_to_counts(bool on) {
 }
 
 #else
+
+void rl_distrust_counts(bool does) { (void)does; }
 
 bool rl_listen_to_counts(bool on) {
     (void)on;
