@@ -211,8 +211,8 @@ bool rl_run_in_child(rl_errand *errand, rl_child *answer) {
 }
 
 void rl_forget_child(rl_child *answer) {
-    discard(answer->results);
-    discard(answer->errors);
+    rl_discard(answer->results);
+    rl_discard(answer->errors);
     if (answer->recorder) munmap(answer->recorder, answer->recorder_size);
 }
 

@@ -9,14 +9,14 @@
 
 #include <string.h>
 
-static void join(uint32_t *into, const uint32_t *other) {
+void rl_join_times(uint32_t *into, const uint32_t *other) {
     for (int i = 0; i < lab.thread_count; i++)
         if (other[i] > into[i]) into[i] = other[i];
 }
 
 void rl_join_clock(vector_clock *into, const vector_clock *other) {
-    join(into->at, other->at);
-    join(into->ordered, other->ordered);
+    rl_join_times(into->at, other->at);
+    rl_join_times(into->ordered, other->ordered);
 }
 
 void rl_advance(thread *t) {
@@ -28,56 +28,6 @@ void rl_tick(int index) {
     thread *t = &lab.threads[index];
     t->told = t->clock.at[index];
     t->told_in = lab.step_count;
-    rl_advance(t);
-}
-
-// MARK: - Memory orderings
-
-// Values are sequentially consistent: an atomic read returns the last value written. Whether it
-// also orders other accesses depends on the memory orderings, as in C++20.
-
-static bool acquires(int order) {
-    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
-}
-
-static bool releases(int order) {
-    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-}
-
-static int effective(int order) {
-    if (order == RL_UNORDERED) return __ATOMIC_RELAXED;
-    if (order != __ATOMIC_SEQ_CST) lab.summary.has_weak_orderings = true;
-    return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
-}
-
-void rl_read_atomic(thread *t, int order) {
-    const cell *c = rl_cell_at(t->address);
-    join(t->clock.at, c->released.at);
-    join(t->read, c->released.ordered);
-    if (acquires(effective(order))) join(t->clock.ordered, c->released.ordered);
-}
-
-void rl_write_atomic(thread *t, int order, bool is_read_modify_write) {
-    cell *c = rl_cell_at(t->address);
-    if (is_read_modify_write) {
-        rl_read_atomic(t, order);
-    } else {
-        join(t->clock.at, c->released.at);
-        memset(c->released.ordered, 0, sizeof c->released.ordered);
-    }
-    join(c->released.at, t->clock.at);
-    join(c->released.ordered, releases(effective(order)) ? t->clock.ordered : t->fenced);
-    rl_tick((int)(t - lab.threads));
-}
-
-void rl_fence(int order) {
-    if (me->fate != STAYS) rl_give_up();
-    thread *t = my_thread();
-    t->accesses++;
-    if (acquires(effective(order))) join(t->clock.ordered, t->read);
-    if (!releases(effective(order))) return;
-    memcpy(t->fenced, t->clock.ordered, sizeof t->fenced);
-    // The fence releases only what came before it.
     rl_advance(t);
 }
 

@@ -4,20 +4,13 @@
 
 #include "State/state.h"
 
+/// Joins one half of such clocks.
+void rl_join_times(uint32_t *into, const uint32_t *other);
 void rl_join_clock(vector_clock *into, const vector_clock *other);
 /// Advances a thread's own clock.
 void rl_advance(thread *t);
 /// Orders what a thread does from now on after what its last step has published.
 void rl_tick(int index);
-/// In place of a memory ordering, for a read by the Swift runtime that orders nothing.
-enum { RL_UNORDERED = -1 };
-/// The effect of an atomic read or write with this memory ordering on the clocks. The write of a
-/// read-modify-write operation continues the release sequence that it finds.
-void rl_read_atomic(thread *t, int order);
-void rl_write_atomic(thread *t, int order, bool is_read_modify_write);
-/// A fence. Not a point: only this thread's own atomic operations can show its effect.
-void rl_fence(int order);
-
 /// A plain access to memory by the calling thread.
 typedef struct {
     uint8_t kind;               // RL_READ or RL_MODIFY

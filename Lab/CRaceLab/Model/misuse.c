@@ -16,14 +16,14 @@ static size_t misuse_count, misuse_capacity;
 
 void rl_forget_misuses(void) { misuse_count = 0; }
 
-static void add(rl_misuse misuse) {
+void rl_add_misuse(rl_misuse misuse) {
     for (size_t i = 0; i < misuse_count; i++)
         if (memcmp(&misuses[i], &misuse, sizeof misuse) == 0) return;
     MAKE_ROOM(misuses, misuse_count, misuse_capacity, 8);
     misuses[misuse_count++] = misuse;
 }
 
-static rl_misuse misuse_of(rl_misuse_kind kind, rl_place place) {
+rl_misuse rl_misuse_at(rl_misuse_kind kind, rl_place place) {
     rl_misuse misuse;
     memset(&misuse, 0, sizeof misuse);
     misuse.kind = (uint8_t)kind;
@@ -34,7 +34,7 @@ static rl_misuse misuse_of(rl_misuse_kind kind, rl_place place) {
 
 void rl_is_misused(rl_misuse_kind kind, rl_place place) {
     my_thread()->accesses++;
-    add(misuse_of(kind, place));
+    rl_add_misuse(rl_misuse_at(kind, place));
 }
 
 const rl_misuse *rl_misuses(size_t *count) {
@@ -52,28 +52,9 @@ bool rl_is_held_elsewhere(const void *address) {
     return l && l->owner != NO_THREAD && l->owner != me->thread;
 }
 
-void rl_made_semaphore(const void *semaphore, int64_t count) {
-    if (!me) return;
-    cell *c = rl_cell_at((uintptr_t)semaphore);
-    c->is_semaphore = true;
-    c->made_with = count;
-}
-
 void rl_frees_again(rl_place place) {
     rl_library_between(&place);
-    add(misuse_of(RL_FREED_TWICE, place));
-}
-
-void rl_frees_semaphore(const void *semaphore, rl_place place) {
-    if (!me || me->fate != STAYS) return;
-    const lock *l = rl_known_lock((uintptr_t)semaphore);
-    if (!l || !l->is_semaphore) return;
-    const cell *c = rl_cell_at((uintptr_t)semaphore);
-    if (!c->is_semaphore || l->count >= c->made_with) return;
-    rl_misuse misuse = misuse_of(RL_FREED_IN_USE, place);
-    misuse.count = l->count;
-    misuse.made_with = c->made_with;
-    add(misuse);
+    rl_add_misuse(rl_misuse_at(RL_FREED_TWICE, place));
 }
 
 #endif

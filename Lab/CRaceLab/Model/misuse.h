@@ -6,9 +6,9 @@
 
 void rl_is_misused(rl_misuse_kind kind, rl_place place);
 void rl_forget_misuses(void);
-/// A semaphore was created with a count, or is about to be freed.
-void rl_made_semaphore(const void *semaphore, int64_t count);
-void rl_frees_semaphore(const void *semaphore, rl_place place);
+/// The same in two steps, with details that the caller adds.
+rl_misuse rl_misuse_at(rl_misuse_kind kind, rl_place place);
+void rl_add_misuse(rl_misuse misuse);
 /// Memory is freed that has been freed already.
 void rl_frees_again(rl_place place);
 /// Whether a thread of this run holds the lock, exclusively or as a reader.

@@ -1,4 +1,5 @@
-// The memory that the lab itself allocates.
+// An arena. A piece of memory has a size that is a power of two; a piece that is discarded is used
+// again for one of the same size. Large pieces come from the operating system one by one.
 
 #include "Platform/memory.h"
 
@@ -6,22 +7,115 @@
 
 #include "Platform/end.h"
 
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/// Stands before each piece.
+typedef struct piece {
+    size_t size;                // with this header
+    struct piece *next;         // the next one that is free
+} piece;
+
+enum { SMALLEST = 5, LARGEST = 18, ARENA = 1 << 20 };
+
+static struct {
+    atomic_flag is_locked;
+    piece *free[LARGEST + 1];   // by the logarithm of their size
+    char *unused;               // what is left of the last megabyte
+    size_t left;
+} arena = {.is_locked = ATOMIC_FLAG_INIT};
+
+static void lock_arena(void) {
+    while (atomic_flag_test_and_set(&arena.is_locked)) {}
+}
+
+void rl_unlock_memory(void) { atomic_flag_clear(&arena.is_locked); }
+
+static void *from_system(size_t size) {
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static piece *unused_piece(size_t size) {
+    if (arena.left < size) {
+        // Where memory is short, there may be room for this piece at least.
+        const size_t sizes[] = {ARENA, (size + 4095) & ~(size_t)4095};
+        arena.unused = NULL;
+        for (int i = 0; i < 2 && !arena.unused; i++) arena.unused = from_system(arena.left = sizes[i]);
+        if (!arena.unused) arena.left = 0;
+        if (!arena.unused) return NULL;
+    }
+    piece *p = (piece *)arena.unused;
+    arena.unused += size;
+    arena.left -= size;
+    return p;
+}
+
+static piece *small_piece(int logarithm) {
+    const size_t size = (size_t)1 << logarithm;
+    lock_arena();
+    piece *p = arena.free[logarithm];
+    if (p)
+        arena.free[logarithm] = p->next;
+    else
+        p = unused_piece(size);
+    rl_unlock_memory();
+    if (p) memset(p, 0, size);
+    return p;
+}
+
+/// The logarithm of the size of a piece that holds so much memory and its header.
+static int logarithm_of(size_t size) {
+    const int logarithm = 64 - __builtin_clzll((unsigned long long)(size + sizeof(piece) - 1));
+    return logarithm < SMALLEST ? SMALLEST : logarithm;
+}
 
 void *rl_allocate(size_t size, const char *what) {
-    void *memory = calloc(1, size);
-    if (!memory)
+    const size_t page = 4096, most = SIZE_MAX / 2;
+    const int logarithm = size > most ? 64 : logarithm_of(size);
+    const size_t all =
+        logarithm <= LARGEST ? (size_t)1 << logarithm : (size + sizeof(piece) + page - 1) & ~(page - 1);
+    piece *p = size > most            ? NULL
+               : logarithm <= LARGEST ? small_piece(logarithm)
+                                      : from_system(all);
+    if (!p)
         rl_end_process("RaceLab is out of memory: it could not allocate %zu bytes for %s", size, what);
-    return memory;
+    p->size = all;
+    return p + 1;
 }
+
+void rl_discard(void *memory) {
+    if (!memory) return;
+    piece *p = (piece *)memory - 1;
+    if (p->size > (size_t)1 << LARGEST) {
+        munmap(p, p->size);
+        return;
+    }
+    const int logarithm = __builtin_ctzll((unsigned long long)p->size);
+    lock_arena();
+    p->next = arena.free[logarithm];
+    arena.free[logarithm] = p;
+    rl_unlock_memory();
+}
+
+#if defined(__GLIBC__)
+
+extern void __libc_free(void *memory);
+void rl_free_of_program(void *memory) { __libc_free(memory); }
+
+#else
+
+void rl_free_of_program(void *memory) { free(memory); }
+
+#endif
 
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size) {
     // If the product overflows, request more than there can be.
     void *fresh = rl_allocate(wanted > SIZE_MAX / size ? SIZE_MAX : wanted * size, "a table");
-    if (old) {
-        memcpy(fresh, old, used * size);
-        discard(old);
-    }
+    if (old) memcpy(fresh, old, used * size);
+    rl_discard(old);
     return fresh;
 }
 

@@ -1,25 +1,23 @@
-// The memory that the lab itself allocates.
+// The memory that the lab itself allocates. It comes from an arena of its own, so that the addresses
+// of the code under test do not depend on what the lab does.
 
 #pragma once
 
 #include "Platform/build.h"
 
 #include <stddef.h>
-#include <stdlib.h>
-
-// The lab's memory bypasses the `free` of heap.c.
-#if defined(__GLIBC__)
-extern void __libc_free(void *memory);
-#define discard(memory) __libc_free(memory)
-#else
-#define discard(memory) free(memory)
-#endif
 
 /// Returns zeroed memory. Without memory the lab cannot continue, so a failure ends the process
 /// with a message that names `what`.
 void *rl_allocate(size_t size, const char *what);
 /// Returns room for `wanted` elements of this size, and moves the `used` elements of `old` there.
 void *rl_grown(void *old, size_t used, size_t wanted, size_t size);
+/// Frees such memory, or NULL.
+void rl_discard(void *memory);
+/// Frees memory of the code under test, without a call of the `free` in heap.c.
+void rl_free_of_program(void *memory);
+/// In a child process: another thread may have held the lock of the arena during the fork.
+void rl_unlock_memory(void);
 
 /// Makes room for one more element of a table.
 #define MAKE_ROOM(items, count, capacity, at_first)                                  \

@@ -49,7 +49,7 @@ static pthread_key_t stack_of_handler;
 
 static void discard_stack(void *memory) {
     sigaltstack(&(stack_t){.ss_flags = SS_DISABLE}, NULL);
-    discard(memory);
+    rl_discard(memory);
 }
 
 static void make_key(void) { pthread_key_create(&stack_of_handler, discard_stack); }

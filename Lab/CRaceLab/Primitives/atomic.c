@@ -1,15 +1,120 @@
 // Atomic operations and fences.
 
+#include "Primitives/atomic.h"
+
 #include "Model/happens_before.h"
+#include "Platform/stack.h"
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/points.h"
-#include "State/state.h"
+#include "Search/waking.h"
+#include "State/shadow.h"
 #include "Symbols/call_sites.h"
 
 #ifndef RL_WITHOUT_HOOKS
+
+#include <string.h>
+
+// MARK: - Memory orderings
+
+// Values are sequentially consistent: an atomic read returns the last value written. Whether it
+// also orders other accesses depends on the memory orderings, as in C++20.
+
+static bool acquires(int order) {
+    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(int order) {
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+static int effective(int order) {
+    if (order == RL_UNORDERED) return __ATOMIC_RELAXED;
+    if (order != __ATOMIC_SEQ_CST) lab.summary.has_weak_orderings = true;
+    return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
+}
+
+/// The effect of an atomic read on the clocks.
+static void read_atomic(thread *t, int order) {
+    const cell *c = rl_cell_at(t->address);
+    rl_join_times(t->clock.at, c->released.at);
+    rl_join_times(t->read, c->released.ordered);
+    if (acquires(effective(order))) rl_join_times(t->clock.ordered, c->released.ordered);
+}
+
+/// The same for a write. That of a read-modify-write operation continues the release sequence that it
+/// finds.
+static void write_atomic(thread *t, int order, bool is_read_modify_write) {
+    cell *c = rl_cell_at(t->address);
+    if (is_read_modify_write) {
+        read_atomic(t, order);
+    } else {
+        rl_join_times(t->clock.at, c->released.at);
+        memset(c->released.ordered, 0, sizeof c->released.ordered);
+    }
+    rl_join_times(c->released.at, t->clock.at);
+    rl_join_times(c->released.ordered, releases(effective(order)) ? t->clock.ordered : t->fenced);
+    rl_tick((int)(t - lab.threads));
+}
+
+/// A fence. Not a point: only this thread's own atomic operations can show its effect.
+static void fence(int order) {
+    if (me->fate != STAYS) rl_give_up();
+    thread *t = my_thread();
+    t->accesses++;
+    if (acquires(effective(order))) rl_join_times(t->clock.ordered, t->read);
+    if (!releases(effective(order))) return;
+    memcpy(t->fenced, t->clock.ordered, sizeof t->fenced);
+    // The fence releases only what came before it.
+    rl_advance(t);
+}
+
+// MARK: - Operations
+
+static void load(int index, thread *t, uint32_t step) {
+    (void)index, (void)step;
+    read_atomic(t, t->order);
+}
+
+static void store(int index, thread *t, uint32_t step) {
+    (void)index, (void)step;
+    write_atomic(t, t->order, false);
+}
+
+const rl_operation rl_atomic_load = {.kind = RL_ATOMIC_READ, .carry_out = load};
+static const rl_operation atomic_store_to = {.kind = RL_ATOMIC_WRITE, .carry_out = store};
+static const rl_operation exchange = {.kind = RL_EXCHANGE, .completes_later = true};
+
+void rl_atomic_point(const rl_operation *operation, const void *address, rl_place place, int order) {
+    my_thread()->order = order;
+    rl_point(operation, address, place);
+}
+
+/// The result of an exchange that always writes: whether the value has changed.
+static void swapped(bool changes, int order) {
+    int index = me->thread;
+    thread *t = &lab.threads[index];
+    write_atomic(t, order, true);
+    // A thread that writes the same value again publishes what it did before, but it may be
+    // spinning.
+    rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
+    rl_clean_stack();
+}
+
+/// The result of an exchange that compares first.
+static void exchanged(uint32_t step, bool done, int order, int order_of_failure) {
+    RL_REQUIRE(my_thread()->kind == RL_EXCHANGE, "the last step was no exchange");
+    lab.steps[step].failed = !done;
+    if (done) return swapped(true, order);
+    thread *t = my_thread();
+    read_atomic(t, order_of_failure);
+    rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
+    rl_clean_stack();
+}
+
+// MARK: - Entry points
 
 // Code compiled with `-sanitize=thread` calls these functions in place of atomic instructions, with
 // the memory ordering as the last argument. The lab runs one thread at a time, so all values are
@@ -27,9 +132,9 @@ static bool is_point(rl_place place) {
     ({                                                                            \
         rl_place place = RL_CALLER;                                               \
         bool point = is_point(place);                                             \
-        if (point) rl_point(RL_EXCHANGE, (const void *)(a), place);               \
+        if (point) rl_point(&exchange, (const void *)(a), place);               \
         type old = operation;                                                     \
-        if (point) rl_swapped((type)(new_value) != old, order);                   \
+        if (point) swapped((type)(new_value) != old, order);                   \
         old;                                                                      \
     })
 
@@ -42,12 +147,12 @@ static bool is_point(rl_place place) {
 #define ATOMICS(bits, type, RECOGNISE)                                                           \
     type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
         rl_place place = RL_CALLER;                                                              \
-        if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, (const void *)a, place, order);     \
+        if (is_point(place)) rl_atomic_point(&rl_atomic_load, (const void *)a, place, order);     \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
     }                                                                                            \
     void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
         rl_place place = RL_CALLER;                                                              \
-        if (is_point(place)) rl_atomic_point(RL_ATOMIC_WRITE, (const void *)a, place, order);    \
+        if (is_point(place)) rl_atomic_point(&atomic_store_to, (const void *)a, place, order);    \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
     }                                                                                            \
     type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
@@ -62,10 +167,10 @@ static bool is_point(rl_place place) {
     static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
                                int otherwise, rl_place place) {                                  \
         bool point = is_point(place);                                                            \
-        uint32_t step = point ? rl_point(RL_EXCHANGE, (const void *)a, place) : 0;               \
+        uint32_t step = point ? rl_point(&exchange, (const void *)a, place) : 0;               \
         bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
                                                 __ATOMIC_SEQ_CST);                               \
-        if (point) rl_exchanged(step, done, order, otherwise);                                   \
+        if (point) exchanged(step, done, order, otherwise);                                   \
         return done;                                                                             \
     }                                                                                            \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected,             \
@@ -101,7 +206,7 @@ ATOMICS(128, __uint128_t, )
 #endif
 
 void __tsan_atomic_thread_fence(int order) {
-    if (rl_is_under_test(RL_CALLER.pc) && rl_sees(RL_FENCES, RL_CALLER)) rl_fence(order);
+    if (rl_is_under_test(RL_CALLER.pc) && rl_sees(RL_FENCES, RL_CALLER)) fence(order);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }
@@ -121,16 +226,16 @@ SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF vo
 
 SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) {
     const rl_place place = rl_place_in_source(RL_CALLER);
-    if (is_point(place)) rl_atomic_point(RL_ATOMIC_READ, reference, place, __ATOMIC_ACQUIRE);
+    if (is_point(place)) rl_atomic_point(&rl_atomic_load, reference, place, __ATOMIC_ACQUIRE);
     return real_load_lazy()(type, reference);
 }
 
 SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference) {
     const rl_place place = rl_place_in_source(RL_CALLER);
     const bool point = is_point(place);
-    const uint32_t step = point ? rl_point(RL_EXCHANGE, reference, place) : 0;
+    const uint32_t step = point ? rl_point(&exchange, reference, place) : 0;
     void *stored = real_store_lazy()(object, type, reference);
-    if (point) rl_exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    if (point) exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return stored;
 }
 

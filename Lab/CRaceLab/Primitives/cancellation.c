@@ -10,20 +10,20 @@
 #include "Primitives/next_symbol.h"
 #include "Primitives/task_calls.h"
 #include "Platform/memory.h"
-#include "Scheduler/children.h"
-#include "Scheduler/tasks.h"
+#include "Primitives/task_children.h"
+#include "Primitives/task.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-static void cancels_or_asks(rl_kind kind, rl_place place) {
-    if (rl_active && rl_is_by_program(place)) rl_cancels_or_asks(kind, rl_place_in_source(place));
+static void cancels_or_asks(const rl_operation *operation, rl_place place) {
+    if (rl_active && rl_is_by_program(place)) rl_cancels_or_asks(operation, rl_place_in_source(place));
 }
 
 static void may_cancel_children(rl_place place) {
     if (rl_active && rl_is_by_program(place) && rl_has_children())
-        rl_cancels_or_asks(RL_CANCEL, rl_place_in_source(place));
+        rl_cancels_or_asks(&rl_cancel_task, rl_place_in_source(place));
 }
 
 // MARK: - Methods
@@ -32,27 +32,27 @@ typedef SWIFT_FUNCTION uintptr_t (*method)(void *, void *, void *, void *, SWIFT
 
 /// The methods of the library that cancel, and those that check for cancellation.
 #define METHODS(METHOD)                                                                      \
-    METHOD(RL_CANCEL, cancel, "$sScT6cancelyyF")                                             \
-    METHOD(RL_CANCEL, cancel_current, "$sSct6cancelyyF")                                     \
-    METHOD(RL_CANCEL, cancel_group, "$sScG9cancelAllyyF")                                    \
-    METHOD(RL_CANCEL, cancel_throwing, "$sScg9cancelAllyyF")                                 \
-    METHOD(RL_CANCEL, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")           \
-    METHOD(RL_CANCEL, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")         \
-    METHOD(RL_ASK, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")         \
-    METHOD(RL_ASK, is_current_cancelled, "$sSct11isCancelledSbvg")                           \
-    METHOD(RL_ASK, is_task_cancelled, "swift_task_isCancelled")                              \
-    METHOD(RL_ASK, is_group_cancelled, "$sScG11isCancelledSbvg")                             \
-    METHOD(RL_ASK, is_throwing_cancelled, "$sScg11isCancelledSbvg")                          \
-    METHOD(RL_ASK, is_discarding_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg")    \
-    METHOD(RL_ASK, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
+    METHOD(cancel_task, cancel, "$sScT6cancelyyF")                                             \
+    METHOD(cancel_task, cancel_current, "$sSct6cancelyyF")                                     \
+    METHOD(cancel_task, cancel_group, "$sScG9cancelAllyyF")                                    \
+    METHOD(cancel_task, cancel_throwing, "$sScg9cancelAllyyF")                                 \
+    METHOD(cancel_task, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")           \
+    METHOD(cancel_task, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")         \
+    METHOD(ask_task, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")         \
+    METHOD(ask_task, is_current_cancelled, "$sSct11isCancelledSbvg")                           \
+    METHOD(ask_task, is_task_cancelled, "swift_task_isCancelled")                              \
+    METHOD(ask_task, is_group_cancelled, "$sScG11isCancelledSbvg")                             \
+    METHOD(ask_task, is_throwing_cancelled, "$sScg11isCancelledSbvg")                          \
+    METHOD(ask_task, is_discarding_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg")    \
+    METHOD(ask_task, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
 
 /// Defines such a method, whatever its parameters are.
-#define DEFINE(kind, name, symbol)                                                               \
+#define DEFINE(operation, name, symbol)                                                               \
     REAL(method, real_##name, symbol)                                                            \
     SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *, SWIFT_SELF void *)        \
         __asm__(symbol);                                                                         \
     SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, SWIFT_SELF void *self) { \
-        cancels_or_asks(kind, RL_CALLER);                                                        \
+        cancels_or_asks(&rl_##operation, RL_CALLER);                                                        \
         return real_##name()(a, b, c, d, self);                                                  \
     }
 
@@ -65,7 +65,7 @@ REAL(check, real_check, CHECK_CANCELLATION)
 SWIFT_FUNCTION void rl_check(SWIFT_SELF void *, SWIFT_ERROR void **) __asm__(CHECK_CANCELLATION);
 
 SWIFT_FUNCTION void rl_check(SWIFT_SELF void *self, SWIFT_ERROR void **error) {
-    cancels_or_asks(RL_ASK, RL_CALLER);
+    cancels_or_asks(&rl_ask_task, RL_CALLER);
     real_check()(self, error);
 }
 
@@ -74,7 +74,7 @@ REAL(add_pending, real_add_pending, "swift_taskGroup_addPending")
 
 /// The first half of `addTaskUnlessCancelled`.
 SWIFT_FUNCTION bool swift_taskGroup_addPending(void *group, bool unconditionally) {
-    if (!unconditionally) cancels_or_asks(RL_ASK, RL_CALLER);
+    if (!unconditionally) cancels_or_asks(&rl_ask_task, RL_CALLER);
     return real_add_pending()(group, unconditionally);
 }
 
@@ -121,7 +121,7 @@ REAL(task_deallocate, deallocate_in_task, "swift_task_dealloc")
 static __attribute__((noinline)) operation_context *end_operation(context *of_program) {
     operation_context *own = (operation_context *)of_program->parent;
     deallocate_in_task()(of_program);
-    if (rl_active) rl_cancels_or_asks(RL_ASK, (rl_place){own->pc, 0});
+    if (rl_active) rl_cancels_or_asks(&rl_ask_task, (rl_place){own->pc, 0});
     return own;
 }
 
@@ -133,7 +133,7 @@ static ASYNC_FUNCTION void operation_ended(ASYNC_CONTEXT context *of_program,
 
 static __attribute__((noinline)) operation begin_operation(operation *passed, context *own) {
     const operation o = *passed;
-    discard(passed);
+    rl_discard(passed);
     if (rl_active) rl_is_registering(false);
     ((operation_context *)own)->pc = o.pc;
     return o;
@@ -175,7 +175,7 @@ ASYNC_FUNCTION void rl_with_handler(ASYNC_CONTEXT context *, void *, const void 
 static __attribute__((noinline)) operation before_registration(const context *c, operation o) {
     const rl_place place = {(uintptr_t)c->resume + 1, 0};
     if (!rl_is_by_program(place)) return o;
-    rl_cancels_or_asks(RL_ASK, place);
+    rl_cancels_or_asks(&rl_ask_task, place);
     rl_is_registering(true);
     o.pc = place.pc;
     operation *passed = rl_allocate(sizeof *passed, "an operation");
@@ -199,7 +199,7 @@ REAL(finish_let, real_finish_let, "swift_asyncLet_finish")
 
 static __attribute__((noinline)) void before_finish(uintptr_t resume) {
     const rl_place place = {resume + 1, 0};
-    if (rl_is_by_program(place) && rl_has_children()) rl_cancels_or_asks(RL_CANCEL, place);
+    if (rl_is_by_program(place) && rl_has_children()) rl_cancels_or_asks(&rl_cancel_task, place);
 }
 
 ASYNC_FUNCTION void swift_asyncLet_finish(ASYNC_CONTEXT void *caller, void *let, void *result,
@@ -226,7 +226,7 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
 
 // MARK: - For the self-test
 
-#define SYMBOL(kind, name, symbol) symbol,
+#define SYMBOL(operation, name, symbol) symbol,
 
 const char *const rl_symbols_of_cancellation[] = {
     METHODS(SYMBOL) CHECK_CANCELLATION, WITH_HANDLER, "swift_taskGroup_addPending",

@@ -4,13 +4,17 @@
 
 #include "Model/locks.h"
 #include "Model/misuse.h"
+#include "Platform/memory.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
+#include "Search/execution.h"
+#include "Search/spinning.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -20,11 +24,157 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <string.h>
 #include <time.h>
 
 typedef int (*on_mutex)(pthread_mutex_t *);
 REAL(on_mutex, real_lock, "pthread_mutex_lock")
 REAL(on_mutex, real_unlock, "pthread_mutex_unlock")
+
+// MARK: - Signals and sleepers
+
+/// A signal that can wake any of several threads.
+typedef struct {
+    uintptr_t condition;
+    rl_thread_set waiting;      // the threads that slept when it was sent
+} signal_sent;
+
+static signal_sent *signals;    // those that have not woken a thread yet
+static size_t signal_count, signal_capacity;
+
+static void forget_signals(void) { signal_count = 0; }
+
+static rl_service service = {.run_begins = forget_signals};
+RL_SERVICE(service)
+
+/// The calling thread sleeps until it is woken. At its next point it takes back the lock that belongs
+/// to the condition.
+static void fall_asleep(const void *condition) {
+    thread *t = my_thread();
+    RL_REQUIRE(t->kind == RL_WAIT, "a thread falls asleep without waiting");
+    t->asleep = true;
+    t->asleep_on = (uintptr_t)condition;
+    t->asleep_since = lab.step_count;
+}
+
+/// Whether the thread has been woken, or there is a signal that can wake it.
+static bool is_signalled(const thread *t) {
+    if (!t->asleep) return true;
+    for (size_t k = 0; k < signal_count; k++) {
+        const signal_sent *s = &signals[k];
+        if (s->condition == t->asleep_on && has(s->waiting, (int)(t - lab.threads))) return true;
+    }
+    return false;
+}
+
+static rl_thread_set sleepers_on(uintptr_t condition) {
+    rl_thread_set set = 0;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *t = &lab.threads[i];
+        if (!t->finished && t->asleep && t->asleep_on == condition) set |= set_of(i);
+    }
+    return set;
+}
+
+static void remove_signal(size_t index) {
+    signal_count--;
+    memmove(&signals[index], &signals[index + 1],
+            (signal_count - index) * sizeof *signals);
+}
+
+/// Removes a thread that no longer sleeps from all signals. A signal without any other sleeper is
+/// lost.
+static void forget_signals_for(int index) {
+    for (size_t k = signal_count; k > 0; k--) {
+        signal_sent *s = &signals[k - 1];
+        if (!has(s->waiting, index)) continue;
+        s->waiting &= ~set_of(index);
+        if (!s->waiting) remove_signal(k - 1);
+    }
+}
+
+/// Ends a thread's sleep: it was woken, or its wait timed out.
+static void wake_up(thread *t) {
+    const bool uses_signal = !t->timed_out && !t->is_spurious;
+    t->asleep = t->is_spurious = false;
+    const int index = (int)(t - lab.threads);
+    for (size_t k = 0; uses_signal && k < signal_count; k++) {
+        if (!has(signals[k].waiting, index)) continue;
+        remove_signal(k);
+        break;
+    }
+    forget_signals_for(index);
+}
+
+static void wake(int index) {
+    rl_note_order(index);
+    thread *t = &lab.threads[index];
+    t->asleep = false;
+    forget_signals_for(index);
+    // Its wait is over, so it waits for its lock without a time-out.
+    t->timed = false;
+    // A wake-up is a message to the thread: what it does next is not spinning, and running it is no
+    // longer redundant.
+    rl_forget_visits(t);
+    lab.sleeping &= ~set_of(index);
+}
+
+/// Sends a signal that wakes the first of the sleeping threads to run.
+static void signal_any(uintptr_t condition) {
+    const rl_thread_set asleep = sleepers_on(condition);
+    size_t sent = 0;
+    for (size_t k = 0; k < signal_count; k++) sent += signals[k].condition == condition;
+    if ((size_t)__builtin_popcount(asleep) <= sent) return;
+    MAKE_ROOM(signals, signal_count, signal_capacity, 8);
+    signals[signal_count++] = (signal_sent){condition, asleep};
+    for (int i = 0; i < lab.thread_count; i++) {
+        if (!has(asleep, i)) continue;
+        rl_note_order(i);
+        rl_forget_visits(&lab.threads[i]);
+        lab.sleeping &= ~set_of(i);
+    }
+    rl_forget_visits(my_thread());
+}
+
+/// Wakes the thread that has slept longest on a condition (with RL_LIBERTY_ANY_WAITER, any one of
+/// them), or all threads that sleep on it. If there is none, the signal is lost.
+static void wake_sleepers(const void *condition, bool everybody) {
+    if (!everybody && rl_gives(RL_LIBERTY_ANY_WAITER)) return signal_any((uintptr_t)condition);
+    thread *first = NULL;
+    for (int i = 0; i < lab.thread_count; i++) {
+        thread *t = &lab.threads[i];
+        if (t->finished || !t->asleep || t->asleep_on != (uintptr_t)condition) continue;
+        if (everybody) wake(i);
+        if (!first || t->asleep_since < first->asleep_since) first = t;
+    }
+    if (first && !everybody) wake((int)(first - lab.threads));
+    // A thread that has woken another has made progress; a signal without a sleeper has no effect.
+    if (first) rl_forget_visits(my_thread());
+}
+
+// MARK: - Operations
+
+static void take_back(int index, thread *t, uint32_t step) {
+    rl_own(index, t, step);
+    wake_up(t);
+}
+
+static const rl_operation fall_asleep_on = {.kind = RL_WAIT};
+static const rl_operation signal_one = {.kind = RL_WAKE};
+
+/// After a signal or a time-out.
+static const rl_operation take_mutex_back = {
+    .kind = RL_LOCK,
+    .has_record = true,
+    .is_available = rl_is_unowned,
+    .is_woken = is_signalled,
+    .carry_out = take_back,
+    .holder = rl_owner,
+    .help_from_outside = "waits for a condition that was made outside of the scenario, where it may be "
+                         "signalled",
+};
+
+// MARK: - Entry points
 
 typedef int (*condition_init)(pthread_cond_t *, const pthread_condattr_t *);
 REAL(condition_init, real_condition_init, "pthread_cond_init")
@@ -46,16 +196,16 @@ REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
 /// a signal, takes the lock back.
 static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed,
                     rl_place place) {
-    rl_point(RL_WAIT, condition, place);
-    rl_fell_asleep(condition);
+    rl_point(&fall_asleep_on, condition, place);
+    fall_asleep(condition);
     if (rl_is_free(mutex)) {
         rl_is_misused(RL_WAITED_WITHOUT_LOCK, place);
     } else {
         real_unlock()(mutex);
         rl_unlocked(mutex);
     }
-    uint32_t step = timed ? rl_timed_point(RL_LOCK, mutex, place)
-                          : rl_point(RL_LOCK, mutex, place);
+    uint32_t step = timed ? rl_timed_point(&take_mutex_back, mutex, place)
+                          : rl_point(&take_mutex_back, mutex, place);
     bool woken = rl_got_it(step);
     rl_really_lock(mutex);
     return woken ? 0 : ETIMEDOUT;
@@ -91,8 +241,8 @@ int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
 int pthread_cond_signal(pthread_cond_t *condition) {
     IS_LISTENED_TO(place);
     if (is_listened_to) {
-        rl_point(RL_WAKE, condition, place);
-        rl_wake_sleepers(condition, false);
+        rl_point(&signal_one, condition, place);
+        wake_sleepers(condition, false);
     }
     return real_signal()(condition);
 }
@@ -100,8 +250,8 @@ int pthread_cond_signal(pthread_cond_t *condition) {
 int pthread_cond_broadcast(pthread_cond_t *condition) {
     IS_LISTENED_TO(place);
     if (is_listened_to) {
-        rl_point(RL_WAKE, condition, place);
-        rl_wake_sleepers(condition, true);
+        rl_point(&signal_one, condition, place);
+        wake_sleepers(condition, true);
     }
     return real_broadcast()(condition);
 }

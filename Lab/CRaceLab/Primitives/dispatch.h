@@ -4,6 +4,7 @@
 #define RACELAB_DISPATCH_H
 
 #include "Primitives/next_symbol.h"
+#include "Primitives/queue_work.h"
 #include "State/place.h"
 
 typedef void *dispatch_object;
@@ -43,6 +44,11 @@ queue_kind rl_kind_of_queue(dispatch_object queue);
 /// Runs a call on a queue, on the calling thread, as `sync` does. `work` is the work that queues up
 /// (`rl_stand_in_line`) and that the thread runs; NULL: the thread queues up for itself.
 void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place);
+/// Work that this thread sent to a queue keeps its place in the queue until it is done.
+/// `exclusive`: no other work may run on the queue meanwhile.
+void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive);
+/// The address to which work for a queue is sent. The queue's own address is its lock.
+static inline const void *rl_line_of(const void *queue) { return (const char *)queue + 1; }
 /// For the observing thread: runs the work without a step, but gives up at a lock that is held.
 void rl_observe_on_queue(dispatch_object queue, call c, bool barrier);
 
@@ -102,16 +108,5 @@ void rl_send_item(item *i, rl_place place);
 /// Sends it at any later time, or never.
 void rl_send_item_later(uint64_t when, item *i, rl_place place);
 void rl_discard_item(item *i);
-
-/// Runs one work item that was sent to a queue between two runs. Returns false if there is none
-/// that can run now.
-bool rl_do_waiting_work(void);
-/// Discards work that an abandoned run did not finish.
-void rl_forget_lanes(void);
-
-// group.c
-
-/// Discards the notifications that earlier runs left behind.
-void rl_forget_notifications(void);
 
 #endif

@@ -8,15 +8,17 @@
 #include "Primitives/dispatch.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
+#include "Primitives/unfinished.h"
 #include "Platform/memory.h"
 #include "Scheduler/outside.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
+#include "State/shadow.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-#include <stdlib.h>
 #include <unistd.h>
 
 typedef void (*on_group)(dispatch_object group);
@@ -31,6 +33,25 @@ REAL(group_work, real_notify, "dispatch_group_notify")
 REAL(group_work_f, real_notify_f, "dispatch_group_notify_f")
 REAL(group_work, real_group_async, "dispatch_group_async")
 REAL(group_work_f, real_group_async_f, "dispatch_group_async_f")
+
+// MARK: - Operations
+
+static void count_one_more(int index, thread *t, uint32_t step) {
+    (void)index, (void)step;
+    rl_lock_at(t->address)->count++;
+}
+
+static void count_one_fewer(int index, thread *t, uint32_t step) {
+    (void)step;
+    lock *group = rl_lock_at(t->address);
+    group->count--;
+    rl_join_clock(&group->released, &t->clock);
+    rl_tick(index);
+}
+
+static const rl_operation enter_once = {.kind = RL_ENTER, .carry_out = count_one_more};
+static const rl_operation leave_once = {.kind = RL_LEAVE, .carry_out = count_one_fewer};
+static const rl_operation register_work = {.kind = RL_NOTIFY};
 
 // MARK: - The caller
 
@@ -85,13 +106,16 @@ static notification *take_notifications(dispatch_object group) {
     return taken;
 }
 
-void rl_forget_notifications(void) {
+static void forget_notifications(void) {
     for (notification *n = take_notifications(NULL), *next; n; n = next) {
         next = n->next;
         rl_discard_item(n->item);
-        free(n);
+        rl_discard(n);
     }
 }
+
+static rl_service service = {.code_has_ended = forget_notifications};
+RL_SERVICE(service)
 
 static void register_notification(dispatch_object group, item *i) {
     notification **end = &notifications;
@@ -124,14 +148,14 @@ static void enter(dispatch_object group, rl_place place) {
     if (rl_is_between_runs_here())
         rl_count_unfinished(group, rl_unfinished(group) + 1);
     else
-        rl_point(RL_ENTER, group, place);
+        rl_point(&enter_once, group, place);
 }
 
 static void leave_group(dispatch_object group, rl_place place) {
     if (rl_is_between_runs_here())
         rl_count_unfinished(group, rl_unfinished(group) - 1);
     else
-        rl_point(RL_LEAVE, group, place);
+        rl_point(&leave_once, group, place);
     // The real group was never entered, so this call crashes the process as it would outside the
     // lab.
     if (rl_unfinished(group) < 0) real_leave()(group);
@@ -141,7 +165,7 @@ static void leave_group(dispatch_object group, rl_place place) {
     for (notification *n = taken, *next; n; n = next) {
         next = n->next;
         send_after(n->item, place);
-        free(n);
+        rl_discard(n);
     }
 }
 
@@ -223,9 +247,9 @@ static intptr_t wait_between_runs(dispatch_object group, uint64_t timeout) {
 }
 
 static intptr_t wait_in_run(dispatch_object group, uint64_t timeout, rl_place place) {
-    uint32_t step = timeout == FOREVER       ? rl_point(RL_AWAIT, group, place)
-                    : rl_has_passed(timeout) ? rl_point(RL_TRY_AWAIT, group, place)
-                                             : rl_timed_point(RL_AWAIT, group, place);
+    uint32_t step = timeout == FOREVER       ? rl_point(&rl_await_work, group, place)
+                    : rl_has_passed(timeout) ? rl_point(&rl_try_to_await_work, group, place)
+                                             : rl_timed_point(&rl_await_work, group, place);
     return rl_got_it(step) ? 0 : 1;
 }
 
@@ -250,7 +274,7 @@ intptr_t dispatch_group_wait(dispatch_object group, uint64_t timeout) {
 // MARK: - Registering notifications
 
 static void notify(dispatch_object group, item *i, rl_place place) {
-    if (!rl_is_between_runs_here()) rl_point(RL_NOTIFY, group, place);
+    if (!rl_is_between_runs_here()) rl_point(&register_work, group, place);
     rl_hand_down(i, place.pc);
     if (rl_unfinished(group) > 0) return register_notification(group, i);
     rl_pass_on(i, group);

@@ -8,6 +8,7 @@
 
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/plain_memory.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -130,7 +131,7 @@ static void listen(const void *root, const void *key_path, bool modifies, rl_pla
     for (int i = 0; nth_access(root, key_path, i, &next); i++) {
         do {
             now = next;
-            rl_point(modifies ? now.kind : RL_READ, now.address, place);
+            rl_point(modifies && now.kind == RL_MODIFY ? &rl_modify : &rl_read, now.address, place);
         } while (nth_access(root, key_path, i, &next) && next.address != now.address);
     }
 }

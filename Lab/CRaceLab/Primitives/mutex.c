@@ -10,8 +10,9 @@
 #include "Primitives/next_symbol.h"
 #include "Primitives/task_calls.h"
 #include "Scheduler/observe.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
-#include "Scheduler/tasks.h"
+#include "Primitives/task.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -26,6 +27,23 @@
 #if defined(__APPLE__)
 #include <os/lock.h>
 #endif
+
+/// Taking a mutex, and trying to.
+static const rl_operation take_mutex = {
+    .kind = RL_LOCK,
+    .has_record = true,
+    .is_available = rl_is_unowned,
+    .carry_out = rl_own,
+    .holder = rl_owner,
+};
+static const rl_operation try_mutex = {
+    .kind = RL_TRY_LOCK,
+    .has_record = true,
+    .is_attempt = true,
+    .could_be_early = true,
+    .is_available = rl_is_unowned,
+    .carry_out = rl_own,
+};
 
 // MARK: - Mutex of Swift
 
@@ -61,7 +79,7 @@ static bool take(void *handle) {
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
     if (rl_is_observing) rl_observer_locks(handle, release_word);
     if (rl_sees(RL_MUTEX, RL_CALLER)) {
-        rl_point(RL_LOCK, handle, rl_place_in_source(RL_CALLER));
+        rl_point(&take_mutex, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
     }
     real_lock_slow()(number, handle);
@@ -69,7 +87,7 @@ SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
 
 SWIFT_FUNCTION bool rl_mutex_try_lock(SWIFT_SELF void *handle) {
     if (!rl_sees(RL_MUTEX, RL_CALLER)) return real_try_lock_slow()(handle);
-    uint32_t step = rl_point(RL_TRY_LOCK, handle, rl_place_in_source(RL_CALLER));
+    uint32_t step = rl_point(&try_mutex, handle, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && take(handle);
 }
 
@@ -104,13 +122,13 @@ REAL(unfair_try, real_unfair_try_lock, "os_unfair_lock_trylock")
 REAL(unfair, real_unfair_unlock, "os_unfair_lock_unlock")
 
 void os_unfair_lock_lock(os_unfair_lock_t lock) {
-    if (rl_active) rl_point(RL_LOCK, lock, rl_place_in_source(RL_CALLER));
+    if (rl_active) rl_point(&take_mutex, lock, rl_place_in_source(RL_CALLER));
     real_unfair_lock()(lock);
 }
 
 bool os_unfair_lock_trylock(os_unfair_lock_t lock) {
     if (!rl_active) return real_unfair_try_lock()(lock);
-    uint32_t step = rl_point(RL_TRY_LOCK, lock, rl_place_in_source(RL_CALLER));
+    uint32_t step = rl_point(&try_mutex, lock, rl_place_in_source(RL_CALLER));
     return rl_got_it(step) && real_unfair_try_lock()(lock);
 }
 
@@ -185,7 +203,7 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     }
     int answer;
     if (asks_again(mutex, &answer)) return answer;
-    rl_point(RL_LOCK, mutex, place);
+    rl_point(&take_mutex, mutex, place);
     return rl_really_lock(mutex);
 }
 
@@ -194,7 +212,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
     if (!is_listened_to) return real_trylock()(mutex);
     int answer;
     if (asks_again(mutex, &answer)) return answer == EDEADLK ? EBUSY : answer;
-    uint32_t step = rl_point(RL_TRY_LOCK, mutex, place);
+    uint32_t step = rl_point(&try_mutex, mutex, place);
     return rl_got_it(step) ? rl_really_lock(mutex) : EBUSY;
 }
 
@@ -203,7 +221,7 @@ int pthread_mutex_timedlock(pthread_mutex_t *mutex, const struct timespec *until
     if (!is_listened_to) return real_timedlock()(mutex, until);
     int answer;
     if (asks_again(mutex, &answer)) return answer;
-    uint32_t step = rl_timed_point(RL_LOCK, mutex, place);
+    uint32_t step = rl_timed_point(&take_mutex, mutex, place);
     return rl_got_it(step) ? rl_really_lock(mutex) : ETIMEDOUT;
 }
 

@@ -14,12 +14,14 @@
 //   lock and then write. What it writes then does not come before that release. It is no step of its
 //   own, but it is checked for data races with the knowledge of that moment.
 
+#include "Primitives/plain_memory.h"
+
 #include "Primitives/families.h"
-#include "Primitives/next_symbol.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/happens_before.h"
+#include "Primitives/next_symbol.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
@@ -31,6 +33,14 @@
 
 #include <stddef.h>
 #include <string.h>
+
+static void check_access(int index, thread *t, uint32_t step) {
+    (void)index;
+    rl_check_access((plain_access){t->kind, t->address, t->pc, step});
+}
+
+const rl_operation rl_read = {.kind = RL_READ, .carry_out = check_access};
+const rl_operation rl_modify = {.kind = RL_MODIFY, .carry_out = check_access};
 
 // MARK: - Accesses that last
 
@@ -172,7 +182,7 @@ static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement
     if (own && !is_open)
         access_later(t, own, kind, place);
     else
-        rl_point(kind, (const void *)address, rl_place_in_source(place));
+        rl_point(kind == RL_READ ? &rl_read : &rl_modify, (const void *)address, rl_place_in_source(place));
     if (is_announcement) announce(t, address);
 }
 
@@ -200,7 +210,7 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
         heard++;
         if (rl_is_observing) rl_touch(address);
     } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place)) {
-        rl_point(flags & 1 ? RL_MODIFY : RL_READ, address, rl_place_in_source(place));
+        rl_point(flags & 1 ? &rl_modify : &rl_read, address, rl_place_in_source(place));
         if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place)) begin_lasting_access(address, buffer);
     }
     real_begin_access()(address, buffer, flags, pc);

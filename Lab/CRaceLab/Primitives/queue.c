@@ -7,7 +7,11 @@
 #include "Platform/memory.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
+#include "Search/execution.h"
+#include "Search/spinning.h"
+#include "State/shadow.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -15,6 +19,7 @@
 
 #include <setjmp.h>
 #include <stdatomic.h>
+#include <string.h>
 
 // A queue does not reveal whether it is serial or concurrent. So concurrent queues are marked when
 // they are created, and the attributes that make a queue concurrent are remembered.
@@ -132,6 +137,94 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
     return real_get_specific()(queue, &mark_of_concurrent) ? CONCURRENT : SERIAL;
 }
 
+// MARK: - The line
+
+// Dispatch runs the work of a queue in order, and a thread that waits for a queue comes after work
+// that was sent before it. "Before" means ordered, by locks, atomics and so on. If another thread
+// sends work meanwhile, the search tries both orders.
+
+void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive) {
+    lock *l = rl_lock_at((uintptr_t)queue);
+    rl_explore_all_choices();
+    MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
+    l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
+                                         .by = (int8_t)me->thread,
+                                         .since = my_thread()->clock.at[me->thread]};
+}
+
+static void leave_line(const void *queue, const void *work) {
+    lock *l = rl_lock_at((uintptr_t)queue);
+    uint32_t at = 0;
+    while (at < l->line_count && l->line[at].work != work) at++;
+    if (at == l->line_count) return;
+    l->line_count--;
+    memmove(&l->line[at], &l->line[at + 1], (l->line_count - at) * sizeof *l->line);
+}
+
+/// In its next step the thread takes the queue for this work; NULL: for itself.
+static void come_for(const void *work) { my_thread()->comes_for = work; }
+
+static bool is_in_line(const thread *t) {
+    const lock *l = t->waits_for;
+    RL_REQUIRE(l, "a thread waits for nothing");
+    const bool exclusive = t->kind == RL_LOCK;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        const in_line *before = &l->line[i];
+        if (before->work == t->comes_for) return false;
+        if (!exclusive && !before->exclusive) continue;
+        if (t->comes_for || t->clock.at[before->by] >= before->since) return true;
+        if (t->stands_behind.at[before->by] >= before->since) return true;
+    }
+    return false;
+}
+
+/// From now on this thread waits for all work that is in the queue.
+static void come_later(const void *queue) {
+    const lock *l = rl_lock_at((uintptr_t)queue);
+    thread *t = my_thread();
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        uint32_t *behind = &t->stands_behind.at[l->line[i].by];
+        if (l->line[i].since > *behind) *behind = l->line[i].since;
+    }
+    // The thread reaches the same point again, but it has made progress.
+    rl_forget_visits(t);
+}
+
+static bool could_come_later(const thread *t, int8_t *sender) {
+    const lock *l = t->waits_for;
+    if (t->comes_for) return false;
+    for (uint32_t i = 0; i < l->line_count; i++) {
+        if (t->kind != RL_LOCK && !l->line[i].exclusive) continue;
+        *sender = l->line[i].by;
+        return true;
+    }
+    return false;
+}
+
+// MARK: - Operations
+
+static bool can_take_alone(const thread *t) { return rl_is_unowned(t) && !is_in_line(t); }
+static bool can_share(const thread *t) { return rl_has_no_writer(t) && !is_in_line(t); }
+
+static const rl_operation take_alone = {
+    .kind = RL_LOCK,
+    .has_record = true,
+    .is_available = can_take_alone,
+    .carry_out = rl_own,
+    .holder = rl_owner_or_reader,
+    .is_in_line = is_in_line,
+    .could_come_later = could_come_later,
+};
+static const rl_operation share_queue = {
+    .kind = RL_SHARED_LOCK,
+    .has_record = true,
+    .is_available = can_share,
+    .carry_out = rl_share,
+    .holder = rl_owner,
+    .is_in_line = is_in_line,
+    .could_come_later = could_come_later,
+};
+
 // MARK: - Running work on a queue
 
 // A queue is modeled as a lock around the work: a mutual-exclusion lock for a serial queue, a
@@ -153,9 +246,9 @@ static void make_call(void *context) {
 
 /// Returns false if the thread arrived later than it could have, and must queue up after all.
 static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
-    rl_come_for(work);
-    const uint32_t step = rl_point(shared ? RL_SHARED_LOCK : RL_LOCK, queue, place);
-    rl_come_for(NULL);
+    come_for(work);
+    const uint32_t step = rl_point(shared ? &share_queue : &take_alone, queue, place);
+    come_for(NULL);
     return rl_got_it(step);
 }
 
@@ -163,14 +256,14 @@ void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *wo
     const queue_kind kind = rl_kind_of_queue(queue);
     const bool shared = kind == CONCURRENT && !barrier;
     if (kind != GLOBAL)
-        while (!take_queue(queue, shared, work, place)) rl_come_later(queue);
+        while (!take_queue(queue, shared, work, place)) come_later(queue);
     if (kind == MAIN)
         c.work(c.context);  // by the thread that acts as the main thread
     else
         (barrier ? real_barrier_sync_f() : real_sync_f())(queue, &c, make_call);
     rl_continue_giving_up();
     if (kind != GLOBAL) rl_unlocked(queue);
-    if (work) rl_leave_line(queue, work);
+    if (work) leave_line(queue, work);
 }
 
 static void no_release(void *queue) { (void)queue; }

@@ -8,7 +8,7 @@
 #include "Primitives/families.h"
 #include "Primitives/task_calls.h"
 #include "Primitives/thread.h"
-#include "Scheduler/between_runs.h"
+#include "Primitives/unfinished.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -34,7 +34,7 @@ static void wait_for_main_queue(dispatch_object queue, call c, rl_place place) {
     rl_count_unfinished(i, 1);
     rl_made(i);
     rl_send_item(i, place);
-    rl_point(RL_AWAIT, i, place);
+    rl_point(&rl_await_work, i, place);
 }
 
 /// Runs the work that was sent to queues earlier: between two runs no other thread does. Returns
@@ -135,9 +135,9 @@ static void do_at_once(void *context) {
     const repetition *r = context;
     if (r->count < 2) return do_in_turn(context);
     // One address for all starts: see pthread_create.
-    rl_point(RL_START, ALL_STARTS, r->place);
+    rl_point(&rl_start, ALL_STARTS, r->place);
     rl_start_team(r, r->count, do_once);
-    rl_point(RL_JOIN, r, r->place);
+    rl_point(&rl_join, r, r->place);
 }
 
 /// Returns false if the real function must run the iterations.
@@ -179,13 +179,6 @@ typedef void (*after)(uint64_t when, dispatch_object queue, void *work);
 typedef void (*after_f)(uint64_t when, dispatch_object queue, void *context, function work);
 REAL(after, real_after, "dispatch_after")
 REAL(after_f, real_after_f, "dispatch_after_f")
-
-void rl_finish_work_between_runs(void) {
-    RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
-    rl_forget_lanes();
-    rl_forget_notifications();
-    while (rl_do_waiting_work()) {}
-}
 
 void dispatch_after(uint64_t when, dispatch_object queue, void *work) {
     const rl_place caller = RL_CALLER;

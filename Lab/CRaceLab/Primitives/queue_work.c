@@ -11,17 +11,21 @@
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Primitives/families.h"
+#include "Primitives/scenario.h"
 #include "Primitives/thread.h"
-#include "Scheduler/between_runs.h"
+#include "Primitives/unfinished.h"
 #include "Scheduler/outside.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
+#include "Search/execution.h"
+#include "State/blocks.h"
+#include "State/shadow.h"
 #include "Scheduler/runs.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef void *(*block_copy)(const void *block);
@@ -50,7 +54,7 @@ void rl_discard_item(item *i) {
     if (i->is_block) real_block_release()(i->call.context);
     if (i->group) dispatch_release(i->group);
     dispatch_release(i->queue);
-    free(i);
+    rl_discard_after_run(i);
 }
 
 /// Runs the work and frees what it has captured, on the queue and before other threads can see that
@@ -133,7 +137,7 @@ bool rl_do_waiting_work(void) {
 
 static item *first_delayed;
 
-void rl_forget_work_between_runs(void) {
+static void forget_work_between_runs(void) {
     first_waiting = last_waiting = first_delayed = NULL;
     busy_queues = NULL;
 }
@@ -152,7 +156,8 @@ typedef struct {
 static lane lanes[RL_MAX_THREADS];
 static int lane_count;
 
-void rl_forget_lanes(void) {
+/// Discards work that an abandoned run did not finish.
+static void forget_lanes(void) {
     for (int k = 0; k < lane_count; k++)
         for (item *i = lanes[k].first, *next; i; i = next) {
             next = i->next;
@@ -176,6 +181,28 @@ static lane *lane_of(dispatch_object queue, bool is_serial) {
     return &lanes[lane_count++];
 }
 
+/// Adds one item to what a lane can receive.
+static void deliver(const void *place) {
+    rl_note_effect(RL_SEND, (uintptr_t)place, rl_free_for((uintptr_t)place));
+    rl_lock_at((uintptr_t)place)->count++;
+}
+
+/// The earliest moment known to others that includes all that this thread has done so far. Called
+/// after it has left the queue; work that is still on the queue does not matter.
+static rl_moment end_of_work(const void *queue) {
+    thread *t = my_thread();
+    rl_notice_unlocks(t);
+    // Releases after the last step can still show that the moment lies after it.
+    bool shows = false, has_left = false;
+    for (size_t k = 0; k < t->released_count; k++) {
+        has_left = t->released[k].lock->address == (uintptr_t)queue;
+        shows |= !has_left;
+    }
+    const uint32_t now = t->clock.at[me->thread];
+    const bool told = t->told_in == lab.step_count && !shows;
+    return (rl_moment){(int8_t)me->thread, told ? t->told : has_left ? now - 1 : now};
+}
+
 static item *take_item(lane *l) {
     item *i = l->first;
     l->first = i->next;
@@ -196,7 +223,7 @@ static void *work_on_lane(void *argument) {
         // A queue has no thread of its own.
         if (rl_holds_lock_of_thread(my_thread()) && rl_kind_of_queue(l->queue) != MAIN)
             rl_meet_outside("keeps a recursive lock at the end of its work on a queue", place);
-        l->end = rl_end_of_work(l->queue);
+        l->end = end_of_work(l->queue);
         l->is_free = true;
     }
     return NULL;
@@ -214,14 +241,14 @@ static void add_item(lane *l, item *i) {
         l->first = i;
     l->last = i;
     l->is_free = false;
-    rl_deliver(l);
+    deliver(l);
 }
 
 void rl_send_item(item *i, rl_place place) {
     if (rl_is_between_runs_here()) return wait_for_end_of_set_up(i);
     const queue_kind kind = rl_kind_of_queue(i->queue);
     const bool is_serial = kind == SERIAL || kind == MAIN;
-    rl_point(RL_SEND, rl_line_of(i->queue), place);
+    rl_point(&rl_send_work, rl_line_of(i->queue), place);
     if (kind != GLOBAL) rl_stand_in_line(i->queue, i, is_serial || i->barrier);
     lane *l = lane_of(i->queue, is_serial);
     rl_hand_down(i, place.pc);
@@ -252,11 +279,11 @@ void rl_send_item_later(uint64_t when, item *i, rl_place place) {
         return;
     }
     // One address for all starts: see pthread_create.
-    rl_point(RL_START, ALL_STARTS, place);
+    rl_point(&rl_start, ALL_STARTS, place);
     rl_start_detached_thread(send_now, i);
 }
 
-void rl_begin_delayed_work(void) {
+static void begin_delayed_work(void) {
     for (item *i = first_delayed, *next; i; i = next) {
         next = i->next;
         i->next = NULL;
@@ -265,13 +292,26 @@ void rl_begin_delayed_work(void) {
     first_delayed = NULL;
 }
 
-void rl_forget_delayed_work(void) {
+static void forget_delayed_work(void) {
     for (item *i = first_delayed, *next; i; i = next) {
         next = i->next;
         rl_discard_item(i);
     }
     first_delayed = NULL;
 }
+
+// MARK: - Between two runs
+
+static void finish_work(void) {
+    RL_REQUIRE(rl_is_between_runs_here(), "a run goes on");
+    forget_lanes();
+    while (rl_do_waiting_work()) {}
+}
+
+static rl_service service = {.run_begins = forget_work_between_runs, .code_has_ended = finish_work,
+                             .threads_begin = begin_delayed_work,
+                             .run_is_over = forget_delayed_work};
+RL_SERVICE(service)
 
 // MARK: - What is sent
 

@@ -8,6 +8,7 @@
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -25,6 +26,37 @@ REAL(on_rwlock, real_tryrdlock, "pthread_rwlock_tryrdlock")
 REAL(on_rwlock, real_wrlock, "pthread_rwlock_wrlock")
 REAL(on_rwlock, real_trywrlock, "pthread_rwlock_trywrlock")
 REAL(on_rwlock, real_rwunlock, "pthread_rwlock_unlock")
+
+static const rl_operation write_lock = {
+    .kind = RL_LOCK,
+    .has_record = true,
+    .is_available = rl_is_unowned,
+    .carry_out = rl_own,
+    .holder = rl_owner_or_reader,
+};
+static const rl_operation try_write_lock = {
+    .kind = RL_TRY_LOCK,
+    .has_record = true,
+    .is_attempt = true,
+    .could_be_early = true,
+    .is_available = rl_is_unowned,
+    .carry_out = rl_own,
+};
+static const rl_operation read_lock = {
+    .kind = RL_SHARED_LOCK,
+    .has_record = true,
+    .is_available = rl_has_no_writer,
+    .carry_out = rl_share,
+    .holder = rl_owner,
+};
+static const rl_operation try_read_lock = {
+    .kind = RL_TRY_SHARED_LOCK,
+    .has_record = true,
+    .is_attempt = true,
+    .could_be_early = true,
+    .is_available = rl_has_no_writer,
+    .carry_out = rl_share,
+};
 
 static void release_rwlock(void *lock) { real_rwunlock()(lock); }
 
@@ -49,7 +81,7 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_rdlock()(lock);
     refuse_if_writers_go_first(lock, place);
-    rl_point(RL_SHARED_LOCK, lock, place);
+    rl_point(&read_lock, lock, place);
     return really(real_rdlock(), lock);
 }
 
@@ -57,7 +89,7 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_tryrdlock()(lock);
     refuse_if_writers_go_first(lock, place);
-    uint32_t step = rl_point(RL_TRY_SHARED_LOCK, lock, place);
+    uint32_t step = rl_point(&try_read_lock, lock, place);
     return rl_got_it(step) ? really(real_rdlock(), lock) : EBUSY;
 }
 
@@ -65,14 +97,14 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *lock) {
     if (rl_is_observing) rl_observer_locks(lock, release_rwlock);
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_wrlock()(lock);
-    rl_point(RL_LOCK, lock, place);
+    rl_point(&write_lock, lock, place);
     return really(real_wrlock(), lock);
 }
 
 int pthread_rwlock_trywrlock(pthread_rwlock_t *lock) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return real_trywrlock()(lock);
-    uint32_t step = rl_point(RL_TRY_LOCK, lock, place);
+    uint32_t step = rl_point(&try_write_lock, lock, place);
     return rl_got_it(step) ? really(real_wrlock(), lock) : EBUSY;
 }
 

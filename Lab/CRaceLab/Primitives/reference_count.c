@@ -4,7 +4,8 @@
 #include "Primitives/families.h"
 #include "Primitives/next_symbol.h"
 #include "Model/happens_before.h"
-#include "Scheduler/between_runs.h"
+#include "Primitives/atomic.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
 #include "Search/reference_counts.h"
 #include "State/state.h"
@@ -170,7 +171,7 @@ static void find_runtime(void) {
 static bool is_distrusted;
 void rl_distrust_counts(bool does) { is_distrusted = does; }
 
-bool rl_listen_to_counts(bool on) {
+static bool listen_to_counts(bool on) {
     if (!runtime.is_known) find_runtime();
     if (is_distrusted) return false;
     if (rl_unobserved_families >> RL_COUNTS & 1) on = false;
@@ -182,12 +183,25 @@ bool rl_listen_to_counts(bool on) {
 
 void rl_distrust_counts(bool does) { (void)does; }
 
-bool rl_listen_to_counts(bool on) {
+static bool listen_to_counts(bool on) {
     (void)on;
     return false;
 }
 
 #endif
+
+// Counts are observed only during the run, because that would slow down the judging. Without reduction
+// as well: releases also order what threads do.
+
+static void begin(void) { lab.listens_to_counts = listen_to_counts(true); }
+
+static void end(bool is_complete) {
+    (void)is_complete;
+    listen_to_counts(false);
+}
+
+static rl_service service = {.threads_begin = begin, .threads_have_ended = end};
+RL_SERVICE(service)
 
 /// Also while the scenario is set up.
 static bool sees(rl_family family, rl_place place) { return !rl_active || rl_sees(family, place); }
@@ -205,7 +219,7 @@ static void come_to_load(const void *reference, rl_place place) {
     const thread *t = my_thread();
     const bool has_access = t->started && (t->kind == RL_READ || t->kind == RL_MODIFY);
     if (!has_access && rl_is_call_of_program(&place))
-        rl_atomic_point(RL_ATOMIC_READ, reference, rl_place_in_source(place), RL_UNORDERED);
+        rl_atomic_point(&rl_atomic_load, reference, rl_place_in_source(place), RL_UNORDERED);
 }
 
 #define FORMS_WEAK_REFERENCE(name)                        \

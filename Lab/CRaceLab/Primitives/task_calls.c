@@ -16,9 +16,9 @@
 #include "Primitives/families.h"
 #include "Primitives/task_calls.h"
 #include "Platform/memory.h"
-#include "Scheduler/children.h"
+#include "Primitives/task_children.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/tasks.h"
+#include "Primitives/task.h"
 #include "State/blocks.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -136,7 +136,7 @@ typedef struct {
 
 static void run_on_main(void *context) {
     const job_for_main j = *(job_for_main *)context;
-    free(context);
+    rl_discard(context);
     rl_run_job_here(j.job, j.work);
 }
 

@@ -28,9 +28,42 @@
 #include "Search/execution.h"
 #include "Symbols/call_sites.h"
 
-#include <stdlib.h>
 
-// MARK: - The engine's side
+// MARK: - Operations
+
+/// Returns an unfinished thread that `t` joins, or NO_THREAD.
+static int next_to_join(const thread *t) {
+    if (t->joins != NO_THREAD) return lab.threads[t->joins].finished ? NO_THREAD : t->joins;
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].team == t->address && !lab.threads[i].finished) return i;
+    return NO_THREAD;
+}
+
+static bool have_ended(const thread *t) { return next_to_join(t) == NO_THREAD; }
+
+static void join_one(thread *t, thread *ended) {
+    rl_note_join((int)(ended - lab.threads));
+    rl_join_clock(&t->clock, &ended->clock);
+    ended->released_count = 0;
+}
+
+static void join_all(int index, thread *t, uint32_t step) {
+    (void)index, (void)step;
+    if (t->joins != NO_THREAD) join_one(t, &lab.threads[t->joins]);
+    for (int i = 0; t->joins == NO_THREAD && i < lab.thread_count; i++)
+        if (lab.threads[i].team == t->address) join_one(t, &lab.threads[i]);
+}
+
+static int thread_to_join(const thread *t, uintptr_t *pc) {
+    (void)pc;
+    return next_to_join(t);
+}
+
+const rl_operation rl_start = {.kind = RL_START};
+const rl_operation rl_join = {.kind = RL_JOIN, .is_available = have_ended, .carry_out = join_all,
+                              .holder = thread_to_join};
+
+// MARK: - The life of such a thread
 
 // Each is a real new thread, with attributes and thread-local variables of its own. The engine
 // regards it as finished when its thread-local variables have been destroyed, because their
@@ -153,7 +186,7 @@ typedef struct {
 
 static void *run_member(void *argument) {
     member m = *(member *)argument;
-    free(argument);
+    rl_discard(argument);
     m.start(m.team, m.number);
     return NULL;
 }
@@ -221,7 +254,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         return result;
     }
     // One address for all starts: threads get their numbers in the order of their starts.
-    rl_point(RL_START, ALL_STARTS, place);
+    rl_point(&rl_start, ALL_STARTS, place);
     return rl_start_thread(thread, attributes, start, argument);
 }
 
@@ -233,7 +266,7 @@ int pthread_detach(pthread_t thread) {
 int pthread_join(pthread_t thread, void **result) {
     IS_LISTENED_TO(place);
     if (is_listened_to && rl_will_join(thread) >= 0)
-        rl_point(RL_JOIN, (const void *)thread, place);
+        rl_point(&rl_join, (const void *)thread, place);
     if (rl_is_between_runs_here()) rl_forget_thread_of_set_up(thread);
     return real_join()(thread, result);
 }

@@ -2,7 +2,10 @@
 
 #pragma once
 
-#include "State/state.h"
+#include "Scheduler/operation.h"
+
+/// Starts a thread; and waits for the end of one thread, or of a team.
+extern const rl_operation rl_start, rl_join;
 
 /// Called right after an RL_START: runs `start` as a new thread of this run, up to its first point.
 /// Returns the result of pthread_create.

@@ -1,6 +1,6 @@
 // The entry points of what the lab does not control. Dispatch sources, channels and workloops, and
 // the timers of run loops run code beside the threads of the scenario; queues that are suspended,
-// POSIX semaphores, spin locks and barriers order what threads do. So when the code under test uses
+// spin locks and barriers of POSIX order what threads do. So when the code under test uses
 // one, the exploration ends without a verdict.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
@@ -13,7 +13,6 @@
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -119,9 +118,6 @@ static void meet_call_of_program(const char *what, rl_place place) {
         return real_##name()(object);                      \
     }
 
-ORDERS(sem_t, sem_post, "uses a POSIX semaphore")
-ORDERS(sem_t, sem_wait, "uses a POSIX semaphore")
-ORDERS(sem_t, sem_trywait, "uses a POSIX semaphore")
 ORDERS(pthread_spinlock_t volatile, pthread_spin_lock, "uses a POSIX spin lock")
 ORDERS(pthread_spinlock_t volatile, pthread_spin_trylock, "uses a POSIX spin lock")
 ORDERS(pthread_spinlock_t volatile, pthread_spin_unlock, "uses a POSIX spin lock")

@@ -6,7 +6,9 @@
 #include "Primitives/dispatch.h"
 #include "Model/locks.h"
 #include "Primitives/families.h"
+#include "Primitives/unfinished.h"
 #include "Scheduler/outside.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
@@ -59,6 +61,10 @@ bool rl_passes_work_item(void *block, rl_place place) {
     return strncmp(info.dli_sname, "$s", 2) != 0 || strstr(info.dli_sname, "WorkItemC");
 }
 
+/// Cancelling an item, and asking whether it has been cancelled, order nothing else.
+static const rl_operation ask_item = {.kind = RL_ATOMIC_READ};
+static const rl_operation cancel_item = {.kind = RL_ATOMIC_WRITE};
+
 static _Thread_local rl_work_in_hand in_hand;
 
 rl_work_in_hand rl_in_hand(void) { return in_hand; }
@@ -72,7 +78,7 @@ rl_work_in_hand rl_take_in_hand(rl_work_in_hand work) {
 static void begin_work_item(void *block) {
     if (in_hand.block != block || !in_hand.is_known || !rl_active || !work_item_of(block)) return;
     // At this point the thread reads whether the item has been cancelled.
-    rl_point(RL_ATOMIC_READ, block, (rl_place){in_hand.pc, RL_CALLER.stack});
+    rl_point(&ask_item, block, (rl_place){in_hand.pc, RL_CALLER.stack});
 }
 
 /// The block of a work item checks for itself whether it has been cancelled.
@@ -123,7 +129,7 @@ void *dispatch_block_create_with_qos_class(unsigned long flags, unsigned qos, in
 
 void dispatch_block_cancel(void *block) {
     IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(RL_ATOMIC_WRITE, block, place);
+    if (is_listened_to) rl_point(&cancel_item, block, place);
     const work_item *item = is_listened_to ? work_item_of(block) : NULL;
     if (item) rl_note_on_item(item->group, IS_CANCELED, place);
     real_block_cancel()(block);
@@ -131,7 +137,7 @@ void dispatch_block_cancel(void *block) {
 
 intptr_t dispatch_block_testcancel(void *block) {
     IS_LISTENED_TO(place);
-    if (is_listened_to) rl_point(RL_ATOMIC_READ, block, place);
+    if (is_listened_to) rl_point(&ask_item, block, place);
     return real_block_testcancel()(block);
 }
 

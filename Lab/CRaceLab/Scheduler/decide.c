@@ -7,11 +7,11 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/deferred_release.h"
-#include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Scheduler/enabled.h"
 #include "Scheduler/look_again.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Search/execution.h"
 
@@ -29,7 +29,7 @@ typedef struct {
 /// needs its lock back.
 static bool can_stop_waiting(const thread *t) {
     if (!t->started || t->finished || t->spinning || t->is_away || !t->timed) return false;
-    return t->kind != RL_LOCK || !t->asleep || rl_is_available(t);
+    return !t->asleep || rl_is_available(t);
 }
 
 static bool could_be_spurious(const thread *t) {
@@ -46,7 +46,7 @@ static rl_thread_set those_who(bool (*can)(const thread *)) {
 static bool is_unfinished(const thread *t) { return !t->finished; }
 
 static bool waits_for_work(const thread *t) {
-    return t->started && !t->finished && !t->is_away && t->kind == RL_RECEIVE;
+    return t->started && !t->finished && !t->is_away && t->operation->is_idle;
 }
 
 static bool can_be_early(const thread *t, int8_t *holder) {
@@ -61,10 +61,14 @@ static bool is_attempt_that_can_be_early(const thread *t) {
     return can_be_early(t, &holder);
 }
 
+static bool could_come_later(const thread *t, int8_t *sender) {
+    return t->operation->could_come_later && t->operation->could_come_later(t, sender);
+}
+
 static bool could_all_come_later(rl_thread_set enabled) {
     int8_t sender;
     for (int i = 0; i < lab.thread_count; i++)
-        if (has(enabled, i) && !rl_could_come_later(&lab.threads[i], &sender)) return false;
+        if (has(enabled, i) && !could_come_later(&lab.threads[i], &sender)) return false;
     return true;
 }
 
@@ -211,7 +215,7 @@ static void come_early(thread *t, rl_step *record) {
         t->missed = t->waits_for;
         return;
     }
-    t->early = rl_could_come_later(t, &record->before);
+    t->early = could_come_later(t, &record->before);
     rl_everything_is_released();
 }
 

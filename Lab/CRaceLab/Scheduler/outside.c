@@ -5,6 +5,7 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
+#include "Scheduler/operation.h"
 #include "Search/spinning.h"
 #include "Symbols/call_sites.h"
 
@@ -55,16 +56,10 @@ static const char *outside_help(const thread *t) {
     if (t->finished || !t->started || t->is_away) return NULL;
     if (rl_spins_on_global(t))
         return "waits for a change of a global, which code outside of the scenario may make";
-    if (t->asleep)
-        return was_made_in_run(t->asleep_on) ? NULL
-                                             : "waits for a condition that was made outside of the "
-                                               "scenario, where it may be signalled";
-    if (t->kind == RL_ACQUIRE && !was_made_in_run(t->address))
-        return "waits for a semaphore that was made outside of the scenario, where it may be "
-               "signalled";
-    if (t->kind == RL_AWAIT && !was_made_in_run(t->address))
-        return "waits for a group that was made outside of the scenario, where it may be left";
-    return NULL;
+    const bool is_awake = t->operation->is_woken && !t->asleep;
+    if (is_awake) return NULL;
+    const bool was_made_here = was_made_in_run(t->asleep ? t->asleep_on : t->address);
+    return was_made_here ? NULL : t->operation->help_from_outside;
 }
 
 /// If all threads wait, and code outside the scenario could enable one of them, this is not a

@@ -10,11 +10,11 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Scheduler/abandon.h"
-#include "Scheduler/between_runs.h"
+#include "Scheduler/enabled.h"
 #include "Scheduler/jobs.h"
 #include "Scheduler/observe.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
-#include "Scheduler/tasks.h"
 #include "Scheduler/threads.h"
 #include "Search/execution.h"
 #include "Search/reference_counts.h"
@@ -22,8 +22,9 @@
 #include "State/shadow.h"
 
 static void free_what_was_kept(void) {
-    for (size_t i = 0; i < lab.kept_count; i++) discard(lab.kept[i]);
-    lab.kept_count = 0;
+    for (size_t i = 0; i < lab.kept_count; i++) rl_free_of_program(lab.kept[i]);
+    for (size_t i = 0; i < lab.discarded_count; i++) rl_discard(lab.discarded[i]);
+    lab.kept_count = lab.discarded_count = 0;
 }
 
 /// Threads that the set-up or the judging of a run started and did not join.
@@ -46,8 +47,13 @@ void rl_forget_thread_of_set_up(pthread_t pthread) {
             loose_threads[i--] = loose_threads[--loose_thread_count];
 }
 
+/// Calls a function of each service.
+#define FOR_EACH_SERVICE(function, ...)                                      \
+    for (const rl_service *s = rl_services(); s; s = s->next)                \
+        if (s->function) s->function(__VA_ARGS__)
+
 static void finish_work(void) {
-    rl_finish_work_between_runs();
+    FOR_EACH_SERVICE(code_has_ended);
     if (loose_thread_count > 0)
         rl_meet_outside("starts a thread outside of the threads of the scenario",
                         loose_threads[0].place);
@@ -65,7 +71,7 @@ static bool went_outside(void) {
 
 static void begin_delayed_work(void) {
     for (int i = 0; i < lab.thread_count; i++) rl_make_thread(i);
-    rl_begin_delayed_work();
+    FOR_EACH_SERVICE(threads_begin);
 }
 
 void rl_add_thread_of_set_up(void (*body)(void *argument), void *argument) {
@@ -99,14 +105,14 @@ static bool begin_run(void) {
     rl_forget_misuses();
     rl_begin_counts_of_run();
     lab.looks_again = false;
-    rl_forget_signals();
     rl_forget_addresses();
     rl_forget_releases();
     lab.started_count = 0;
     rl_forget_jobs();
     lab.time = 1000ull * 1000 * 1000 * 1000;
-    lab.has_children = false;
-    rl_forget_work_between_runs();
+    lab.step_ended = NULL;
+    lab.listens_to_counts = false;
+    FOR_EACH_SERVICE(run_begins);
     rl_note_objects(lab.scenario->stepped != NULL);
     lab.set_up_count = 0;
     lab.is_setting_up = true;
@@ -118,15 +124,23 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
-    // Counts are observed only during the run, because they would slow down the judging. Without
-    // reduction as well: releases also order what threads do.
-    lab.listens_to_counts = rl_listen_to_counts(true);
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }
 
-static bool is_about_to_lock(const thread *t) {
-    return t->waits_for && (t->kind == RL_LOCK || t->kind == RL_SHARED_LOCK);
+static rl_waiting waiting_of(const thread *t) {
+    rl_waiting w = {.finished = t->finished, .spinning = t->spinning, .busy = rl_is_busy(t),
+                    .holder = NO_THREAD, .kind = t->kind, .address = t->address, .pc = t->pc};
+    if (t->is_away) {
+        t->describe(t, &w);
+        return w;
+    }
+    const rl_operation *o = t->operation;
+    if (t->asleep && !o->is_woken(t)) w.kind = RL_WAIT;
+    if (t->finished || !o) return w;
+    w.in_line = o->is_in_line && o->is_in_line(t);
+    if (w.kind != RL_WAIT && o->holder) w.holder = (int8_t)o->holder(t, &w.holder_pc);
+    return w;
 }
 
 void rl_fill_in(rl_run *run) {
@@ -150,37 +164,26 @@ void rl_fill_in(rl_run *run) {
     for (int i = 0; i < lab.thread_count; i++) {
         thread *t = &lab.threads[i];
         run->accesses[i] = t->accesses;
-        rl_waiting *w = &run->waiting[i];
-        *w = (rl_waiting){.finished = t->finished, .spinning = t->spinning,
-                          .busy = rl_is_busy(t), .holder = NO_THREAD,
-                          .kind = t->is_away                         ? rl_suspension_of(t)
-                                  : t->asleep && !rl_is_signalled(t) ? RL_WAIT
-                                                                     : t->kind,
-                          .address = t->is_away ? t->actor : t->address,
-                          .pc = t->is_away ? rl_place_of_suspension(t) : t->pc,
-                          .in_line = !t->finished && is_about_to_lock(t) && rl_is_in_line(t)};
-        if (!t->finished && w->kind != RL_WAIT && !t->is_away) w->holder = (int8_t)rl_holder(t, &w->holder_pc);
-        if (w->kind == RL_ARRIVE && t->is_away) w->holder = (int8_t)rl_task_on(t->actor);
+        run->waiting[i] = waiting_of(t);
     }
 }
 
 /// Judges the run that has just ended. Returns whether to continue.
 static bool end_run(void) {
     if (lab.status != RL_COMPLETE) rl_dismiss_the_rest();
-    if (lab.status == RL_COMPLETE) rl_settle_semaphores();
     bool ends_all = lab.status == RL_NOT_THE_SAME || lab.status == RL_MISFIT ||
                     lab.status == RL_TOO_LONG || lab.status == RL_TOO_MANY ||
                     lab.status == RL_OUTSIDE;
     bool only_this = lab.scenario->schedule && !lab.scenario->beyond;
     bool go_on = true;
-    rl_listen_to_counts(false);
+    FOR_EACH_SERVICE(threads_have_ended, lab.status == RL_COMPLETE);
     if (!ends_all && !lab.listens_to_counts && rl_place_that_observes()) {
         lab.outside = RL_RETAINS_AND_RELEASES;
         lab.outside_pc = rl_place_that_observes();
     }
     if (!ends_all && !only_this && !lab.outside && !rl_learn()) {
         lab.summary.starts_again = true;
-        rl_forget_delayed_work();
+        FOR_EACH_SERVICE(run_is_over);
         free_what_was_kept();
         return false;
     }
@@ -193,7 +196,7 @@ static bool end_run(void) {
         rl_record_phase(RL_JUDGING, NO_THREAD);
         go_on = lab.scenario->finished(lab.scenario->context, &run);
         finish_work();
-        rl_forget_delayed_work();
+        FOR_EACH_SERVICE(run_is_over);
         if (me->fate != STAYS) rl_give_up();
         if (rl_recording) rl_recording->runs = lab.summary.runs;
     }

@@ -23,6 +23,9 @@ void rl_make_thread(int index) {
     t->is_cancelled = false;
     t->work = t->work_of_yield = NULL;
     t->lane = NULL;
+    t->describe = NULL;
+    t->leave = NULL;
+    t->operation = NULL;
     t->waits_for = NULL;
     t->comes_for = NULL;
     t->joins = NO_THREAD;

@@ -7,7 +7,7 @@
 
 #include "Platform/memory.h"
 #include "Scheduler/abandon.h"
-#include "Scheduler/between_runs.h"
+#include "Scheduler/operation.h"
 #include "Scheduler/runs.h"
 #include "State/state.h"
 
@@ -151,10 +151,11 @@ static void stop(rl_status status) {
     struct sched_param parameter = {0};
     sched_setscheduler((pid_t)lost->number, SCHED_IDLE, &parameter);
 #endif
-    rl_listen_to_counts(false);
+    for (const rl_service *s = rl_services(); s; s = s->next)
+        if (s->threads_have_ended) s->threads_have_ended(false);
     lab.scenario->finished(lab.scenario->context, &run);
     // The lost thread may still use the memory that was kept.
-    lab.kept_count = 0;
+    lab.kept_count = lab.discarded_count = 0;
     lab.current = NULL;
 }
 

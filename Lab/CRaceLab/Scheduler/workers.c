@@ -13,7 +13,6 @@
 #include "Scheduler/jobs.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/runs.h"
-#include "Scheduler/tasks.h"
 #include "Scheduler/threads.h"
 
 static void run_body(int index) {
@@ -34,7 +33,7 @@ static void run_body(int index) {
         me->thread = NO_THREAD;
         rl_give_up();
     }
-    if (t->is_task) return rl_leave_thread(index);  // the task continues when its job begins
+    if (t->leave) return t->leave(index);  // it is a task, which continues when its job begins
     me->thread = NO_THREAD;
     rl_notice_unlocks(t);
     rl_report_last_step(t);
@@ -81,7 +80,7 @@ void *rl_work(void *argument) {
                 rl_end_observation();
             } else {
                 if (task == JOB)
-                    rl_run_job();
+                    lab.run_job();
                 else
                     run_body(task);
                 task = after_body();

@@ -93,6 +93,11 @@ void rl_allocated_in_set_up(void *memory, size_t size) {
     rl_attend();
 }
 
+void rl_discard_after_run(void *memory) {
+    MAKE_ROOM(lab.discarded, lab.discarded_count, lab.discarded_capacity, 64);
+    lab.discarded[lab.discarded_count++] = memory;
+}
+
 void rl_freed(const void *memory) {
     if (!rl_on_lab_thread()) return;
     thread *t = my_thread();

@@ -41,7 +41,7 @@ static void make_room(table *t, void (*discard_known)(void *known)) {
         else if (old.slots[i].known)
             discard_known(old.slots[i].known);
     }
-    if (old.slots) discard(old.slots);
+    rl_discard(old.slots);
 }
 
 /// Sets `*is_new` if nothing is known about the address. The record may then hold data of an
@@ -61,11 +61,9 @@ static void *known_at(table *t, uintptr_t address, size_t size,
 
 void rl_forget_addresses(void) { cells.count = locks.count = objects.count = 0; }
 
-static void discard_record(void *known) { discard(known); }
-
 cell *rl_cell_at(uintptr_t address) {
     bool is_new;
-    cell *c = known_at(&cells, address, sizeof *c, discard_record, &is_new);
+    cell *c = known_at(&cells, address, sizeof *c, rl_discard, &is_new);
     if (is_new) rl_forget_cell(c);
     return c;
 }
@@ -77,8 +75,8 @@ void rl_forget_cell(cell *c) {
 
 static void discard_lock(void *known) {
     lock *l = known;
-    if (l->line) discard(l->line);
-    discard(l);
+    rl_discard(l->line);
+    rl_discard(l);
 }
 
 lock *rl_lock_at(uintptr_t address) {
@@ -99,7 +97,7 @@ lock *rl_known_lock(uintptr_t address) {
 object_record *rl_object_at(const void *object) {
     bool is_new;
     object_record *o =
-        known_at(&objects, (uintptr_t)object, sizeof *o, discard_record, &is_new);
+        known_at(&objects, (uintptr_t)object, sizeof *o, rl_discard, &is_new);
     if (is_new) *o = (object_record){0};
     return o;
 }

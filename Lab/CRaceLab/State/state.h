@@ -3,8 +3,8 @@
 // the changes of one thread visible to the next.
 //
 // Includes, and with them calls, run in one direction, from the first of these folders to the last:
-// Child, Primitives, Scheduler, Model, Search, Symbols, State, Platform. The exceptions are in
-// Scheduler/between_runs.h. Within a folder, too, no file calls one that calls it back.
+// Child, Primitives, Scheduler, Model, Search, Symbols, State, Platform. No file calls one that calls
+// it back. What a primitive does between two runs it registers: see Scheduler/operation.h.
 
 #pragma once
 
@@ -67,8 +67,8 @@ typedef struct {
     rl_thread_set sharers;      // the readers
     uint32_t shared_depth[RL_MAX_THREADS];
     uintptr_t shared_pc[RL_MAX_THREADS];
-    bool is_semaphore;
     int64_t count, count_at_first;
+    void (*signal)(void *semaphore);  // signals the real semaphore, if it is one
     vector_clock released;      // by the last owner, or by all threads that signaled
     vector_clock shared_released;  // by the readers so far: only the next owner acquires it
     in_line *line;                 // of a Dispatch queue: work that was sent and is not done yet
@@ -151,13 +151,16 @@ typedef struct rl_release_in_progress {
 } rl_release_in_progress;
 
 typedef struct worker worker;
+typedef struct thread thread;
+typedef struct rl_operation rl_operation;  // see Scheduler/operation.h
 
-typedef struct {
+struct thread {
     bool started, finished;
     bool timed, timed_out;      // the wait may time out; it did
     bool asleep;                // until a thread signals the condition `asleep_on`
     bool idle;                  // only idle workers are left, and this one ends now
-    uint8_t kind;               // the kind of its next step …
+    const rl_operation *operation;  // its next step …
+    uint8_t kind;               // … the kind of it …
     uintptr_t address, pc;      // … its address, and where in the code
     lock *waits_for;            // what its next step takes, or NULL
     const void *comes_for;      // the queued work for which it is about to take a queue, or NULL
@@ -229,6 +232,8 @@ typedef struct {
     void *yield;                // such a job, once the task is suspended
     void (*work_of_yield)(void *job);
     worker *lane;               // the worker that ran it last
+    void (*describe)(const thread *t, rl_waiting *waiting);  // what it waits for while it is away
+    void (*leave)(int index);   // called when the body of the thread ends, which is now a task
     uintptr_t actor;            // on which it runs or for which it waits; 0: none
     uintptr_t left;             // the actor that it left when it was suspended, or 0
     bool is_arriving;           // it is arriving at an actor, but does not occupy it yet
@@ -240,7 +245,7 @@ typedef struct {
     enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one begun by the program …
     uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
     uint64_t time;              // at which it wakes up
-} thread;
+};
 
 /// An operating-system thread that runs the bodies of scenario threads.
 struct worker {
@@ -304,7 +309,8 @@ struct laboratory {
     uint32_t preemptions;
     int last;                       // the thread that made the last step
     uint64_t time;                  // of the model, in nanoseconds
-    bool has_children;              // some task has started a child
+    void (*step_ended)(void);       // called at the end of each step; NULL: nothing to do
+    void (*run_job)(void);          // what a worker does that was assigned a job, see task.c
     const rl_plan *current;     // what is prescribed for this run; NULL: nothing
     bool redundant;
     uint32_t branch_limit;          // no branches from this step on
@@ -334,6 +340,8 @@ struct laboratory {
 
     void **kept;
     size_t kept_count, kept_capacity;
+    void **discarded;               // memory of the lab, see rl_discard_after_run
+    size_t discarded_count, discarded_capacity;
 
     void *(*work)(void *worker);    // what a worker does, see workers.c
     worker *idle;

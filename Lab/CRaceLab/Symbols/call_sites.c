@@ -51,7 +51,7 @@ static call_site *call_site_of(uintptr_t pc) {
         call_sites = rl_grown(NULL, 0, call_site_capacity, sizeof *call_sites);
         for (size_t i = 0; i < old_capacity; i++)
             if (old[i].pc) *slot_of(old[i].pc) = old[i];
-        if (old) discard(old);
+        rl_discard(old);
     }
     call_site *site = slot_of(pc);
     if (!site->pc) {

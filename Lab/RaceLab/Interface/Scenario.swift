@@ -36,8 +36,8 @@ import Synchronization
 ///   its own, so an attempt is also explored right before the release: see
 ///   ``Exploration/Schedule``. Foundation for Linux traps, with or without the lab, when an
 ///   `NSConditionLock` has to wait without a date;
-/// - `DispatchSemaphore`. During a run the lab keeps its count. After the threads have ended, the
-///   lab passes the signals that are left over to the real semaphore;
+/// - `DispatchSemaphore`, and a POSIX semaphore (`sem_t`) of one process that has no name. During a
+///   run the lab keeps the count. After the threads have ended, the lab passes the signals that are left over to the real semaphore;
 /// - `DispatchQueue.sync`: the queue is a lock around the work, which runs on the calling thread. A
 ///   concurrent queue is a readers-writer lock, and `.barrier` marks the writer. Waiting for a
 ///   queue from its own work is a deadlock;
@@ -130,8 +130,8 @@ import Synchronization
 /// - what initializers of globals, `pthread_once` and blocks that a run loop performs do;
 /// - tasks and actors of Swift concurrency where they cannot be explored, `OperationQueue`,
 ///   `Timer`, `DispatchSource`, `DispatchIO`, queues that are suspended or inactive, queues with a
-///   target queue that is not global, POSIX semaphores, spin locks and barriers, `pthread` locks that
-///   prefer writers, `min` and `max` of an `Atomic`, a recursive lock that a task keeps while it is
+///   target queue that is not global, POSIX semaphores that have a name or that processes share,
+///   POSIX spin locks and barriers, `pthread` locks that prefer writers, `min` and `max` of an `Atomic`, a recursive lock that a task keeps while it is
 ///   suspended, or a block at the end of its work on a queue, and threads that are started while a
 ///   scenario is set up or checked. If the code under test uses them, there is no verdict:
 ///   ``Exploration/Inconclusive/uncontrolled(what:place:)``;

@@ -8,15 +8,11 @@ private struct Architecture {
     let order: [String]
     /// The text of each file, by its path.
     let files: [String: String]
-    /// The functions of a higher folder that a lower one may call.
-    let exceptions: Set<String>
-
     init(files: [String: String]) {
         self.files = files
         let state = files["State/state.h"]?.replacing("\n//", with: "") ?? ""
         let sentence = /from the first of these folders to the last: ([^.]*)\./
         order = state.firstMatch(of: sentence)?.1.components(separatedBy: ", ") ?? []
-        exceptions = Set(Self.names(in: files["Scheduler/between_runs.h"] ?? ""))
     }
 
     static func ofEngine() throws -> Architecture {
@@ -66,7 +62,7 @@ private struct Architecture {
             for line in text.components(separatedBy: "\n") {
                 guard let first = line.first, first.isLetter || first == "_", !line.hasSuffix(";"),
                     path.hasSuffix(".c") || line.hasPrefix("static inline"),
-                    let name = Self.names(in: line).first
+                    let name = Self.names(in: line.components(separatedBy: "{")[0]).first
                 else { continue }
                 found[name] = path
             }
@@ -79,7 +75,7 @@ private struct Architecture {
         return files.keys.sorted().filter { $0.hasSuffix(".c") }.flatMap { path in
             Set(Self.names(in: files[path]!)).sorted().compactMap { name in
                 guard let other = definitions[name], isUpward(path, other) else { return nil }
-                return exceptions.contains(name) ? nil : "\(path) calls \(name) of \(other)"
+                return "\(path) calls \(name) of \(other)"
             }
         }
     }
@@ -119,17 +115,16 @@ private struct Architecture {
         }
     }
 
-    /// The files of a folder that call one another in a cycle. Naming a function counts as a call.
+    /// The files that call one another in a cycle. Naming a function counts as a call; its
+    /// declaration in a header does not.
     var callCycles: [String] {
         let definitions = definitions
-        let calls = files.mapValues { text in
+        let calls = files.filter { $0.key.hasSuffix(".c") }.mapValues { text in
             Set(
                 text.replacing(/\/\/.*/, with: "").matches(of: /\brl_\w+/)
                     .compactMap { definitions[String($0.0)] })
         }
-        return filesInCycles { path in
-            calls[path]!.filter { $0 != path && Self.folder($0) == Self.folder(path) }
-        }
+        return filesInCycles { path in (calls[path] ?? []).filter { $0 != path } }
     }
 }
 
@@ -154,10 +149,9 @@ struct ArchitectureTests {
         #expect(engine.withoutBuild == [])
     }
 
-    @Test("calls point one way, except for the listed exceptions")
+    @Test("calls point one way")
     func calls() {
         #expect(engine.upwardCalls == [])
-        #expect(engine.exceptions.count == 5)
         #expect(engine.callCycles == [])
     }
 

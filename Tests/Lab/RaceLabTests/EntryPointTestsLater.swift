@@ -154,9 +154,9 @@ struct UncontrolledTests {
         queue.suspend()
         return queue
     }()
-    nonisolated(unsafe) private static let posixSemaphore = {
+    nonisolated(unsafe) private static let sharedSemaphore = {
         let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-        sem_init(semaphore, 0, 1)
+        sem_init(semaphore, 1, 1)
         return semaphore
     }()
     /// Suspends the queue before an exploration, which would end at that.
@@ -217,11 +217,11 @@ struct UncontrolledTests {
         Case(testDescription: "a queue that is activated", words: "activates") { _ in
             DispatchQueue(label: "queue", attributes: .initiallyInactive).activate()
         },
-        Case(testDescription: "a semaphore that is signalled", words: "semaphore") { _ in
-            sem_post(posixSemaphore)
+        Case(testDescription: "a semaphore that processes share", words: "semaphore") { _ in
+            sem_post(sharedSemaphore)
         },
-        Case(testDescription: "a semaphore that is tried", words: "semaphore") { _ in
-            sem_trywait(posixSemaphore)
+        Case(testDescription: "a semaphore with a name", words: "semaphore") { _ in
+            _ = sem_open("/racelab-no-such-semaphore", 0)
         },
         Case(testDescription: "a spin lock", words: "spin lock") { _ in
             let lock = UnsafeMutablePointer<pthread_spinlock_t>.allocate(capacity: 1)

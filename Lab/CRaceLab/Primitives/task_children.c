@@ -1,6 +1,6 @@
 // The children of tasks. The runtime may cancel them without a call that the lab could intercept.
 
-#include "Scheduler/children.h"
+#include "Primitives/task_children.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -20,7 +20,7 @@ static bool is_running_child(const thread *t) {
 
 void rl_has_child(int child) {
     lab.threads[child].parent = me->thread;
-    lab.has_children = true;
+    lab.step_ended = rl_look_for_cancelled_children;
 }
 
 bool rl_has_children(void) {
@@ -30,7 +30,7 @@ bool rl_has_children(void) {
 }
 
 void rl_look_for_cancelled_children(void) {
-    if (!lab.has_children || me->thread < 0) return;
+    if (lab.step_ended != rl_look_for_cancelled_children || me->thread < 0) return;
     const thread *t = my_thread();
     const bool is_known = t->last_step >= 0 && lab.steps[t->last_step].kind == RL_CANCEL;
     for (int i = 0; i < lab.thread_count; i++) {

@@ -19,7 +19,7 @@
 // resuming a continuation before it is awaited orders what follows the await; and so do the
 // runtime's own locks.
 
-#include "Scheduler/tasks.h"
+#include "Primitives/task.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -29,7 +29,7 @@
 #include "Model/misuse.h"
 #include "Platform/recording.h"
 #include "Primitives/thread.h"
-#include "Scheduler/children.h"
+#include "Primitives/task_children.h"
 #include "Scheduler/jobs.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -49,6 +49,39 @@ enum { TASK = 0, ACTOR_WORK = 193, YIELD = 195 };
 #define CLOCK (ALL_TASKS + 1)
 
 static uint8_t kind_of(const void *job) { return ((const uint8_t *)job)[4 * sizeof(void *)]; }
+
+static void describe(const thread *t, rl_waiting *waiting);
+static void run_job(void);
+static void leave_thread(int index);
+static int task_on(uintptr_t actor);
+static uintptr_t place_of_suspension(const thread *t);
+
+// MARK: - Operations
+
+/// Whether a sleeping task is the next one to wake up.
+static bool is_next_to_wake(const thread *t) {
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *other = &lab.threads[i];
+        const bool sleeps = other->kind == RL_ELAPSE && other->work && !other->is_away && !other->finished;
+        if (sleeps && other->time < t->time) return false;
+    }
+    return true;
+}
+
+static const rl_operation arrive = {.kind = RL_ARRIVE};
+static const rl_operation resume = {.kind = RL_RESUME};
+static const rl_operation finish = {.kind = RL_FINISH};
+static const rl_operation yield_again = {.kind = RL_YIELD};
+static const rl_operation wake_up = {.kind = RL_ELAPSE, .is_woken = is_next_to_wake};
+static const rl_operation lock_of_runtime = {
+    .kind = RL_LOCK,
+    .has_record = true,
+    .is_available = rl_is_unowned,
+    .carry_out = rl_own,
+    .holder = rl_owner,
+};
+const rl_operation rl_cancel_task = {.kind = RL_CANCEL};
+const rl_operation rl_ask_task = {.kind = RL_ASK};
 
 // MARK: - Tasks and their addresses
 
@@ -75,6 +108,9 @@ static int new_task(const void *task) {
         lab.threads[index].is_away = true;
     }
     lab.threads[index].is_task = true;
+    lab.threads[index].describe = describe;
+    lab.threads[index].leave = leave_thread;
+    lab.run_job = run_job;
     lab.threads[index].task = (uintptr_t)task;
     // The runtime allocates the first frame together with the task.
     const block_of_memory *b = rl_block_with(my_thread(), (uintptr_t)task);
@@ -87,6 +123,8 @@ static int new_task(const void *task) {
 void rl_becomes_task(void) {
     me->becomes_task = true;
     my_thread()->is_task = true;
+    my_thread()->describe = describe;
+    my_thread()->leave = leave_thread;
 }
 
 bool rl_controls_tasks(void) {
@@ -124,6 +162,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->job = job;
     t->work = work;
     t->time = time;
+    t->operation = &wake_up;
     t->kind = RL_ELAPSE;
     t->address = CLOCK;
     t->pc = my_thread()->pc;
@@ -140,7 +179,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
 // MARK: - The task of a worker
 
 /// Runs a job that was sent, or a job with which the next step of a task begins.
-void rl_run_job(void) {
+static void run_job(void) {
     me->runs_jobs = true;
     me->base_thread = NO_THREAD;
     me->stack_base = (uintptr_t)__builtin_frame_address(0);
@@ -160,7 +199,7 @@ void rl_run_job(void) {
     }
     me->job_work(me->job);
     rl_continue_giving_up();
-    if (me->thread >= 0) rl_leave_thread(me->thread);
+    if (me->thread >= 0) leave_thread(me->thread);
     if (me->is_deaf) rl_attend();
     me->is_deaf = false;
     rl_deafen();
@@ -171,8 +210,12 @@ static bool asks_for_element(const thread *t) {
     return t->last_step >= 0 && lab.steps[t->last_step].element;
 }
 
-rl_kind rl_suspension_of(const thread *t) {
-    return t->is_enqueued ? RL_ARRIVE : asks_for_element(t) ? RL_NEXT : RL_SUSPENDED;
+/// What a suspended task waits for.
+static void describe(const thread *t, rl_waiting *waiting) {
+    waiting->kind = t->is_enqueued ? RL_ARRIVE : asks_for_element(t) ? RL_NEXT : RL_SUSPENDED;
+    waiting->address = t->actor;
+    waiting->pc = place_of_suspension(t);
+    if (waiting->kind == RL_ARRIVE) waiting->holder = (int8_t)task_on(t->actor);
 }
 
 /// A recursive lock belongs to a thread. A task may continue on another one, which cannot release the
@@ -180,10 +223,10 @@ rl_kind rl_suspension_of(const thread *t) {
 static void refuse_locks_of_suspended(thread *t) {
     if (!rl_holds_lock_of_thread(t) || t->is_ending || me->fate != STAYS) return;
     rl_meet_outside("keeps a recursive lock while it is suspended",
-                    (rl_place){rl_place_of_suspension(t), 0});
+                    (rl_place){place_of_suspension(t), 0});
 }
 
-void rl_leave_thread(int index) {
+static void leave_thread(int index) {
     thread *t = &lab.threads[index];
     rl_notice_unlocks(t);
     refuse_locks_of_suspended(t);
@@ -205,12 +248,19 @@ void rl_leave_thread(int index) {
     t->work = t->work_of_yield;
     t->work_of_yield = NULL;
     t->accesses++;
-    t->pc = rl_place_of_suspension(t);
+    t->pc = place_of_suspension(t);
+    t->operation = &yield_again;
     t->kind = RL_YIELD;
     t->address = t->left ? t->left : t->task;
     t->waits_for = NULL;
     t->timed = false;
     rl_look_for_loop(t, 0);
+}
+
+/// The body of a thread, which is no task, runs a job and continues afterwards.
+static void become_away(int index) {
+    lab.threads[index].is_away = true;
+    lab.threads[index].describe = describe;
 }
 
 /// Makes the task the one that this worker runs.
@@ -222,9 +272,9 @@ static void enter_thread(int index) {
         rl_join_clock(&t->clock, &lab.threads[before].clock);
         rl_advance(&lab.threads[before]);
         if (before != me->base_thread)
-            rl_leave_thread(before);
+            leave_thread(before);
         else
-            lab.threads[before].is_away = true;
+            become_away(before);
     }
     rl_join_clock(&t->clock, &me->before_job);
     if (rl_has_fault(RL_FAULT_LANES_ORDER_TASKS)) rl_join_clock(&t->clock, &me->last_job);
@@ -257,7 +307,7 @@ void rl_job_begins(const void *job, rl_place place) {
         rl_runtime_acquires(job);
         return;
     }
-    if (me->thread == index) rl_leave_thread(index);
+    if (me->thread == index) leave_thread(index);
     enter_thread(index);
     rl_join_clock(&lab.threads[index].clock, &rl_cell_at((uintptr_t)job)->released);
 }
@@ -277,7 +327,7 @@ void rl_run_job_here(void *job, void (*work)(void *)) {
     const int inner = me->thread;
     if (inner != NO_THREAD) {
         rl_join_clock(&lab.threads[outer].clock, &lab.threads[inner].clock);
-        rl_leave_thread(inner);
+        leave_thread(inner);
     }
     me->thread = outer;
     lab.threads[outer].is_away = false;
@@ -302,8 +352,8 @@ void rl_creates_task(uintptr_t actor, bool is_child, rl_place place) {
     if (!me->becomes_task) my_thread()->accesses++;
     // One address for all starts: tasks get their numbers in the order of their starts.
     const bool is_first = !my_thread()->started && !my_thread()->is_task;
-    if (is_first && !actor) rl_point(RL_START, ALL_STARTS, place);
-    if (actor) rl_point(RL_ARRIVE, (const void *)actor, place);
+    if (is_first && !actor) rl_point(&rl_start, ALL_STARTS, place);
+    if (actor) rl_point(&arrive, (const void *)actor, place);
 }
 
 void rl_created_task(void) { me->is_creating = false; }
@@ -330,14 +380,14 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
 }
 
 void rl_arrives(uintptr_t actor, uintptr_t pc) {
-    const uint32_t step = rl_point(RL_ARRIVE, (const void *)actor, (rl_place){pc, me->body});
-    lab.steps[step].holder = (int8_t)rl_task_on(actor);
+    const uint32_t step = rl_point(&arrive, (const void *)actor, (rl_place){pc, me->body});
+    lab.steps[step].holder = (int8_t)task_on(actor);
     my_thread()->is_arriving = true;
 }
 
 void rl_goes_to(uintptr_t actor) { my_thread()->actor = actor; }
 
-int rl_task_on(uintptr_t actor) {
+static int task_on(uintptr_t actor) {
     for (int i = 0; actor && i < lab.thread_count; i++) {
         const thread *t = &lab.threads[i];
         if (t->is_task && t->actor == actor && t->on && !t->is_away && !t->finished) return i;
@@ -353,7 +403,7 @@ void rl_task_ends(const void *task) {
     if (t->is_of_runtime) {
         rl_runtime_did(RL_FINISH, ALL_TASKS, 0);
     } else {
-        rl_point(RL_FINISH, (const void *)ALL_TASKS, (rl_place){0, me->body});
+        rl_point(&finish, (const void *)ALL_TASKS, (rl_place){0, me->body});
         t->accesses--;
     }
     release_clock(task);
@@ -372,7 +422,7 @@ void rl_resumes_task(const void *task, rl_place place) {
     if (t->is_of_runtime)
         rl_runtime_did(RL_RESUME, (uintptr_t)task, 0);
     else if (!t->is_resuming)
-        rl_point(RL_RESUME, task, rl_place_of_await(place));
+        rl_point(&resume, task, rl_place_of_await(place));
     t->is_resuming = false;
     const int index = task_at(task);
     if (index == NO_THREAD) return;
@@ -419,7 +469,7 @@ bool rl_may_resume(const void *task, rl_place place) {
     if (!resumed || t->is_of_runtime) return true;
     const rl_place from = rl_place_of_await(place);
     const bool is_other = resumed != t;
-    if (is_other) rl_point(RL_RESUME, task, from);
+    if (is_other) rl_point(&resume, task, from);
     if (means_resumed_continuation(resumed)) {
         rl_is_misused(RL_RESUMED_TWICE, from);
         return false;
@@ -437,7 +487,7 @@ void rl_has_been_resumed(void) {
     if (!rl_has_fault(RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)) rl_join_clock(&t->clock, &t->resumed);
 }
 
-uintptr_t rl_place_of_suspension(const thread *t) {
+static uintptr_t place_of_suspension(const thread *t) {
     if (t->task == 0 || t->finished) return t->pc;
     const uintptr_t *task = (const uintptr_t *)t->task;
     if (rl_is_under_test(task[7])) return task[7] + 1;
@@ -453,7 +503,7 @@ static void point_at_all(const void *thing) {
     if (!rl_has_fault(RL_FAULT_POINT_AT_ALL_OF_RUNTIME) || !rl_active) return;
     const thread *t = my_thread();
     if (t->is_sent || t->work_of_yield || t->is_ending || t->is_of_runtime) return;
-    rl_point(RL_ASK, thing, (rl_place){0, me->body});
+    rl_point(&rl_ask_task, thing, (rl_place){0, me->body});
     my_thread()->accesses--;
 }
 
@@ -508,7 +558,9 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
 
 void rl_is_registering(bool is_registering) { my_thread()->is_registering = is_registering; }
 
-void rl_cancels_or_asks(rl_kind kind, rl_place place) { rl_point(kind, (const void *)ALL_TASKS, place); }
+void rl_cancels_or_asks(const rl_operation *operation, rl_place place) {
+    rl_point(operation, (const void *)ALL_TASKS, place);
+}
 
 // MARK: - Locks of the runtime
 
@@ -522,7 +574,7 @@ void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
         if (is_next) from = rl_place_that_awaits(place);
         // The call for a cancelled task cancels the stream first; it does not ask for an element.
         is_next = is_next && from.pc && !rl_is_within_registration(place);
-        const uint32_t step = rl_point(RL_LOCK, mutex, from);
+        const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
         if (is_next) lab.steps[step].element = RL_RECEIVES;
         if (!is_point) rl_note_runtime();
     } else {

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "State/state.h"
+#include "Scheduler/operation.h"
 
 /// Whether the lab controls the tasks on this thread.
 bool rl_controls_tasks(void);
@@ -51,17 +51,5 @@ bool rl_begins_job(void);
 /// The current task begins, or ends, the registration of a cancellation handler.
 void rl_is_registering(bool is_registering);
 /// Cancels a task, or checks whether one has been cancelled.
-void rl_cancels_or_asks(rl_kind kind, rl_place place);
-
-// MARK: - For the scheduler
-
-/// The work of a worker that was assigned a JOB.
-void rl_run_job(void);
-/// The calling worker no longer runs this thread.
-void rl_leave_thread(int index);
-/// Where a suspended task will continue; 0: unknown.
-uintptr_t rl_place_of_suspension(const thread *t);
-/// The task that occupies an actor, or NO_THREAD.
-int rl_task_on(uintptr_t actor);
-/// What a suspended task waits for.
-rl_kind rl_suspension_of(const thread *t);
+extern const rl_operation rl_cancel_task, rl_ask_task;
+void rl_cancels_or_asks(const rl_operation *operation, rl_place place);

@@ -1,0 +1,155 @@
+// POSIX semaphores.
+//
+// During a run only the engine keeps the count. A semaphore with a name, or one that processes
+// share, may be signalled by another process: there is no verdict then.
+//
+// Linux only, where the program's definitions take precedence; see thread.c.
+
+#include "Primitives/next_symbol.h"
+#include "Primitives/queue_work.h"
+#include "Primitives/semaphore.h"
+#include "Scheduler/outside.h"
+#include "Scheduler/points.h"
+#include "State/shadow.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__GLIBC__)
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <time.h>
+
+typedef int (*on_semaphore)(sem_t *);
+typedef int (*wait_until)(sem_t *, const struct timespec *);
+typedef int (*wait_on_clock)(sem_t *, clockid_t, const struct timespec *);
+REAL(on_semaphore, real_wait, "sem_wait")
+REAL(on_semaphore, real_trywait, "sem_trywait")
+REAL(on_semaphore, real_post, "sem_post")
+REAL(wait_until, real_timedwait, "sem_timedwait")
+REAL(wait_on_clock, real_clockwait, "sem_clockwait")
+
+static const char shared[] = "uses a POSIX semaphore that has a name, or that processes share";
+
+static void post_once(void *semaphore) { real_post()(semaphore); }
+
+/// Starts counting a semaphore on its first use in this run.
+static void meet(sem_t *semaphore) {
+    if (rl_knows_count(semaphore)) return;
+    int count = 0;
+    while (real_trywait()(semaphore) == 0) count++;
+    for (int i = 0; i < count; i++) real_post()(semaphore);
+    rl_set_count(semaphore, count, post_once);
+}
+
+/// Whether the code under test makes the call in a run. The toolchain's libraries use semaphores for
+/// themselves. What follows the count in a `sem_t` of the C library tells whether processes share it.
+static bool is_by_program(sem_t *semaphore, rl_place place) {
+    if (!rl_is_of_lab() || rl_is_ignoring() || !rl_is_of_program(place.pc)) return false;
+    const bool is_shared = ((const int *)semaphore)[2] != 0;
+    if (is_shared) rl_meet_outside(shared, place);
+    if (rl_active) meet(semaphore);
+    return rl_active;
+}
+
+/// Returns the result of a step that waits or tries: `error` is that of a step that failed.
+static int result(uint32_t step, int error) {
+    if (rl_got_it(step)) return 0;
+    errno = error;
+    return -1;
+}
+
+// MARK: - Making a semaphore
+
+typedef int (*make)(sem_t *, int, unsigned);
+REAL(make, real_init, "sem_init")
+
+int sem_init(sem_t *semaphore, int is_shared, unsigned count) {
+    const int result = real_init()(semaphore, is_shared, count);
+    if (result != 0 || !rl_is_of_lab()) return result;
+    rl_made(semaphore);
+    // Its address may be that of a semaphore that this run has known.
+    if (rl_knows_count(semaphore)) rl_set_count(semaphore, count, post_once);
+    return result;
+}
+
+typedef sem_t *(*open_named)(const char *, int, ...);
+REAL(open_named, real_open, "sem_open")
+
+sem_t *sem_open(const char *name, int flags, ...) {
+    const rl_place place = RL_CALLER;
+    va_list rest;
+    va_start(rest, flags);
+    const unsigned mode = va_arg(rest, unsigned), count = va_arg(rest, unsigned);
+    va_end(rest);
+    if (rl_is_of_lab() && rl_is_of_program(place.pc)) rl_meet_outside(shared, place);
+    return real_open()(name, flags, mode, count);
+}
+
+// MARK: - Waiting
+
+int sem_wait(sem_t *semaphore) {
+    const rl_place place = RL_CALLER;
+    if (is_by_program(semaphore, place)) {
+            return result(rl_point(&rl_acquire, semaphore, place), 0);
+    }
+    // Runs work that was sent to queues and not yet done: it may signal the semaphore.
+    while (rl_is_between_runs_here() && rl_is_of_program(place.pc)) {
+        if (real_trywait()(semaphore) == 0) return 0;
+        if (!rl_do_waiting_work()) break;
+    }
+    return real_wait()(semaphore);
+}
+
+int sem_trywait(sem_t *semaphore) {
+    const rl_place place = RL_CALLER;
+    if (!is_by_program(semaphore, place)) return real_trywait()(semaphore);
+    return result(rl_point(&rl_try_to_acquire, semaphore, place), EAGAIN);
+}
+
+int sem_timedwait(sem_t *semaphore, const struct timespec *until) {
+    const rl_place place = RL_CALLER;
+    if (!is_by_program(semaphore, place)) return real_timedwait()(semaphore, until);
+    return result(rl_timed_point(&rl_acquire, semaphore, place), ETIMEDOUT);
+}
+
+int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct timespec *until) {
+    const rl_place place = RL_CALLER;
+    if (!is_by_program(semaphore, place)) return real_clockwait()(semaphore, clock, until);
+    return result(rl_timed_point(&rl_acquire, semaphore, place), ETIMEDOUT);
+}
+
+// MARK: - Signalling, and reading the count
+
+/// Orders nothing.
+static const rl_operation read_count = {.kind = RL_ATOMIC_READ};
+
+int sem_post(sem_t *semaphore) {
+    const rl_place place = RL_CALLER;
+    if (!is_by_program(semaphore, place)) return real_post()(semaphore);
+    rl_point(&rl_signal, semaphore, place);
+    return 0;
+}
+
+typedef int (*get_value)(sem_t *, int *);
+REAL(get_value, real_getvalue, "sem_getvalue")
+
+int sem_getvalue(sem_t *semaphore, int *value) {
+    const rl_place place = RL_CALLER;
+    if (!is_by_program(semaphore, place)) return real_getvalue()(semaphore, value);
+    rl_point(&read_count, semaphore, place);
+    *value = (int)rl_lock_at((uintptr_t)semaphore)->count;
+    return 0;
+}
+
+REAL(on_semaphore, real_destroy, "sem_destroy")
+
+int sem_destroy(sem_t *semaphore) {
+    const rl_place place = RL_CALLER;
+    // Whether another thread uses the semaphore before it ends, or after that, is a matter of order.
+    static const rl_operation destroy = {.kind = RL_ATOMIC_WRITE};
+    if (is_by_program(semaphore, place)) rl_point(&destroy, semaphore, place);
+    return real_destroy()(semaphore);
+}
+
+#endif

@@ -1,0 +1,53 @@
+// What the scheduler has to know of primitives. It names none of them: an entry point hands a table
+// of functions to its step, and registers another one for what it does between the runs.
+
+#pragma once
+
+#include "State/state.h"
+
+/// A kind of step of one primitive. The functions are called with the thread that has announced the
+/// step. Those that are NULL have the effect that their comment names.
+struct rl_operation {
+    rl_kind kind;
+    bool has_record;        // it waits for what the record of its address says, see `lock`
+    bool is_attempt;        // it fails instead of waiting …
+    bool could_be_early;    // … also right before another thread's release, see deferred_release.c
+    bool is_idle;           // it waits for work, for which there is no need any more at the end
+    bool completes_later;   // its effect is known when the thread has made it
+
+    /// Whether the step can succeed now. NULL: always.
+    bool (*is_available)(const thread *t);
+    /// Whether the thread has got what it needs besides, such as a signal. NULL: always.
+    bool (*is_woken)(const thread *t);
+    /// What the step changes in the model. NULL: nothing.
+    void (*carry_out)(int index, thread *t, uint32_t step);
+
+    /// The thread that the step waits for, or NO_THREAD; sets where that thread took it. NULL: none.
+    int (*holder)(const thread *t, uintptr_t *pc);
+    /// Whether it waits for work that was sent to a queue earlier. NULL: no.
+    bool (*is_in_line)(const thread *t);
+    /// Whether it could have come after work that `*sender` has sent meanwhile. NULL: no.
+    bool (*could_come_later)(const thread *t, int8_t *sender);
+    /// Why a thread outside of the scenario might help, if what it waits for was made there. NULL:
+    /// no such thread could.
+    const char *help_from_outside;
+};
+
+/// What a primitive does beside the steps of the threads. A function may be NULL.
+typedef struct rl_service {
+    void (*run_begins)(void);           // before the scenario is set up
+    void (*code_has_ended)(void);       // the set-up, or the judging of a run
+    void (*threads_begin)(void);        // after the set-up
+    void (*threads_have_ended)(bool is_complete);
+    void (*run_is_over)(void);          // after the judging
+    struct rl_service *next;
+} rl_service;
+
+/// Called before the program begins; see RL_SERVICE.
+void rl_add_service(rl_service *service);
+/// The services of all primitives, a list.
+const rl_service *rl_services(void);
+
+/// Registers the service that the file defines with this name.
+#define RL_SERVICE(service) \
+    __attribute__((constructor)) static void add_##service(void) { rl_add_service(&service); }
