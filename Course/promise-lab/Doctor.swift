@@ -40,7 +40,11 @@ enum DoctorCommand {
             compiler: compiler, standardLibrary: "\(_SwiftStdlibVersion.current)",
             processor: processor, kernel: kernel, families: Exploration.families())
         print(asJSON ? try json(report) : text(report), terminator: "")
-        return report.families.allSatisfy(\.isObserved) ? 0 : 1
+        return status(of: report.families)
+    }
+
+    static func status(of families: [Exploration.Family]) -> Int32 {
+        families.allSatisfy(\.isObserved) ? 0 : 1
     }
 
     private static func json(_ report: Report) throws -> String {
@@ -57,20 +61,28 @@ enum DoctorCommand {
             "kernel            \(report.kernel)",
             "",
         ]
-        for family in report.families {
+        lines += table(of: report.families)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    static func table(of families: [Exploration.Family]) -> [String] {
+        let rows = families.map { family in
             let mark = family.isObserved ? "✓" : "✗"
             let reason = family.reason.map { ": \($0)" } ?? ""
-            lines.append(Terminal.wrapped("\(mark) \(family.name)\(reason)", indentation: "  "))
+            return Terminal.wrapped("\(mark) \(family.name)\(reason)", indentation: "  ")
         }
-        let missing = report.families.count { !$0.isObserved }
-        lines += [
-            "",
-            missing == 0
-                ? "The lab observes all \(report.families.count) families."
-                : "The lab does not observe \(missing) of \(report.families.count) families. "
-                    + "Code that uses one of them gets no verdict.",
-        ]
-        return lines.joined(separator: "\n") + "\n"
+        let missing = families.count { !$0.isObserved }
+        let sum =
+            if missing == 0 {
+                "The lab observes all \(families.count) families."
+            } else if families.allSatisfy(\.usesAreNoticed) {
+                "The lab does not observe \(missing) of \(families.count) families. Code that uses "
+                    + "one of them gets no verdict."
+            } else {
+                "The lab does not observe \(missing) of \(families.count) families, and does not "
+                    + "notice who uses them. No code gets a verdict."
+            }
+        return rows + ["", Terminal.wrapped(sum)]
     }
 
     // MARK: Versions

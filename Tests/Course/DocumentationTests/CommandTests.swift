@@ -36,6 +36,8 @@ struct CommandTests {
             ("show --stage 1", "missing argument: the id of a hazard"),
             ("matrix --only R01,R99", "there is no hazard 'R99'"),
             ("matrix --only ,", "--only takes ids of hazards"),
+            ("doctor --format html", "there is no format 'html'"),
+            ("doctor heal", "unexpected argument 'heal'"),
             ("demo dance", "there is no demo 'dance'; there is http"),
             ("show R01 --stage 1 --loud", "unknown option '--loud'"),
             ("show R01 R02 --stage 1", "unexpected argument 'R02'"),
