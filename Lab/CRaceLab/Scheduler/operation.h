@@ -17,7 +17,7 @@ struct rl_operation {
 
     /// Whether the step can succeed now. NULL: always.
     bool (*is_available)(const thread *t);
-    /// Whether the thread has got what it needs besides, such as a signal. NULL: always.
+    /// Whether the thread has got what else it needs, such as a signal. NULL: always.
     bool (*is_woken)(const thread *t);
     /// What the step changes in the model. NULL: nothing.
     void (*carry_out)(int index, thread *t, uint32_t step);
