@@ -23,20 +23,31 @@ import XCTest
 /// In a test that is isolated to an actor, such as a `@MainActor` one, begin the closure with
 /// `{ @Sendable scenario in`: its threads do not run on that actor.
 ///
-/// - Parameter allowingPartialCoverage: whether a bound in `options` may leave interleavings
-///   unexplored.
+/// - Parameters:
+///   - options: without any, the exploration stops at the first failure.
+///   - allowingPartialCoverage: whether a bound in `options` may leave interleavings unexplored.
 /// - Returns: the exploration, for further expectations.
 @discardableResult
 public func expectSurvives(
-    options: Exploration.Options = Exploration.Options(), allowingPartialCoverage: Bool = false,
+    options: Exploration.Options? = nil, allowingPartialCoverage: Bool = false,
     fileID: StaticString = #fileID, filePath: StaticString = #filePath, line: UInt = #line,
     column: UInt = #column, _ scenario: @escaping @isolated(any) (Scenario) -> Void
 ) -> Exploration {
-    let exploration = explore(options: options, scenario)
+    let exploration = explore(options: options ?? .upToFirstFailure, scenario)
     exploration.expectSurvives(
         allowingPartialCoverage: allowingPartialCoverage, fileID: fileID, filePath: filePath,
         line: line, column: column)
     return exploration
+}
+
+extension Exploration.Options {
+    /// The default options, but for the end: a test that asks only whether code survives needs no
+    /// further failure.
+    fileprivate static var upToFirstFailure: Self {
+        var options = Self()
+        options.stopsAtFirstFailure = true
+        return options
+    }
 }
 
 extension Exploration {

@@ -74,6 +74,7 @@ final class Explorer {
     /// Whether to stop because an interleaving has failed.
     private var stopped = false
     private var began = ContinuousClock.now
+    private var deadline: ContinuousClock.Instant?
     var inconclusive: Exploration.Inconclusive?
     /// Judges a run; returns whether to continue with the next.
     var judge: (rl_run) -> Bool = { _ in true }
@@ -89,12 +90,25 @@ final class Explorer {
     // MARK: The result
 
     func explored() -> ExplorationResult {
+        setDeadline()
         let result = exploredOnce()
         guard result.inconclusive == .notDeterministic else { return result }
         // Lazy initialization, of the metadata of a type for example, leaves different data on the
         // stack than later uses do, so a spinning loop may be detected one round later. By now
         // everything is initialized, so try once more.
-        return Explorer(options, describe, crashes: crashes, reporter: reporter).exploredOnce()
+        let again = Explorer(options, describe, crashes: crashes, reporter: reporter)
+        again.deadline = deadline
+        return again.exploredOnce()
+    }
+
+    /// From now on all runs together have the time that the options allow.
+    func setDeadline() {
+        deadline = options.maximumTime.map { options.now() + $0 }
+    }
+
+    /// The milliseconds that are left, at least one; 0: any number.
+    private var millisecondsLeft: Int64 {
+        deadline.map { max(1, Int64(($0 - options.now()) / .milliseconds(1))) } ?? 0
     }
 
     private func exploredOnce() -> ExplorationResult {
@@ -390,7 +404,10 @@ final class Explorer {
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
         configuration.liberties = options.liberties
         configuration.max_executed = UInt64(options.maximumRuns.map { max(1, $0) } ?? 0)
-        configuration.max_milliseconds = options.maximumTime?.milliseconds ?? 0
+        let isOnItsOwn = deadline == nil
+        if isOnItsOwn { setDeadline() }
+        defer { if isOnItsOwn { deadline = nil } }
+        configuration.max_milliseconds = millisecondsLeft
         if options.progress != nil {
             began = .now
             configuration.progressed = { context, runs, redundant in
@@ -422,6 +439,7 @@ final class Explorer {
                 while summary.starts_again {
                     forgetRuns()
                     search.startOver()
+                    configuration.max_milliseconds = millisecondsLeft
                     summary = rl_explore(&configuration)
                 }
                 if summary.status == RL_OUTSIDE { inconclusive = rl_run.outside(summary) }
@@ -489,11 +507,6 @@ extension Exploration.Options {
             | (signalsWakeAnyWaiter ? UInt32(RL_LIBERTY_ANY_WAITER) : 0)
             | (spuriousWakeups ? UInt32(RL_LIBERTY_SPURIOUS) : 0)
     }
-}
-
-extension Duration {
-    /// At least one.
-    fileprivate var milliseconds: Int64 { max(1, Int64(self / .milliseconds(1))) }
 }
 
 extension Exploration.Limit {

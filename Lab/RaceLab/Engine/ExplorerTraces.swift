@@ -95,6 +95,7 @@ extension Explorer {
     func pointOfNoReturn(of schedule: Exploration.Schedule, _ kind: Exploration.Finding.Kind)
         -> Int?
     {
+        setDeadline()
         for length in schedule.choices.indices.reversed() {
             var survivor = false
             judge = { run in

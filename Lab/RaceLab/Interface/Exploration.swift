@@ -114,13 +114,14 @@ public struct Exploration: Sendable {
         guard let finding = findings.first else {
             return "\(survives ? "survives" : "no failure in") \(coverage) (\(explored))"
         }
-        return explored == 1
+        return explored == 1 || limit == .firstFailure
             ? "\(verdict): \(finding)" : "\(verdict); in \(finding.count) of them: \(finding)"
     }
 
     var verdict: String {
         if let inconclusive { return "no verdict: \(inconclusive)" }
         if failing == 0 { return survives ? "survives" : "no failure in \(coverage)" }
+        if limit == .firstFailure { return "first failure in interleaving \(explored)" }
         return explored == 1
             ? "fails in the one interleaving that was explored"
             : "fails in \(failing) of \(explored) interleavings"

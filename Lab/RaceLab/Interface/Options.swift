@@ -12,7 +12,8 @@ extension Exploration {
         /// Stops after this many runs, including those that repeat an interleaving: see
         /// ``Exploration/redundant``. `nil`: any number.
         public var maximumRuns: Int?
-        /// Begins no further run after this time. `nil`: no limit.
+        /// Begins no further run after this time, which includes that of runs that are made once
+        /// more: see ``reduction``. `nil`: no limit.
         public var maximumTime: Duration?
         /// Stops after the first interleaving that fails.
         public var stopsAtFirstFailure = false
@@ -55,6 +56,8 @@ extension Exploration {
         public var isolation = Isolation.none
         /// Plants faults in the lab, RL_FAULT_… of CRaceLab, for the lab's own tests.
         package var faults: UInt32 = 0
+        /// The time, for the lab's own tests.
+        package var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
         /// Creates the default options: everything is explored, and every finding is a failure.
         public init() {}

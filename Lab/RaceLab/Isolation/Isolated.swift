@@ -15,6 +15,7 @@ final class Isolated {
     private let memoryLimit: Int
     /// The remaining part of the time limit, which all children share.
     private var timeLeft: Duration
+    private let began: ContinuousClock.Instant
     private static let maximumCrashes = 64
     private static let attempts = 3
 
@@ -28,6 +29,7 @@ final class Isolated {
         self.memoryLimit = memoryLimit
         self.describe = describe
         timeLeft = timeLimit
+        began = options.now()
     }
 
     private enum Ending: Error {
@@ -203,6 +205,10 @@ final class Isolated {
     ) throws(Ending) -> Value {
         if let why = Exploration.unavailable ?? rl_no_children().map({ String(cString: $0) }) {
             throw .inconclusive(.unavailable(why), explored: 0)
+        }
+        var options = options
+        if let time = options.maximumTime {
+            options.maximumTime = max(.milliseconds(1), time - (options.now() - began))
         }
         let job = ChildJob(options, crashes, memoryLimit, describe) { explorer in
             (try? JSONEncoder().encode(work(explorer))) ?? Data()

@@ -80,7 +80,10 @@ extension Exploration {
         let leftOut =
             redundant == 0
             ? "" : "; \(redundant) more were begun and found to be like one of them"
-        let why = limit.map { "; \($0.description)" } ?? ""
+        let again =
+            limit == .time && result.startedOver
+            ? "; that includes runs before it started over, when reference counts mattered" : ""
+        let why = limit.map { "; \($0.description)" + again } ?? ""
         return "explored: \(coverage) (\(explored)\(leftOut)\(why))"
     }
 

@@ -35,11 +35,26 @@ struct ExpectationTests {
         }
         let issue = try #require(recorded.first)
         #expect(recorded.count == 1 && issue.isHere)
-        let exploration = explore(Classic.lostUpdate.describe)
+        var options = Exploration.Options()
+        options.stopsAtFirstFailure = true
+        let exploration = explore(options: options, Classic.lostUpdate.describe)
         let trace = try #require(try exploration.counterexample())
         #expect(issue.words.contains(exploration.text()))
+        let verdict = "first failure in interleaving \(exploration.explored)\n"
+        #expect(exploration.text().hasPrefix(verdict))
         #expect(issue.words.contains(trace.table()))
         #expect(issue.words.hasSuffix("replay: \(trace.scheduleText)"))
+    }
+
+    @Test("options are honored: without the option, every failure is counted")
+    func countsAll() throws {
+        let recorded = issues { line in
+            expectSurvives(
+                options: Exploration.Options(), line: line, Classic.lostUpdate.describe)
+        }
+        let all = explore(Classic.lostUpdate.describe)
+        #expect(recorded.first?.words.contains(all.text()) == true)
+        #expect(all.failing > 1)
     }
 
     @Test("operations that are not linearizable are an issue, with the program and its table")

@@ -58,6 +58,36 @@ struct ProgressTests {
         #expect(exploration.coverage == .first(exploration.explored))
     }
 
+    /// The clock of this test moves an hour each time that it is read. A weak reference, which the
+    /// first interleaving does not read, makes the exploration start over.
+    @Test("the time includes what was explored before the exploration started over")
+    func timeOfAll() {
+        let hours = Mutex(0)
+        let start = ContinuousClock.now
+        var options = Exploration.Options()
+        options.maximumInterleavings = .max
+        options.maximumTime = .seconds(3600)
+        options.now = {
+            hours.withLock { hours in
+                hours += 1
+                return start + .seconds(3600 * hours)
+            }
+        }
+        let exploration = explore(options: options) { scenario in
+            let counter = Counter()
+            weak var weakly = counter
+            let flag = Counter()
+            scenario.thread("last") { flag.value = 1 }
+            for name in ["first", "second", "third"] {
+                scenario.thread(name) {
+                    if flag.value == 0 { weakly?.value += 1 }
+                    for _ in 0..<6 { counter.value += 1 }
+                }
+            }
+        }
+        #expect(exploration.limit == .time)
+    }
+
     @Test("the first failure")
     func firstFailure() {
         var options = Exploration.Options()
