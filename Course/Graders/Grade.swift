@@ -129,16 +129,18 @@ public struct Grader: Sendable {
         } ?? Grade(exercise, .unavailable("a temporary folder could not be created"))
     }
 
-    /// One interleaving of an answer, as a table.
+    /// One interleaving of an answer as a table, and the sentences of its verdict.
     ///
     /// - Throws: ``Refusal``
-    public func replay(
+    package func replay(
         _ exercise: Exercise, _ file: URL, _ requirement: Requirement, _ schedule: String
-    ) throws -> String {
-        try written(
+    ) throws -> (table: Report, verdict: [Report.Span]) {
+        let why = "the answer ended before the end of \(schedule)"
+        let line = try lastLine(
             exercise, file, ["--requirement", requirement.id, "--schedule", schedule],
-            orIfItCrashes: ["--isolated"],
-            otherwise: "the answer ended before the end of \(schedule)")
+            orIfItCrashes: ["--isolated"])
+        guard case .replayed(let table, let verdict) = line else { throw Refusal(why) }
+        return (table, verdict)
     }
 
     /// Every interleaving of an answer, as a page.
@@ -148,16 +150,17 @@ public struct Grader: Sendable {
     public func page(
         _ exercise: Exercise, _ file: URL, _ requirement: Requirement, command: String
     ) throws -> String {
-        try written(
-            exercise, file, ["--requirement", requirement.id, "--page", command],
-            otherwise: "the answer ended its process: no page can be made of what crashes")
+        let why = "the answer ended its process: no page can be made of what crashes"
+        let line = try lastLine(
+            exercise, file, ["--requirement", requirement.id, "--page", command])
+        guard case .written(let page) = line else { throw Refusal(why) }
+        return page
     }
 
-    private func written(
-        _ exercise: Exercise, _ file: URL, _ task: [String], orIfItCrashes more: [String] = [],
-        otherwise: String
-    ) throws -> String {
-        let replayed = Interruption.withFolder { folder -> Swift.Result<String, Refusal> in
+    private func lastLine(
+        _ exercise: Exercise, _ file: URL, _ task: [String], orIfItCrashes more: [String] = []
+    ) throws -> GraderProcess.Line? {
+        let line = Interruption.withFolder { folder -> Swift.Result<GraderProcess.Line?, Refusal> in
             switch library(of: exercise, file, folder) {
             case .failure(let grade):
                 return .failure(Refusal("\(file.lastPathComponent) could not be run", grade))
@@ -168,13 +171,12 @@ public struct Grader: Sendable {
                 }
                 // The last line counts: see GraderProcess.
                 switch protocolOfChild.last {
-                case .replayed(let table): return .success(table)
                 case .mismatch(let why), .unavailable(let why): return .failure(Refusal(why))
-                case .begins, .ends, nil: return .failure(Refusal(otherwise))
+                case let line: return .success(line)
                 }
             }
         }
-        return try replayed?.get() ?? { throw Refusal("a temporary folder could not be created") }()
+        return try line?.get() ?? { throw Refusal("a temporary folder could not be created") }()
     }
 
     public struct Refusal: Error, CustomStringConvertible {
@@ -253,7 +255,7 @@ public struct Grader: Sendable {
                     exercise, .failed(failure), met: met, unmet: id, printed: printed(folder))
             case .unavailable(let why):
                 return Grade(exercise, .unavailable(why))
-            case .replayed, .mismatch: break
+            case .replayed, .written, .mismatch: break
             }
         }
         if ending == .status(0), met.count == requirements.count {

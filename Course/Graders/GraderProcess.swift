@@ -9,7 +9,8 @@ public struct GraderProcess {
         case begins(String)
         /// A requirement that is met has a token: see ``Tokens``.
         case ends(String, Requirement.Verdict, token: String?)
-        case replayed(String)
+        case replayed(Report, verdict: [Report.Span])
+        case written(String)
         case mismatch(String)
         case unavailable(String)
     }
@@ -66,8 +67,7 @@ public struct GraderProcess {
             let written = { (marked: Bool) in
                 let (trace, verdict) = try requirement.replayed(
                     answer, schedule, marked: marked, isolated: isolated)
-                return Line.replayed(
-                    ([trace.table(width: TableWidth.now), ""] + verdict).joined(separator: "\n"))
+                return Line.replayed(trace.report(width: TableWidth.now), verdict: verdict)
             }
             write(try written(false))
             if let marked = try? written(true) { write(marked) }
@@ -86,7 +86,7 @@ public struct GraderProcess {
         guard case .scenario(let options, let scenario) = requirement.body(answer) else { return }
         do {
             write(
-                .replayed(
+                .written(
                     try text(requirement, options) {
                         Patience.renew()
                         scenario($0)

@@ -152,7 +152,7 @@ struct Independence {
                 "'first' waits\(place) until 'second' continues, although the two share nothing")
         failure.schedule = trace?.scheduleText
         if let trace, trace.steps.count <= longestTable {
-            failure.table = trace.table(width: TableWidth.now)
+            failure.table = trace.report(width: TableWidth.now)
         }
         return failure
     }
@@ -172,7 +172,7 @@ struct Independence {
             reason: finding.word,
             detail: "the two threads should share nothing, but: \(finding.sentence)")
         if let trace = try? exploration.replay(finding.schedule) {
-            failure.table = trace.table(width: TableWidth.now)
+            failure.table = trace.report(width: TableWidth.now)
             failure.schedule = trace.scheduleText
         }
         return failure

@@ -7,7 +7,7 @@ extension Requirement {
             return Requirement.questions[failure.reason] ?? nil
         }
         let other = Requirement.otherQuestions[failure.reason]
-        let isMarked = failure.table?.contains("← every continuation fails from here") ?? false
+        let isMarked = failure.table?.remarks("every continuation fails from here") ?? false
         if question.contains("the marked step"), !isMarked { return other }
         let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
         return asksAboutOrder == isAboutOrder ? question : other ?? question

@@ -22,7 +22,7 @@ public struct Failure: Sendable, Equatable, Codable {
     public var failing: Int?
     public var explored: Int?
     /// An interleaving that fails, as a table, and as a schedule that reproduces it.
-    public var table: String?
+    package var table: Report?
     public var schedule: String?
     /// A better question than that of the requirement, if there is one.
     public var question: String?
@@ -76,7 +76,7 @@ extension Requirement {
     /// - Parameter isolated: whether it runs in a child process, so that a crash is reported.
     func replayed(
         _ answer: AnyObject, _ schedule: String, marked: Bool, isolated: Bool
-    ) throws -> (Exploration.Trace, verdict: [String]) {
+    ) throws -> (Exploration.Trace, verdict: [Report.Span]) {
         switch body(answer) {
         case .oneThread, .unwatched, .judged:
             throw NothingToReplay(
@@ -100,8 +100,10 @@ extension Requirement {
         }
     }
 
-    private func verdict(_ complaints: [String]) -> [String] {
-        complaints.isEmpty ? ["✓ every check holds"] : complaints.map { "✗ \($0)" }
+    private func verdict(_ complaints: [String]) -> [Report.Span] {
+        complaints.isEmpty
+            ? [Report.Span("✓ every check holds", .success)]
+            : complaints.map { Report.Span("✗ \($0)", .failure) }
     }
 
     struct NothingToReplay: Error, CustomStringConvertible {
@@ -213,7 +215,7 @@ extension Requirement {
         return .fails(
             Failure(
                 reason: finding.word, detail: finding.sentence, failing: finding.count,
-                explored: exploration.explored, table: trace?.table(width: TableWidth.now),
+                explored: exploration.explored, table: trace?.report(width: TableWidth.now),
                 schedule: trace?.scheduleText))
     }
 }

@@ -51,7 +51,7 @@ struct Scheduled {
     private func failure(_ reason: String, _ detail: String, _ trace: Exploration.Trace) -> Failure
     {
         var failure = Failure(reason: reason, detail: detail)
-        failure.table = trace.table(width: TableWidth.now)
+        failure.table = trace.report(width: TableWidth.now)
         failure.schedule = trace.scheduleText
         return failure
     }
@@ -67,10 +67,13 @@ struct Scheduled {
     }
 
     /// The grader's verdict on an interleaving, as lines.
-    func verdict(_ trace: Exploration.Trace) -> [String] {
-        guard hasGoneWrong(trace) else { return ["✗ \(sentence(trace))"] }
-        if let wanted { return ["✓ it fails as required: \(wanted.sentence)"] }
-        return ["✓ it fails, as required:"] + judged(trace).map { "✗ \($0)" }
+    func verdict(_ trace: Exploration.Trace) -> [Report.Span] {
+        guard hasGoneWrong(trace) else { return [Report.Span("✗ \(sentence(trace))", .failure)] }
+        if let wanted {
+            return [Report.Span("✓ it fails as required: \(wanted.sentence)", .success)]
+        }
+        return [Report.Span("✓ it fails, as required:", .success)]
+            + judged(trace).map { Report.Span("✗ \($0)", .failure) }
     }
 
     private func sentence(_ trace: Exploration.Trace) -> String {

@@ -241,7 +241,7 @@ extension Grade {
             lines.append(
                 "Not passed: **\(requirement.map { "\($0.id) \($0.name)" } ?? "ended"): "
                     + "\(failure.reason)**. \(requirement?.story ?? "")")
-            if let table = failure.table { lines += ["", "```", table, "```"] }
+            if let table = failure.table { lines += ["", "```", table.text, "```"] }
             lines += ["", "✗ \(failure.detail)"]
             if let schedule = failure.schedule, let requirement {
                 lines += [

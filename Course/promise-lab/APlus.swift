@@ -1,4 +1,5 @@
 import Foundation
+import RaceLab
 import SharedSuite
 
 extension Command {
@@ -23,7 +24,7 @@ enum APlusCommand {
     }
 
     private static let stages = Subject.all(.stage)
-    private static let nameWidth = 32
+    private static let nameWidth = 39
     private static let columnWidth = 22
 
     static func run() {
@@ -34,9 +35,11 @@ enum APlusCommand {
                     uniqueKeysWithValues: stages.map { ($0, clause.results(on: $0)) }))
         }
         let differences = rows.flatMap(differences)
-        print(Terminal.painted(line("Promises/A+", stages.map { "\($0)" }), .bold))
+        print(line(Span("Promises/A+", .title), stages.map { Span("\($0)", .title) }))
         for row in rows { print(line(row)) }
-        print("\n\(notExpressible)\n\n\(legend)\n\n\(summary(rows, differences.count))")
+        print(
+            "\n\(notExpressible)\n\n\(Terminal.fitted(legend))\n\n"
+                + Terminal.fitted(summary(rows, differences.count)))
         guard differences.isEmpty else {
             // Standard output first, or a pipe would show the two in any order.
             fflush(nil)
@@ -48,36 +51,41 @@ enum APlusCommand {
     // MARK: Writing
 
     private static func line(_ row: Row) -> String {
-        let cells = stages.map { cell(row.results[$0]!) }
-        var text = row.clause.rawValue.padded(to: 7) + row.clause.title.padded(to: nameWidth)
-        for (cell, colour) in cells.dropLast() {
-            text += Terminal.painted(cell.padded(to: columnWidth), colour)
+        line(
+            Span("\(row.clause.rawValue)  \(row.clause.title)"),
+            stages.map { cell(row.results[$0]!) })
+    }
+
+    /// The names are shortened if the terminal is narrow.
+    private static func line(_ name: Span, _ cells: [Span]) -> String {
+        let wanted = nameWidth + (cells.count - 1) * columnWidth + 17
+        let (names, columns) =
+            wanted <= Terminal.width
+            ? (nameWidth, columnWidth)
+            : (Terminal.width / 4, (Terminal.width - Terminal.width / 4 - 8) / 2)
+        let widths = cells.indices.map { $0 < cells.count - 1 ? columns : 17 }
+        let spans = zip([name] + cells, [names] + widths).flatMap { span, width in
+            [span].cut(to: width - 1).padded(to: width)
         }
-        return text + Terminal.painted(cells.last!.0, cells.last!.1)
+        return Terminal.text(Report(lines: [spans.trimmedAtEnd]))
     }
 
-    private static func line(_ title: String, _ cells: [String]) -> String {
-        title.padded(to: nameWidth + 7)
-            + cells.dropLast().map { $0.padded(to: columnWidth) }.joined() + cells.last!
-    }
-
-    private static func cell(_ results: [APlusResult]) -> (String, Terminal.Colour) {
-        guard !results.isEmpty else { return ("–", .grey) }
+    private static func cell(_ results: [APlusResult]) -> Span {
+        guard !results.isEmpty else { return Span("–", .state) }
         let passed = results.count { $0.passed }
         let count = "\(passed)/\(results.count)"
-        guard passed < results.count else { return ("✓ \(count)", .green) }
+        guard passed < results.count else { return Span("✓ \(count)", .success) }
         for result in results {
             if case .fails(let reasons, _, _, _) = result.verdict {
-                return ("✗ \(count) \(reasons[0].rawValue)", .red)
+                return Span("✗ \(count) \(reasons[0].rawValue)", .failure)
             }
         }
-        return ("? \(count) unknown", .red)
+        return Span("? \(count) unknown", .failure)
     }
 
     private static var notExpressible: String {
         let rows = APlusClause.notExpressible.map { clause, reason in
-            let text = Terminal.wrapped(reason, indentation: "         ")
-            return clause.padded(to: 9) + text.dropFirst(9)
+            Terminal.hanging(clause.padded(to: 9), reason)
         }
         return "What typed Swift cannot express:\n" + rows.joined(separator: "\n")
     }

@@ -27,93 +27,112 @@ enum BenchCommand {
         if let unavailable = Exploration.unavailable {
             throw Matrix.Unavailable(description: unavailable)
         }
-        print("interleavings a second, in this debug build, on one processor\n")
-        printRates(of: races, on: Subject.all(.stage))
-        print("\nwith reduction: interleavings, of how many, in how many runs, runs a second\n")
-        printReduced(races, on: Subject.all(.stage))
+        print(
+            Terminal.wrapped("interleavings a second, in this debug build, on one processor") + "\n"
+        )
+        measure(races, on: Subject.all(.stage), hasTitles: true, rate)
+        print(
+            "\n"
+                + Terminal.wrapped(
+                    "with reduction: interleavings, of how many, in how many runs, runs a second")
+                + "\n")
+        measure(races, on: Subject.all(.stage), hasTitles: false, reduced)
         if let unavailableTasks {
             print("\ntasks cannot be explored here: \(unavailableTasks)")
         } else {
             print("\nthe same with tasks, on the actors of the field guide\n")
-            printRates(of: racesOfTasks, on: actors)
+            measure(racesOfTasks, on: actors, hasTitles: true, rate)
             print("")
-            printReduced(racesOfTasks, on: actors)
+            measure(racesOfTasks, on: actors, hasTitles: false, reduced)
         }
         let usage = Usage()
         print(
-            """
+            Terminal.fitted(
+                """
 
-            ↔: context switches in each interleaving. The operating system puts one thread to sleep
-            and wakes the other, which took \(usage.systemShare) % of the time.
-            """)
+                ↔: context switches in each interleaving. The operating system puts one thread to sleep
+                and wakes the other, which took \(usage.systemShare) % of the time.
+                """))
     }
 
     private static func races(_ ids: String...) -> [any Race] {
         ids.compactMap { Catalogue.hazard($0) as? any Race }
     }
 
-    private static func printRates(of races: [any Race], on subjects: [Subject]) {
-        print("      " + subjects.map { "\($0)".padded(to: 15) }.joined())
-        for race in races {
-            let rates = subjects.map { Rate(of: race, on: $0) }
-            print(race.id.padded(to: 6) + rates.map { $0.aSecond.grouped.padded(to: 15) }.joined())
-            print("      " + rates.map { $0.handOvers.padded(to: 15) }.joined())
-        }
+    private static func measure(
+        _ races: [any Race], on subjects: [Subject], hasTitles: Bool,
+        _ cell: (any Race, Subject) -> [String]
+    ) {
+        let cells = races.map { race in subjects.map { cell(race, $0) } }
+        print(table(races, subjects, cells, hasTitles: hasTitles))
     }
 
-    private static func printReduced(_ races: [any Race], on subjects: [Subject]) {
-        for race in races {
-            let cells = subjects.map { Reduced(of: race, on: $0) }
-            print(race.id.padded(to: 6) + cells.map { $0.counts.padded(to: 24) }.joined())
-            print("      " + cells.map { $0.rate.padded(to: 24) }.joined())
+    /// A column for each subject, or a line if the columns do not fit.
+    ///
+    /// - Parameter cells: the lines of each cell, by race and subject.
+    static func table(
+        _ races: [any Race], _ subjects: [Subject], _ cells: [[[String]]], hasTitles: Bool,
+        width: Int = Terminal.width
+    ) -> String {
+        let least = hasTitles ? 15 : 24
+        let widths = subjects.indices.map { column in
+            let texts = cells.flatMap { $0[column] } + (hasTitles ? ["\(subjects[column])"] : [])
+            return max(least, (texts.map(\.columns).max() ?? 0) + 2)
         }
+        if widths.reduce(6, +) > width {
+            return zip(races, cells).flatMap { race, cells in
+                zip(subjects, cells).map { subject, lines in
+                    Terminal.wrapped(
+                        "\(race.id) \(subject): " + lines.joined(separator: ", "), to: width)
+                }
+            }.joined(separator: "\n")
+        }
+        func line(_ start: String, _ texts: [String]) -> String {
+            start.padded(to: 6) + zip(texts, widths).map { $0.padded(to: $1) }.joined()
+        }
+        let titles = hasTitles ? [line("", subjects.map { "\($0)" })] : []
+        return
+            (titles
+            + zip(races, cells).flatMap { race, cells in
+                (0..<2).map { row in line(row == 0 ? race.id : "", cells.map { $0[row] }) }
+            }).joined(separator: "\n")
     }
 
     /// One interleaving for each order of dependent steps, and the runs that the reduction needs.
-    private struct Reduced {
-        let counts: String
-        let rate: String
-
-        init(of race: any Race, on subject: Subject) {
-            var options = race.options
-            let scenario = race.scenario(on: subject)
-            options.reduction = false
-            let unreduced = explore(options: options, scenario)
-            let isAll = unreduced.coverage == .all
-            let all = "\(isAll ? "" : "over ")\(unreduced.explored.grouped)"
-            options.reduction = true
-            let clock = ContinuousClock()
-            let start = clock.now
-            var (runs, exploration) = (0, explore(options: options, scenario))
-            while clock.now - start < enough {
-                exploration = explore(options: options, scenario)
-                runs += exploration.explored + exploration.redundant
-            }
-            let executed = exploration.explored + exploration.redundant
-            counts = "\(exploration.explored) of \(all) in \(executed)"
-            rate = "\(Int(Double(runs) / ((clock.now - start) / .seconds(1))).grouped) runs/s"
+    private static func reduced(_ race: any Race, on subject: Subject) -> [String] {
+        var options = race.options
+        let scenario = race.scenario(on: subject)
+        options.reduction = false
+        let unreduced = explore(options: options, scenario)
+        let all = "\(unreduced.coverage == .all ? "" : "over ")\(unreduced.explored.grouped)"
+        options.reduction = true
+        let clock = ContinuousClock()
+        let start = clock.now
+        var (runs, exploration) = (0, explore(options: options, scenario))
+        while clock.now - start < enough {
+            exploration = explore(options: options, scenario)
+            runs += exploration.explored + exploration.redundant
         }
+        let executed = exploration.explored + exploration.redundant
+        let rate = Int(Double(runs) / ((clock.now - start) / .seconds(1)))
+        return ["\(exploration.explored) of \(all) in \(executed)", "\(rate.grouped) runs/s"]
     }
 
-    private struct Rate {
-        let aSecond: Int
-        let handOvers: String
-
-        init(of race: any Race, on subject: Subject) {
-            var options = race.options
-            options.reduction = false
-            let scenario = race.scenario(on: subject)
-            _ = explore(options: options, scenario)
-            let clock = ContinuousClock()
-            let (start, before) = (clock.now, Usage())
-            var explored = 0
-            while clock.now - start < enough {
-                explored += explore(options: options, scenario).explored
-            }
-            aSecond = Int(Double(explored) / ((clock.now - start) / .seconds(1)))
-            let switches = Usage().switches - before.switches
-            handOvers = "↔ " + String(format: "%.1f", Double(switches) / Double(explored))
+    /// Interleavings a second, and the context switches in each.
+    private static func rate(of race: any Race, on subject: Subject) -> [String] {
+        var options = race.options
+        options.reduction = false
+        let scenario = race.scenario(on: subject)
+        _ = explore(options: options, scenario)
+        let clock = ContinuousClock()
+        let (start, before) = (clock.now, Usage())
+        var explored = 0
+        while clock.now - start < enough {
+            explored += explore(options: options, scenario).explored
         }
+        let rate = Int(Double(explored) / ((clock.now - start) / .seconds(1)))
+        let switches = Usage().switches - before.switches
+        return [rate.grouped, "↔ " + String(format: "%.1f", Double(switches) / Double(explored))]
     }
 
     /// The resources that this process has used so far.

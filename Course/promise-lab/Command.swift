@@ -31,36 +31,32 @@ struct Argument: Sendable {
     let name: String
     /// The word that represents the value of an option: `S` in `--schedule S`. `nil` for an option
     /// without a value, and for a word.
-    let value: String?
+    var value: String?
     /// What to type: `a schedule, such as SRRRS`. For an option without a value, what it does.
-    let about: String
+    var about = ""
     /// The only possible values; empty if there are others.
-    let choices: [String]
+    var choices: [String] = []
     /// Whether it is an error to leave it out, unless an option that excludes it is present.
-    let isRequired: Bool
+    var isRequired = false
     /// Earlier options that contradict this one.
-    let excludes: [String]
+    var excludes: [String] = []
     /// The option without which this one has no effect.
-    let needs: String?
+    var needs: String?
     /// Whether an option may be given more than once.
-    let isRepeatable: Bool
+    var isRepeatable = false
 
     /// An argument without a name of an option, such as the id of a hazard.
     static func word(
         _ name: String, _ about: String = "", choices: [String] = [], isRequired: Bool = true
     ) -> Argument {
-        Argument(
-            name: name, value: nil, about: about, choices: choices, isRequired: isRequired,
-            excludes: [], needs: nil, isRepeatable: false)
+        Argument(name: name, about: about, choices: choices, isRequired: isRequired)
     }
 
     /// An option without a value.
     static func flag(
         _ name: String, _ about: String, excludes: [String] = [], needs: String? = nil
     ) -> Argument {
-        Argument(
-            name: name, value: nil, about: about, choices: [], isRequired: false,
-            excludes: excludes, needs: needs, isRepeatable: false)
+        Argument(name: name, about: about, excludes: excludes, needs: needs)
     }
 
     /// An option with a value.

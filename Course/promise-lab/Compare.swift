@@ -61,12 +61,10 @@ enum CompareCommand {
     }
 
     static func text(_ race: any Race, _ left: Side, _ right: Side) -> String {
-        let title = Terminal.painted("\(race.id) · \(race.name)", .bold)
+        let title = Terminal.wrapped("\(race.id) · \(race.name)", .title)
         let story = Terminal.wrapped(race.storyOfOne)
-        let halves = PaintedHalves(
-            Exploration.SideBySide(half(left), half(right)).text(width: Terminal.tableWidth),
-            threads: (left.trace.threads, right.trace.threads)
-        ).text(Terminal.painted)
+        let halves = Terminal.text(
+            Exploration.SideBySide(half(left), half(right)).report(width: Terminal.tableWidth))
         let replays = [left, right].map { ShowCommand.replayLine(race, $0.subject, $0.trace) }
         return ([title, story, "", halves, ""] + replays).joined(separator: "\n")
     }
@@ -108,7 +106,8 @@ enum CompareCommand {
     private static func half(_ side: Side) -> Exploration.SideBySide.Half {
         let count = "\(side.exploration.failing) of \(side.exploration.explored) interleavings fail"
         return Exploration.SideBySide.Half(
-            heading: ["\(side.subject)", count], side.trace, verdict: verdict(side))
+            heading: ["\(side.subject)", count], side.trace, verdict: verdict(side),
+            side.finding == nil ? .success : .failure)
     }
 
     private static func verdict(_ side: Side) -> String {

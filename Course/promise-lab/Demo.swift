@@ -1,4 +1,5 @@
 import HTTPExample
+import RaceLab
 
 extension Command {
     static let demo = Command(
@@ -26,7 +27,7 @@ enum DemoCommand {
                     + "and one `error` at the end. The server listens on the loopback interface."))
         for stage in Episode.Stage.allCases {
             let manner = stage == .handlers ? "everything on one queue" : "on any thread"
-            print("\n" + Terminal.painted("\(stage.rawValue), \(manner)", .bold))
+            print("\n" + Terminal.painted("\(stage.rawValue), \(manner)", .title))
             for example in Episode.Case.allCases { try show(example, on: stage) }
         }
     }
@@ -38,14 +39,9 @@ enum DemoCommand {
         print("\n    \(example.rawValue)")
         for (index, event) in episode.events.enumerated() {
             print(
-                "\(index + 1)".leftPadded(to: 6) + "  "
-                    + event.source.rawValue.padded(to: 10) + event.text)
+                Terminal.hanging(
+                    "\(index + 1)".leftPadded(to: 6) + "  " + event.source.rawValue.padded(to: 10),
+                    event.text))
         }
-    }
-}
-
-extension String {
-    fileprivate func leftPadded(to width: Int) -> String {
-        String(repeating: " ", count: max(0, width - count)) + self
     }
 }

@@ -55,10 +55,10 @@ enum DoctorCommand {
 
     private static func text(_ report: Report) -> String {
         var lines = [
-            "compiler          \(report.compiler)",
-            "standard library  \(report.standardLibrary)",
-            "processor         \(report.processor)",
-            "kernel            \(report.kernel)",
+            Terminal.hanging("compiler          ", report.compiler),
+            Terminal.hanging("standard library  ", report.standardLibrary),
+            Terminal.hanging("processor         ", report.processor),
+            Terminal.hanging("kernel            ", report.kernel),
             "",
         ]
         lines += table(of: report.families)
@@ -69,7 +69,7 @@ enum DoctorCommand {
         let rows = families.map { family in
             let mark = family.isObserved ? "✓" : "✗"
             let reason = family.reason.map { ": \($0)" } ?? ""
-            return Terminal.wrapped("\(mark) \(family.name)\(reason)", indentation: "  ")
+            return Terminal.wrapped("\(mark) \(family.name)\(reason)", margin: 2)
         }
         let missing = families.count { !$0.isObserved }
         let sum =

@@ -1,5 +1,6 @@
 import Foundation
 import Graders
+import RaceLab
 
 extension Command {
     static let exercises = Command(
@@ -61,9 +62,10 @@ enum ExercisesCommand {
         let ledger = Ledger(workbook)
         for exercise in exercises {
             let state = ledger.state(of: exercise)
-            let number = exercise.number < 10 ? " \(exercise.number)" : "\(exercise.number)"
+            let title = min(40, Terminal.width - 45)
             print(
-                "\(number)  \(exercise.title.padded(to: 40))"
+                "\(exercise.number)".leftPadded(to: 2)
+                    + "  \(exercise.title.cut(to: title - 1).padded(to: title))"
                     + "chapter \("\(exercise.chapter)".padded(to: 5))\(painted(state))"
                     + (state == .inProgress && !ledger.isGraded(exercise)
                         ? ", not graded yet" : ""))
@@ -74,9 +76,9 @@ enum ExercisesCommand {
 
     private static func painted(_ state: Ledger.State) -> String {
         switch state {
-        case .untouched: Terminal.painted(state.rawValue, .grey)
-        case .inProgress: Terminal.painted(state.rawValue, .bold)
-        case .solved: Terminal.painted(state.rawValue, .green)
+        case .untouched: Terminal.painted(state.rawValue, .state)
+        case .inProgress: Terminal.painted(state.rawValue, .title)
+        case .solved: Terminal.painted(state.rawValue, .success)
         }
     }
 
@@ -93,7 +95,7 @@ enum ExercisesCommand {
 /// One task, its hints, and its stub.
 enum ExerciseCommand {
     static func task(_ exercise: Exercise, _ workbook: Workbook) {
-        print(exercise.task)
+        print(Terminal.fitted(exercise.task))
         let file = GradeCommand.shortened(workbook.file(exercise))
         let isThere = FileManager.default.fileExists(atPath: workbook.file(exercise).path)
         print("\nFile: \(file)")
@@ -122,7 +124,7 @@ enum ExerciseCommand {
         for (index, hint) in exercise.hints.prefix(shown).enumerated() {
             let isNew = index == shown - 1
             let text = "\(index + 1) of \(exercise.hints.count): \(hint)"
-            print(Terminal.wrapped(isNew ? text : Terminal.painted(text, .grey)))
+            print(Terminal.wrapped(text, isNew ? .plain : .state))
         }
         if ledger[exercise].hints >= exercise.hints.count { print("There are no more hints.") }
         ledger[exercise].hints = shown

@@ -1,6 +1,7 @@
 import Foundation
 import Graders
 import LabPage
+import RaceLab
 
 /// Grades an answer: the reader's own, or any file.
 enum GradeCommand {
@@ -67,17 +68,11 @@ enum GradeCommand {
             throw Mistake("exercise \(exercise.number) has nothing called '\(id)'; it has \(ids)")
         }
         do {
-            let table = try grader(limits, Terminal.tableWidth).replay(
+            let (table, verdict) = try grader(limits, Terminal.tableWidth).replay(
                 exercise, file, requirement, schedule)
-            // The table already fits the terminal; the findings below it are not wrapped yet.
-            let lines = table.components(separatedBy: "\n")
-            let verdict = lines.drop { !$0.isEmpty }.map { line in
-                line.hasPrefix("✗") ? Terminal.painted(Terminal.wrapped(line), .red) : line
-            }
-            let rows = lines.prefix { !$0.isEmpty }.joined(separator: "\n")
-            print(
-                ([heading(requirement), "", Terminal.table(rows)] + verdict).joined(separator: "\n")
-            )
+            print(Terminal.wrapped(heading(requirement)))
+            print("\n\(Terminal.text(table))\n")
+            for sentence in verdict { print(Terminal.wrapped([sentence])) }
         } catch let refusal as Grader.Refusal {
             throw Mistake(refusal.description)
         }
@@ -136,7 +131,7 @@ enum GradeCommand {
             lines += ["It does not compile:", ""]
             lines += errors.split(separator: "\n").map { Terminal.wrapped(String($0)) }
         case .refused(let why):
-            lines += [Terminal.wrapped(Terminal.painted("✗ ", .red) + "It was not run: \(why).")]
+            lines += [Terminal.wrapped([Span("✗ ", .failure), Span("It was not run: \(why).")])]
         case .passed:
             lines += ["", Terminal.wrapped(exercise.afterword)]
         case .failed(let failure):
@@ -146,33 +141,32 @@ enum GradeCommand {
         }
         if !grade.printed.isEmpty {
             lines += ["", "The first lines of its output:", ""]
-            lines += grade.printed.split(separator: "\n").map { "  \($0.prefix(96))" }
+            lines += grade.printed.split(separator: "\n")
+                .map { "  \(String($0).cut(to: Terminal.width - 4))" }
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
     static func title(of exercise: Exercise, _ grade: Grade) -> String {
         Terminal.spread(
-            Terminal.painted(
-                "Exercise \(exercise.number) · \(exercise.title)\(grade.nameOfVariant)", .bold),
+            [Span("Exercise \(exercise.number) · \(exercise.title)\(grade.nameOfVariant)", .title)],
             verdict(of: grade))
     }
 
-    private static func verdict(of grade: Grade) -> String {
+    private static func verdict(of grade: Grade) -> Span {
         switch grade.result {
-        case .notAttempted: "not attempted"
-        case .doesNotCompile: "does not compile"
-        case .refused: "not accepted"
-        case .passed: Terminal.painted("solved", .green)
-        case .failed: Terminal.painted("not solved", .red)
-        case .unavailable: "not graded"
+        case .notAttempted: Span("not attempted")
+        case .doesNotCompile: Span("does not compile")
+        case .refused: Span("not accepted")
+        case .passed: Span("solved", .success)
+        case .failed: Span("not solved", .failure)
+        case .unavailable: Span("not graded")
         }
     }
 
     private static func line(of requirement: Requirement, _ met: Grade.Met) -> String {
         Terminal.spread(
-            Terminal.painted("✓ ", .green) + heading(requirement),
-            extent(of: met))
+            [Span("✓ ", .success), Span(heading(requirement))], Span(extent(of: met)))
     }
 
     private static func extent(of met: Grade.Met) -> String {
@@ -201,11 +195,11 @@ enum GradeCommand {
         }
         lines.append(
             Terminal.spread(
-                Terminal.painted("✗ ", .red) + (requirement.map(heading) ?? "it was ended"),
-                failure.reason + (count ?? "")))
-        if let requirement { lines.append(Terminal.wrapped(requirement.story, indentation: "  ")) }
-        if let table = failure.table { lines += ["", Terminal.table(table)] }
-        lines += ["", Terminal.painted(Terminal.wrapped("✗ \(failure.detail)"), .red)]
+                [Span("✗ ", .failure), Span(requirement.map(heading) ?? "it was ended")],
+                Span(failure.reason + (count ?? ""))))
+        if let requirement { lines.append(Terminal.wrapped(requirement.story, margin: 2)) }
+        if let table = failure.table { lines += ["", Terminal.text(table)] }
+        lines += ["", Terminal.wrapped("✗ \(failure.detail)", .failure)]
         if let schedule = failure.schedule, let requirement {
             let command = "again: \(gradeCommand(exercise, file))"
             let choice = "--replay \(requirement.id) --schedule \(schedule.quotedForShell)"

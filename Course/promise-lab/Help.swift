@@ -1,3 +1,5 @@
+import RaceLab
+
 /// The help, made from the descriptions of the commands. It fits the width of the terminal.
 enum Help {
     static func text(about name: String?) throws -> String {
@@ -11,7 +13,13 @@ enum Help {
     private static func text(about command: Command) -> String {
         let name = command.name == Command.matrix.name ? "[\(command.name)]" : command.name
         let beginning = Terminal.hanging(
-            "usage: promise-lab ", [name] + usage(of: command.arguments))
+            "usage: promise-lab ",
+            // A space inside of brackets is no place for a line break.
+            ([name] + usage(of: command.arguments)).map {
+                $0.columns < 40 ? $0.replacing(" ", with: "\u{A0}") : $0
+            }
+            .joined(separator: " ")
+        ).replacing("\u{A0}", with: " ")
         let arguments = Terminal.list(command.arguments.map { (usage(of: $0), about($0)) })
         return ([beginning, Terminal.prose(command.help), arguments].filter { !$0.isEmpty })
             .joined(separator: "\n\n") + "\n"

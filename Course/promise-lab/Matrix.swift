@@ -37,14 +37,13 @@ extension Command {
 
 /// Every hazard on every stage, on every step, or on every design.
 struct Matrix {
-    private struct Row {
+    struct Row {
         let hazard: any Hazard
-        let verdicts: [Subject: Verdict]
+        var verdicts: [Subject: Verdict]
     }
 
-    private static let nameWidth = 32
-    private let columns: [Column]
-    private let hazards: [any Hazard]
+    let columns: [Column]
+    let hazards: [any Hazard]
 
     /// Whether each column builds on the previous one. Then a cell is only a mark, and the end of
     /// the line shows what each column changes.
@@ -55,13 +54,14 @@ struct Matrix {
 
     struct Column {
         let subject: Subject
+        /// With the gap to the next column, if the terminal is wide enough.
         let width: Int
         var title: String { subject.title }
     }
 
     static let stages = [
         Column(subject: .naive, width: 21), Column(subject: .handlers, width: 26),
-        Column(subject: .threadSafe, width: 16),
+        Column(subject: .threadSafe, width: 17),
     ]
 
     /// The designs, and Stage 3 for comparison.
@@ -99,7 +99,7 @@ struct Matrix {
 
     // MARK: Running
 
-    private func run() -> [Row] {
+    func run() -> [Row] {
         let progress = Progress()
         defer { progress.end() }
         let verdicts = Matrix.verdicts(of: hazards, on: subjects, progress)
@@ -134,97 +134,133 @@ struct Matrix {
 
     // MARK: Writing
 
-    private func text(_ rows: [Row]) -> String {
+    /// A row as text: a cell for each column, and what the end of the line says.
+    private struct Line {
+        var cells: [Span]
+        /// For each cell, the width of what is never cut.
+        var marks: [Int]
+        var end = ""
+    }
+
+    /// - Parameter width: the maximum number of columns of a line. Reasons are shortened first, then
+    ///   names; no column is left out.
+    func text(_ rows: [Row], width: Int = Terminal.width) -> String {
+        let lines = Dictionary(uniqueKeysWithValues: rows.map { ($0.hazard.id, line($0)) })
+        let end = showsChanges ? "What each changes" : showsReasons ? "Why" : ""
+        let titles = Line(
+            cells: columns.map { Span($0.title, .title) }, marks: columns.map(\.title.count),
+            end: end)
+        let layout = layout([titles] + lines.values, width)
         var text = ""
         for (title, hazards) in Catalogue.groups {
-            let group = rows.filter { row in hazards.contains { $0.id == row.hazard.id } }
+            let group = hazards.filter { lines[$0.id] != nil }
             if group.isEmpty { continue }
-            text += header(title) + "\n"
-            for row in group { text += line(row) + "\n" }
+            text += layout.text(Span(title, .title), titles) + "\n"
+            for hazard in group {
+                text += layout.text(Span("\(hazard.id)  \(hazard.name)"), lines[hazard.id]!) + "\n"
+            }
             text += "\n"
         }
-        let legend = showsChanges ? Matrix.legendOfChanges : Matrix.legend
-        return text + legend + "\n\n" + summary(rows) + "\n"
+        let legend = legends.map { Terminal.fitted($0, to: width) }.joined(separator: "\n")
+        return text + legend + "\n\n" + summary(rows, width) + "\n"
     }
 
-    private func header(_ title: String) -> String {
-        let titles =
-            columns.map { $0.title.padded(to: $0.width) }.joined()
-            + (showsChanges ? "What each changes" : showsReasons ? "Why" : "")
-        return Terminal.painted(
-            Matrix.trimmed("\(title)".padded(to: Matrix.nameWidth + 5) + titles), .bold)
-    }
-
-    private func line(_ row: Row) -> String {
-        showsChanges ? lineOfChanges(row) : showsReasons ? lineOfReasons(row) : lineOfCells(row)
-    }
-
-    private func lineOfChanges(_ row: Row) -> String {
-        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
-        var changes: [String] = []
-        var before: String?
+    private func line(_ row: Row) -> Line {
+        var line = Line(cells: [], marks: [])
+        var words: [String] = []
         for column in columns {
             let expectation = row.hazard.expectation(on: column.subject)
             let verdict = row.verdicts[column.subject]!
-            let (cell, colour) = Matrix.cell(verdict, expectation)
-            let mark = String(cell.prefix(1))
-            let padding = String(repeating: " ", count: column.width - 1)
-            text += Terminal.painted(mark, colour) + padding
-            let now = Matrix.words(verdict, expectation)
-            if let before, before != now { changes.append("\(column.subject.word) \(now)") }
-            before = now
-        }
-        return Matrix.trimmed(text + changes.joined(separator: ", "))
-    }
-
-    private func lineOfReasons(_ row: Row) -> String {
-        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
-        var reasons: [String] = []
-        for column in columns {
-            let expectation = row.hazard.expectation(on: column.subject)
-            let verdict = row.verdicts[column.subject]!
-            let (cell, colour) = Matrix.cell(verdict, expectation)
-            let failing = if case .fails(_, .some, _, _) = verdict { 2 } else { 1 }
-            let mark = cell.split(separator: " ").prefix(failing).joined(separator: " ")
-            let gap = String(repeating: " ", count: max(1, column.width - mark.count))
-            text += Terminal.painted(mark, colour) + gap
-            if case .fails(let found, _, _, _) = verdict {
-                let word = Matrix.word(found, expectation)
-                if !reasons.contains(word) { reasons.append(word) }
+            let (mark, counts, reason, role) = Matrix.cell(verdict, expectation)
+            let isFailure = role == .failure && reason != "unknown"
+            let hasCounts = !showsChanges && (isFailure || !showsReasons)
+            line.marks.append(mark.count + (hasCounts ? counts.count : 0))
+            if showsChanges {
+                line.cells.append(Span(mark, role))
+                words.append(reason.isEmpty ? mark : reason)
+            } else if showsReasons {
+                line.cells.append(Span(hasCounts ? mark + counts : mark, role))
+                if isFailure, !words.contains(reason) { words.append(reason) }
+            } else {
+                let parts = [mark + counts, reason].filter { !$0.isEmpty }
+                line.cells.append(Span(parts.joined(separator: " "), role))
             }
         }
-        return Matrix.trimmed(text + reasons.joined(separator: ", "))
+        if showsChanges {
+            words = columns.indices.dropFirst().filter { words[$0] != words[$0 - 1] }
+                .map { "\(columns[$0].subject.word) \(words[$0])" }
+        }
+        line.end = words.joined(separator: ", ")
+        return line
     }
 
-    /// A verdict without its counts.
-    private static func words(_ verdict: Verdict, _ expectation: Expectation) -> String {
+    private static func cell(
+        _ verdict: Verdict, _ expectation: Expectation
+    ) -> (mark: String, counts: String, reason: String, Span.Role) {
         switch verdict {
-        case .survives: "✓"
-        case .fails(let reasons, _, _, _): Matrix.word(reasons, expectation)
-        case .cannotExpress: "–"
-        case .unknown: "unknown"
+        case .survives(let explored, _):
+            ("✓", explored.map { " 0/\($0)" } ?? "", "", .success)
+        case .fails(let reasons, let failing?, let explored?, _):
+            ("✗", " \(failing)/\(explored)", word(reasons, expectation), .failure)
+        case .fails(let reasons, _, _, _): ("✗", "", word(reasons, expectation), .failure)
+        case .cannotExpress: ("–", "", "", .state)
+        case .unknown: ("?", "", "unknown", .failure)
         }
     }
 
-    private func lineOfCells(_ row: Row) -> String {
-        var text = row.hazard.id.padded(to: 5) + row.hazard.name.padded(to: Matrix.nameWidth)
-        var width = text.count
-        for (index, column) in columns.enumerated() {
-            let expectation = row.hazard.expectation(on: column.subject)
-            var (cell, colour) = Matrix.cell(row.verdicts[column.subject]!, expectation)
-            let isLast = index == columns.count - 1
-            if isLast { cell = Matrix.shortened(cell, to: Terminal.width - width) }
-            width += max(column.width, cell.count + 1)
-            let room = column.width - cell.count
-            let gap = isLast ? "" : String(repeating: " ", count: max(1, room))
-            text += Terminal.painted(cell, colour) + gap
+    /// The widths of the names, of the columns and of what comes after them, each with the gap that
+    /// follows.
+    private struct Layout {
+        var name = 37
+        var widths: [Int]
+
+        func text(_ name: Span, _ line: Line) -> String {
+            let spans = [name] + line.cells + [Span(line.end, name.role)]
+            let columns = zip(spans, [self.name] + widths).flatMap { span, width in
+                [span].cut(to: width - 1).padded(to: width)
+            }
+            return Terminal.text(Report(lines: [columns.trimmedAtEnd]))
         }
-        return text
+
+        /// Takes from the widest columns as much as they have more than this, and as is needed.
+        mutating func shrink(to least: [Int], for width: Int) {
+            while excess(width) > 0,
+                let widest = widths.indices.filter({ widths[$0] > least[$0] })
+                    .max(by: { widths[$0] < widths[$1] })
+            {
+                widths[widest] -= 1
+            }
+        }
+
+        /// Names are at least this wide.
+        mutating func shrinkNames(to least: Int, for width: Int) {
+            name -= max(0, min(name - least, excess(width)))
+        }
+
+        /// The last column needs no gap.
+        func excess(_ width: Int) -> Int { widths.reduce(name - 1, +) - width }
     }
 
-    /// The documented verdicts fit into a cell; those of changed code may be longer.
-    private static func shortened(_ cell: String, to room: Int) -> String {
-        cell.count <= room ? cell : cell.prefix(max(1, room - 1)) + "…"
+    private func layout(_ lines: [Line], _ width: Int) -> Layout {
+        let longest = lines.map(\.end.count).max() ?? 0
+        let end = longest == 0 ? 0 : longest + 1
+        let isShort = showsChanges || showsReasons
+        let marks = columns.indices.map { index in lines.map { $0.marks[index] }.max()! }
+        let wanted = columns.indices.map { index in
+            isShort && !showsChanges
+                ? max(columns[index].width, marks[index] + 1) : columns[index].width
+        }
+        var layout = Layout(widths: wanted + [end])
+        if showsReasons, layout.excess(width) > 0 { layout.widths[columns.count] = 0 }
+        let least = isShort ? wanted : marks.map { $0 + 2 }
+        let reason = isShort ? 0 : 6
+        layout.shrink(to: least.map { $0 + reason } + [min(end, 20)], for: width)
+        layout.shrinkNames(to: 23, for: width)
+        layout.shrink(to: least + [min(end, 12)], for: width)
+        layout.shrinkNames(to: 12, for: width)
+        // Counts of the designs that are longer than the documented ones end in an ellipsis.
+        layout.shrink(to: (isShort ? columns.map(\.width) : least) + [0], for: width)
+        return layout
     }
 
     /// The documented reason if it was found, otherwise the first one found. An ellipsis stands for
@@ -237,38 +273,28 @@ struct Matrix {
         return found[0].rawValue + more
     }
 
-    private static func cell(
-        _ verdict: Verdict, _ expectation: Expectation
-    ) -> (String, Terminal.Colour) {
-        switch verdict {
-        case .survives(let explored, _):
-            return (explored.map { "✓ 0/\($0)" } ?? "✓", .green)
-        case .fails(let reasons, let failing?, let explored?, _):
-            return ("✗ \(failing)/\(explored) \(word(reasons, expectation))", .red)
-        case .fails(let reasons, _, _, _):
-            return ("✗ \(word(reasons, expectation))", .red)
-        case .cannotExpress:
-            return ("–", .grey)
-        case .unknown:
-            return ("? unknown", .red)
-        }
-    }
-
     private static let legend =
+        "✓ survives   ✗ fails   – cannot be expressed   … and for other reasons"
+
+    private static let legendOfCounts =
         """
-        ✓ survives   ✗ fails   – cannot be expressed   … and for other reasons
         k/n: k of the n interleavings explored fail; those that differ only in the order of steps
         that do not touch the same thing are explored once
         """
 
-    private static let legendOfChanges =
-        """
-        ✓ survives   ✗ fails   – cannot be expressed   … and for other reasons
-        A one lock   B call outside   C a third phase   D a queue of callbacks   E dispatchers
-        At the end of a line: the columns in which the verdict changes, and what it is from there on
-        """
+    private static let legendOfSteps =
+        "A one lock   B call outside   C a third phase   D a queue of callbacks   E dispatchers"
 
-    private func summary(_ rows: [Row]) -> String {
+    private static let legendOfChanges =
+        "At the end of a line: the columns in which the verdict changes, and what it is from there on"
+
+    private var legends: [String] {
+        [Matrix.legend]
+            + (showsChanges
+                ? [Matrix.legendOfSteps, Matrix.legendOfChanges] : [Matrix.legendOfCounts])
+    }
+
+    private func summary(_ rows: [Row], _ width: Int) -> String {
         let counts = columns.map { column in
             let verdicts = rows.map { $0.verdicts[column.subject]! }
             let expressed = verdicts.count { if case .cannotExpress = $0 { false } else { true } }
@@ -283,8 +309,9 @@ struct Matrix {
                 ? "1 verdict is not as documented"
                 : "\(differing) verdicts are not as documented"
         let next = differing == 0 ? "\nNext: swift run promise-lab \(proposal)" : ""
-        return Terminal.wrapped("\(counts.joined(separator: ", ")).") + "\n"
-            + "\(Explored.count.grouped) interleavings explored; \(agreement).\(next)"
+        return Terminal.wrapped("\(counts.joined(separator: ", ")).", to: width) + "\n"
+            + Terminal.wrapped(
+                "\(Explored.count.grouped) interleavings explored; \(agreement).", to: width) + next
     }
 
     private var proposal: String {
@@ -300,11 +327,5 @@ struct Matrix {
                 "promise-lab: \(row.hazard.id) on \(subject): \($0)"
             }
         }
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        var text = Substring(text)
-        while text.last == " " { text.removeLast() }
-        return String(text)
     }
 }

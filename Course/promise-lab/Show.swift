@@ -7,8 +7,8 @@ extension Command {
         help: "Prints the id, the name and a description of every hazard."
     ) { _ in
         for hazard in Catalogue.all {
-            print("\(hazard.id)  \(Terminal.painted(hazard.name, .bold))")
-            print(Terminal.wrapped(hazard.story, indentation: "     "))
+            print("\(hazard.id)  \(Terminal.painted(hazard.name, .title))")
+            print(Terminal.wrapped(hazard.story, margin: 5))
         }
     }
 
@@ -116,59 +116,46 @@ enum ShowCommand {
         progress.end()
         if let inconclusive = exploration.inconclusive { throw inconclusive }
         let findings = race.findings(of: exploration, on: subject)
-        if format != .text { return try write(exploration, findings.first, race, subject, format) }
-        if let finding = findings.first {
-            let count = "\(exploration.failing) of \(exploration.explored) interleavings fail"
-            print(Terminal.spread(title(race, subject), count))
-            tell(race)
-            print(Terminal.wrapped(exploration.failingKindsText))
-            guard
-                let trace = try exploration.counterexample(showing: finding)
-            else { return }
-            print("\n\(Terminal.table(of: trace))\n")
-            print(Terminal.painted(Terminal.wrapped("✗ in \(finding.count): \(finding)"), .red))
-            for finding in findings.dropFirst() {
-                print(Terminal.painted(Terminal.wrapped("✗ in \(finding.count): \(finding)"), .red))
-            }
-            besides(exploration)
-            print(replayLine(race, subject, trace))
-        } else {
-            let count =
-                (exploration.survives ? "survives" : "no failure in")
+        let trace =
+            try findings.first.flatMap { try exploration.counterexample(showing: $0) }
+            ?? exploration.toShow.map { try exploration.replay($0) }
+        if format != .text {
+            // The interleaving and nothing else, for documents and other tools.
+            if let text = trace.flatMap(format.written) { print(text, terminator: "") }
+            return
+        }
+        let count =
+            findings.isEmpty
+            ? (exploration.survives ? "survives" : "no failure in")
                 + " \(exploration.coverage): \(exploration.explored)"
-            print(Terminal.spread(title(race, subject), count))
-            tell(race)
-            print(Terminal.wrapped(exploration.failingKindsText))
-            guard let schedule = exploration.toShow else { return }
-            let trace = try exploration.replay(schedule)
-            print("\nOne of them:\n\n\(Terminal.table(of: trace))\n")
+            : "\(exploration.failing) of \(exploration.explored) interleavings fail"
+        print(Terminal.spread([title(race, subject)], Span(count)))
+        tell(race)
+        print(Terminal.wrapped(exploration.failingKindsText))
+        guard let trace else { return }
+        print("\n\(findings.isEmpty ? "One of them:\n\n" : "")\(table(of: trace))\n")
+        for finding in findings {
+            print(Terminal.wrapped("✗ in \(finding.count): \(finding)", .failure))
+        }
+        if findings.isEmpty {
             print(
                 trace.findings.isEmpty
                     ? "✓ every check holds" : "✓ survives; the rest is judged in another row")
-            besides(exploration)
-            print(replayLine(race, subject, trace))
         }
-    }
-
-    /// Prints one interleaving and nothing else, for documents and other tools.
-    private static func write(
-        _ exploration: Exploration, _ finding: Exploration.Finding?, _ race: any Race,
-        _ subject: Subject,
-        _ format: Format
-    ) throws {
-        let trace =
-            try finding.flatMap {
-                try exploration.counterexample(showing: $0)
-            } ?? exploration.toShow.map { try exploration.replay($0) }
-        if let text = trace.flatMap(format.written) { print(text, terminator: "") }
+        besides(exploration)
+        print(replayLine(race, subject, trace))
     }
 
     private static func needsThreads(_ hazard: any Hazard) -> String {
         "\(hazard.id) has one thread only: there are no interleavings to explore or to write"
     }
 
-    static func title(_ hazard: any Hazard, _ subject: Subject) -> String {
-        Terminal.painted("\(hazard.id) · \(hazard.name) · \(subject)", .bold)
+    static func title(_ hazard: any Hazard, _ subject: Subject) -> Span {
+        Span("\(hazard.id) · \(hazard.name) · \(subject)", .title)
+    }
+
+    static func table(of trace: Exploration.Trace) -> String {
+        Terminal.text(trace.report(width: Terminal.tableWidth))
     }
 
     static func replayLine(_ race: any Race, _ subject: Subject, _ trace: Exploration.Trace)
@@ -195,16 +182,17 @@ enum ShowCommand {
     }
 
     private static func showOneThread(_ hazard: any Hazard, _ subject: Subject) {
-        print(title(hazard, subject))
+        print(Terminal.wrapped([title(hazard, subject)]))
         tell(hazard)
         print("")
         switch hazard.run(on: subject) {
         case .survives(_, let detail):
-            print(Terminal.wrapped(Terminal.painted("✓", .green) + " \(detail)"))
+            print(Terminal.wrapped([Span("✓", .success), Span(" \(detail)")]))
         case .fails(let reasons, _, _, let detail):
             print(
-                Terminal.wrapped(Terminal.painted("✗ \(reasons[0].rawValue)", .red) + ": \(detail)")
-            )
+                Terminal.wrapped([
+                    Span("✗ \(reasons[0].rawValue)", .failure), Span(": \(detail)"),
+                ]))
             print(Terminal.wrapped("  that is: \(reasons[0].sentence)"))
         case .cannotExpress(let why):
             print(Terminal.wrapped("– \(subject) cannot express this: \(why)"))
@@ -254,14 +242,14 @@ enum ReplayCommand {
                     + "appended to its address: page.html#\(schedule)")
         }
         if let text = format.written(trace) { return print(text, terminator: "") }
-        print(ShowCommand.title(race, subject))
-        print("\n\(Terminal.table(of: trace))\n")
+        print(Terminal.wrapped([ShowCommand.title(race, subject)]))
+        print("\n\(ShowCommand.table(of: trace))\n")
         let judged = trace.findings.filter { race.failingKinds.contains($0.kind) }
         if judged.isEmpty {
-            print(Terminal.painted("✓ every check holds", .green))
+            print(Terminal.painted("✓ every check holds", .success))
         } else {
             for finding in judged {
-                print(Terminal.painted(Terminal.wrapped("✗ \(finding)"), .red))
+                print(Terminal.wrapped("✗ \(finding)", .failure))
             }
         }
         print(ShowCommand.replayLine(race, subject, trace))

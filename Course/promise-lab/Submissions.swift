@@ -1,5 +1,6 @@
 import Foundation
 import Graders
+import RaceLab
 
 /// Grades a class.
 enum SubmissionsCommand {

@@ -2,31 +2,18 @@ import Foundation
 import RaceLab
 import Synchronization
 
-/// Formats output: color on a terminal, plain text everywhere else.
+typealias Span = Report.Span
+
+/// Formats output: in the width of the terminal, and in color unless the environment says no.
+/// Without a terminal, it is plain text in 100 columns.
 enum Terminal {
-    struct Colour: Hashable {
-        let code: String
-
-        static let green = Colour(code: "32")
-        static let red = Colour(code: "31")
-        static let grey = Colour(code: "90")
-        static let bold = Colour(code: "1")
-
-        /// The color of a thread: blue, orange, purple, teal, as on the page.
-        static func thread(_ index: Int) -> Colour {
-            let codes = ["38;5;75", "38;5;208", "38;5;177", "38;5;43"]
-            return Colour(code: codes[index % codes.count])
-        }
-    }
-
-    /// The maximum width of a table: the width of the terminal, from 60 columns on, and 100 if
-    /// there is none.
+    /// The maximum width of a table.
     static let tableWidth = columns(of: STDOUT_FILENO)
 
-    /// The maximum width of everything else: long lines of prose are hard to read.
+    /// The maximum width of everything else: longer lines of prose are hard to read.
     static let width = min(tableWidth, 100)
 
-    private static func columns(of file: Int32) -> Int {
+    static func columns(of file: Int32) -> Int {
         var size = winsize()
         guard isatty(file) == 1, ioctl(file, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
             return 100
@@ -34,87 +21,107 @@ enum Terminal {
         return min(max(Int(size.ws_col), 60), 240)
     }
 
-    /// An interleaving as a table, in color on a terminal.
-    static func table(of trace: Exploration.Trace) -> String {
-        PaintedTable(trace.table(width: tableWidth)).text(painted)
-    }
+    // MARK: Color
 
-    /// A table that was made by another process.
-    static func table(_ text: String) -> String { PaintedTable(text).text(painted) }
+    /// xterm's colors with a contrast of at least 4.5 on white and on black.
+    static let threads = [63, 131, 29, 163, 98]
+    static let grey = 243
 
-    private static let usesColour =
+    private static let usesColor =
         isatty(STDOUT_FILENO) == 1 && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
         && ProcessInfo.processInfo.environment["TERM"] != "dumb"
 
-    static func painted(_ text: String, _ colour: Colour) -> String {
-        usesColour ? "\u{1B}[\(colour.code)m\(text)\u{1B}[0m" : text
+    static func painted(_ span: Span) -> String {
+        guard usesColor, span.text.contains(where: { $0 != " " }), let code = code(of: span) else {
+            return span.text
+        }
+        return "\u{1B}[\(code)m\(span.text)\u{1B}[0m"
     }
+
+    static func painted(_ text: String, _ role: Span.Role) -> String { painted(Span(text, role)) }
+
+    /// The parameters of the escape sequence for a span; `nil` if it has no color.
+    static func code(of span: Span) -> String? {
+        if let thread = span.thread { return "38;5;\(threads[thread % threads.count])" }
+        return switch span.role {
+        case .title, .change: "1"
+        case .state: "38;5;\(grey)"
+        case .remark, .failure: "31"
+        case .success: "32"
+        case .plain, .source: nil
+        }
+    }
+
+    static func text(_ report: Report) -> String { report.text(painted) }
 
     static func complain(_ text: String) {
         let width = min(columns(of: STDERR_FILENO), 100)
         let lines = text.components(separatedBy: "\n").map { line in
-            line.count > width ? wrapped(line, to: width) : line
+            line.columns > width && !line.contains("\u{1B}") ? wrapped(line, to: width) : line
         }
         FileHandle.standardError.write(Data("\(lines.joined(separator: "\n"))\n".utf8))
     }
 
-    /// Breaks a text into lines that begin with `indentation`.
+    // MARK: Layout
+
+    /// Breaks a text into lines that begin with `margin` spaces.
     static func wrapped(
-        _ text: String, indentation: String = "", to width: Int = Terminal.width
+        _ text: String, _ role: Span.Role = .plain, margin: Int = 0, to width: Int = Terminal.width
     ) -> String {
-        indentation
-            + filled(text.split(separator: " ").map(String.init), indentation.count, width)
+        wrapped([Span(text, role)], margin: margin, to: width)
     }
 
-    /// Puts pieces on lines that fit; all lines but the first have a margin.
-    private static func filled(_ pieces: [String], _ margin: Int, _ width: Int) -> String {
-        var text = ""
-        var column = margin
-        for (index, piece) in pieces.enumerated() {
-            if index > 0, column + 1 + piece.shownCount > width {
-                text += "\n" + String(repeating: " ", count: margin)
-                column = margin
-            } else if index > 0 {
-                text += " "
-                column += 1
-            }
-            text += piece
-            column += piece.shownCount
-        }
-        return text
+    static func wrapped(
+        _ spans: [Span], margin: Int = 0, to width: Int = Terminal.width
+    ) -> String {
+        let start = String(repeating: " ", count: margin)
+        return spans.filled(to: width - margin)
+            .map { start + $0.map(painted).joined() }.joined(separator: "\n")
     }
 
-    /// A beginning, and pieces that are not broken, each below the first if it does not fit.
-    static func hanging(_ beginning: String, _ pieces: [String]) -> String {
-        beginning + filled(pieces, beginning.count, width)
+    /// A text that has been wrapped by hand: unchanged if it fits, and wrapped anew otherwise.
+    static func fitted(_ text: String, to width: Int = Terminal.width) -> String {
+        let lines = text.components(separatedBy: "\n")
+        return lines.allSatisfy { $0.columns <= width } ? text : prose(text, to: width)
     }
 
-    /// Paragraphs, with an empty line between two. Those that are indented are printed unchanged.
-    static func prose(_ text: String) -> String {
+    /// Wraps paragraphs anew. Those that are indented are printed unchanged. In the items of a list,
+    /// all lines but the first have a margin.
+    static func prose(_ text: String, to width: Int = Terminal.width) -> String {
         text.components(separatedBy: "\n\n").map { paragraph in
-            paragraph.hasPrefix(" ")
-                ? paragraph : wrapped(paragraph.replacing("\n", with: " "))
+            if paragraph.hasPrefix(" ") { return paragraph }
+            let items = paragraph.replacing(#/\n(?!\d\. ) */#, with: " ")
+            return items.components(separatedBy: "\n").map { item in
+                let start = item.first?.isNumber == true ? String(item.prefix(3)) : ""
+                return hanging(start, String(item.dropFirst(start.count)), to: width)
+            }.joined(separator: "\n")
         }.joined(separator: "\n\n")
+    }
+
+    /// A text after a beginning; all lines but the first have a margin of its width.
+    static func hanging(
+        _ beginning: String, _ text: String, to width: Int = Terminal.width
+    ) -> String {
+        let margin = beginning.columns
+        return beginning + wrapped(text, margin: margin, to: width).dropFirst(margin)
     }
 
     /// Names, and in a second column what they mean.
     static func list(_ rows: [(name: String, meaning: String)]) -> String {
-        let names = rows.map(\.name.count).max() ?? 0
-        let margin = min(names, width / 3) + 4
+        let margin = min(rows.map(\.name.columns).max() ?? 0, width / 3) + 4
         return rows.map { name, meaning in
             let beginning = "  \(name)".padded(to: margin)
-            let lines = filled(meaning.split(separator: " ").map(String.init), margin, width)
-            let gap = String(repeating: " ", count: margin)
-            return beginning.count > margin ? "\(beginning)\n\(gap)\(lines)" : beginning + lines
+            return beginning.columns > margin
+                ? "\(beginning)\n\(wrapped(meaning, margin: margin))" : hanging(beginning, meaning)
         }.joined(separator: "\n")
     }
 
     /// Two texts at the two ends of a line, or on two lines if they do not fit.
-    static func spread(_ left: String, _ right: String) -> String {
-        if right.isEmpty { return left }
-        let gap = width - left.shownCount - right.shownCount
-        guard gap >= 2 else { return "\(left)\n\(wrapped(right, indentation: "  "))" }
-        return left + String(repeating: " ", count: gap) + right
+    static func spread(_ left: [Span], _ right: Span) -> String {
+        if right.text.isEmpty { return wrapped(left) }
+        let gap = width - left.columns - right.text.columns
+        guard gap >= 2 else { return "\(wrapped(left))\n\(wrapped([right], margin: 2))" }
+        return wrapped(left) + String(repeating: " ", count: gap) + painted(right)
     }
 }
 
@@ -158,24 +165,15 @@ final class Progress: Sendable {
             guard !state.isOver, rewrites || state.written != label else { return }
             if rewrites, state.shown > 0 { clear() }
             state.written = label
-            FileHandle.standardError.write(Data("… \(label)\(rewrites ? "" : "\n")".utf8))
+            let text =
+                "… \(rewrites ? label.cut(to: Terminal.columns(of: STDERR_FILENO) - 3) : label)"
+            FileHandle.standardError.write(Data("\(text)\(rewrites ? "" : "\n")".utf8))
             state.shown += 1
         }
     }
 
     private func clear() {
         FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
-    }
-}
-
-extension String {
-    /// The number of columns that it occupies. Color codes occupy none.
-    fileprivate var shownCount: Int {
-        contains("\u{1B}") ? replacing(#/\u{1B}\[[0-9;]*m/#, with: "").count : count
-    }
-
-    func padded(to width: Int) -> String {
-        self + String(repeating: " ", count: max(0, width - count))
     }
 }
 

@@ -24,12 +24,12 @@ enum TourCommand {
     }
 
     static func run() throws {
-        print(Terminal.painted("A walk through the lab", .bold) + "\n")
+        print(Terminal.painted("A walk through the lab", .title) + "\n")
         for (index, stop) in stops.enumerated() {
-            print(Terminal.painted("\(index + 1) of \(stops.count)", .bold))
+            print(Terminal.painted("\(index + 1) of \(stops.count)", .title))
             print(Terminal.wrapped(stop.text))
             print("\n" + Terminal.wrapped("? \(stop.question)"))
-            print(Terminal.painted("\n$ \(stop.command)", .bold))
+            print(Terminal.painted("\n$ \(stop.command)", .title))
             guard isAnswered() else { return print("") }
             try stop.run()
             print("\n" + Terminal.wrapped("→ \(stop.answer)") + "\n")

@@ -7,11 +7,8 @@ extension rl_run {
     /// Why no thread can continue. `names`, here and below, are the names of all threads of the
     /// run.
     func deadlock(names: [String]) -> String {
-        let waiting = allWaiting
-        let addresses = waiting.flatMap { [UInt($0.pc), UInt($0.holder_pc)] }.filter { $0 != 0 }
-        let sites = Symbols.sites(of: addresses)
-        return waiting.indices.filter { !waiting[$0].finished }.map { thread in
-            "'\(names[thread])' " + whyItWaits(waiting[thread], thread, names, sites)
+        Exploration.Trace.Waiting.all(of: self).map { waiting in
+            "'\(names[waiting.thread])' " + waiting.sentence(threads: names, namesPlaces: true)
         }.joined(separator: "; ")
     }
 
@@ -108,29 +105,3 @@ func misuses(names: @autoclosure () -> [String]) -> [String] {
 }
 
 func numberOf(steps count: Int) -> String { count == 1 ? "1 step" : "\(count) steps" }
-
-private func whyItWaits(
-    _ waiting: rl_waiting, _ thread: Int, _ names: [String], _ sites: [UInt: Exploration.Site]
-) -> String {
-    let kind = rl_kind(UInt32(waiting.kind))
-    if kind == RL_RECEIVE { return "waits for work" }
-    let waits = "waits at \(Exploration.Site.name(sites[UInt(waiting.pc)]))"
-    if waiting.spinning { return "\(waits) for a change that no thread makes" }
-    if kind == RL_WAIT { return "\(waits) to be woken by a signal" }
-    if kind == RL_ACQUIRE { return "\(waits) for a semaphore to be signalled" }
-    if kind == RL_SUSPENDED { return "\(waits) to be resumed" }
-    if kind == RL_NEXT { return "\(waits) for the next element" }
-    if kind == RL_ARRIVE {
-        let which = waiting.holder < 0 ? "" : ", which '\(names[Int(waiting.holder)])' holds"
-        return "\(waits) for \(waiting.actor ?? "an actor")\(which)"
-    }
-    if kind == RL_AWAIT { return "\(waits) for work to finish" }
-    guard waiting.holder >= 0 else {
-        return waiting.in_line ? "\(waits) for work that was sent to the queue before" : waits
-    }
-    let holder = Int(waiting.holder)
-    if kind == RL_JOIN { return "\(waits) for '\(names[holder])' to end" }
-    let taken = Exploration.Site.name(sites[UInt(waiting.holder_pc)])
-    let who = holder == thread ? "it took itself" : "'\(names[holder])' took"
-    return "\(waits) for the lock that \(who) at \(taken)"
-}

@@ -95,26 +95,34 @@ extension Exploration.Trace.Waiting {
 
     /// What it waits for, in words that fit into the row of a table.
     public func sentence(threads: [String]) -> String {
+        sentence(threads: threads, namesPlaces: false)
+    }
+
+    /// - Parameter namesPlaces: whether the sentence stands alone, and names the places that a table
+    ///   shows in its columns.
+    func sentence(threads: [String], namesPlaces: Bool) -> String {
+        if cause == .work { return "waits for work" }
+        let waits = namesPlaces ? "waits at \(Exploration.Site.name(site))" : "waits"
         switch cause {
         case .lock(let holder?, let step):
-            let which = step.map { " in step \($0 + 1)" } ?? ""
+            let place = namesPlaces ? " at \(Exploration.Site.name(taken))" : nil
+            let which = place ?? step.map { " in step \($0 + 1)" } ?? ""
             return holder == thread
-                ? "waits for the lock that it took itself\(which)"
-                : "waits for the lock that '\(threads[holder])' took\(which)"
-        case .lock(nil, _): return "waits for a lock"
-        case .change: return "waits for a change that no thread makes"
-        case .wakeUp: return "waits to be woken by a signal"
-        case .semaphore: return "waits for a semaphore to be signalled"
-        case .end(let other): return "waits for '\(threads[other])' to end"
-        case .turn: return "waits for work that was sent to the queue before"
-        case .completion: return "waits for work to finish"
-        case .work: return "waits for work"
-        case .resumption: return "waits to be resumed"
-        case .element: return "waits for the next element"
+                ? "\(waits) for the lock that it took itself\(which)"
+                : "\(waits) for the lock that '\(threads[holder])' took\(which)"
+        case .lock(nil, _): return "\(waits) for a lock"
+        case .change: return "\(waits) for a change that no thread makes"
+        case .wakeUp: return "\(waits) to be woken by a signal"
+        case .semaphore: return "\(waits) for a semaphore to be signalled"
+        case .end(let other): return "\(waits) for '\(threads[other])' to end"
+        case .turn: return "\(waits) for work that was sent to the queue before"
+        case .completion: return "\(waits) for work to finish"
+        case .resumption: return "\(waits) to be resumed"
+        case .element: return "\(waits) for the next element"
         case .actor(let holder):
             let which = holder.map { ", which '\(threads[$0])' holds" } ?? ""
-            return "waits for \(actor ?? "an actor")\(which)"
-        case .other: return "waits"
+            return "\(waits) for \(actor ?? "an actor")\(which)"
+        case .work, .other: return waits
         }
     }
 }

@@ -17,7 +17,7 @@ extension Character {
 }
 
 extension StringProtocol {
-    var columns: Int { reduce(0) { $0 + $1.columns } }
+    package var columns: Int { reduce(0) { $0 + $1.columns } }
 
     /// The longest beginning that fits into `width` columns.
     func fitting(_ width: Int) -> String {
@@ -34,16 +34,16 @@ extension StringProtocol {
 
 extension String {
     /// The text, shortened to `width` columns with an ellipsis if it is longer.
-    func cut(to width: Int) -> String {
+    package func cut(to width: Int) -> String {
         if columns <= width { return self }
         return width < 1 ? "" : fitting(width - 1) + "…"
     }
 
-    func padded(to width: Int) -> String {
+    package func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - columns))
     }
 
-    func leftPadded(to width: Int) -> String {
+    package func leftPadded(to width: Int) -> String {
         String(repeating: " ", count: max(0, width - columns)) + self
     }
 
@@ -56,22 +56,6 @@ extension String {
     /// The text on one line: characters that would move the cursor become spaces.
     var onOneLine: String {
         String(map { $0.isNewline || $0 == "\t" || $0.isControl ? " " : $0 })
-    }
-
-    /// The text, wrapped into lines between words.
-    func wrapped(to width: Int) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in onOneLine.split(separator: " ") {
-            let longer = line.isEmpty ? String(word) : line + " " + word
-            if longer.columns <= width || line.isEmpty {
-                line = longer
-            } else {
-                lines.append(line)
-                line = String(word)
-            }
-        }
-        return (lines + [line]).map { $0.cut(to: width) }
     }
 }
 

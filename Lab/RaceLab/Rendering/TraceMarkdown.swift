@@ -6,10 +6,11 @@ extension Exploration.Trace {
         let titles = [""] + threads + self.titles + (marks ? [""] : [])
         let body = rows.map { row in
             let cells = threads.indices.map { thread in
-                let cell = row.thread == thread ? row.cell.markdown : ""
-                return [row.bars[thread], cell].filter { !$0.isEmpty }.joined(separator: " ")
+                let cell = row.thread == thread ? row.cell.spans(thread: thread) : []
+                return [row.bars[thread], cell.map(\.markdown).joined()].filter { !$0.isEmpty }
+                    .joined(separator: " ")
             }
-            let states = columns.indices.map { (row.states?[$0] ?? "").markdownCode }
+            let states = columns.indices.map { row.state($0).markdown }
             let mark = marks ? [row.mark.map { "← " + $0.markdownText } ?? ""] : []
             return [row.number] + cells + states + mark
         }
@@ -20,8 +21,11 @@ extension Exploration.Trace {
     }
 }
 
-extension TraceCell {
+extension Report.Span {
     var markdown: String {
-        (isCode ? text.markdownCode : text.markdownText) + place.markdownText
+        switch role {
+        case .source, .state, .change: text.markdownCode
+        default: text.markdownText
+        }
     }
 }

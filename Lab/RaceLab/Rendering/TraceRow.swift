@@ -13,6 +13,16 @@ struct TraceRow {
     /// The state columns whose content differs from when they could last be read.
     var changes: [Int] = []
     var mark: String?
+
+    /// The number, conspicuous if something goes wrong in the step.
+    var numberSpan: Report.Span { Report.Span(number, mark == nil ? .plain : .remark) }
+
+    func state(_ column: Int) -> Report.Span {
+        let hasChanged = !number.isEmpty && changes.contains(column)
+        return Report.Span(states?[column].onOneLine ?? "", hasChanged ? .change : .state)
+    }
+
+    func bar(_ thread: Int) -> Report.Span { Report.Span(bars[thread], thread: thread) }
 }
 
 /// The cell of the thread that makes a step.
@@ -32,6 +42,18 @@ struct TraceCell {
     /// The part after the text.
     var place: String {
         [owner, site, comment].filter { !$0.isEmpty }.map { " \($0)" }.joined()
+    }
+
+    /// Both parts, in `width` columns if there is a limit.
+    func spans(thread: Int?, width: Int? = nil) -> [Report.Span] {
+        let role: Report.Span.Role = isCode ? .source : .plain
+        func spans(_ text: String) -> [Report.Span] {
+            [Report.Span(text, role, thread: thread), Report.Span(place, thread: thread)]
+        }
+        guard let width else { return spans(text) }
+        let room = width - place.columns
+        guard room > 3 else { return spans(text).cut(to: width).padded(to: width) }
+        return spans(text.cut(to: room, around: isCode ? access : 0).padded(to: room))
     }
 }
 

@@ -21,9 +21,9 @@ extension Exploration {
     public struct SideBySide: Sendable {
         /// One of the two interleavings, with a heading and a verdict.
         public struct Half: Sendable {
-            let heading: [String]
-            let trace: Trace
-            let verdict: String
+            private let heading: [String]
+            private let trace: Trace
+            private let verdict: Report.Span
 
             /// Creates a half.
             ///
@@ -32,17 +32,26 @@ extension Exploration {
             ///   - trace: the interleaving.
             ///   - verdict: a sentence below it.
             public init(heading: [String], _ trace: Trace, verdict: String) {
+                self.init(heading: heading, trace, verdict: verdict, .plain)
+            }
+
+            package init(
+                heading: [String], _ trace: Trace, verdict: String, _ role: Report.Span.Role
+            ) {
                 self.heading = heading
                 self.trace = trace
-                self.verdict = verdict
+                self.verdict = Report.Span(verdict, role)
             }
 
             /// The parts of the half. Each part begins on the same line in both halves.
-            func sections(width: Int) -> [[String]] {
+            fileprivate func sections(width: Int) -> [[[Report.Span]]] {
                 let table = NarrowTable(trace, width: width)
-                let titles = (heading + [table.legend]).flatMap { $0.wrapped(to: width) }
-                let legend = trace.legend.flatMap { $0.wrapped(to: width) }
-                return [titles, table.lines + legend, verdict.wrapped(to: width)]
+                let titles = heading.map { [Report.Span($0)] } + [table.legend]
+                let legend = trace.legend.flatMap { [Report.Span($0)].wrapped(to: width) }
+                return [
+                    titles.flatMap { $0.wrapped(to: width) }, table.lines + legend,
+                    [verdict].wrapped(to: width),
+                ]
             }
         }
 
@@ -60,20 +69,24 @@ extension Exploration {
 
         /// - Parameter width: the maximum number of columns of a line. An ellipsis marks text that
         ///   is cut.
-        public func text(width: Int = 100) -> String {
+        public func text(width: Int = 100) -> String { report(width: width).text }
+
+        /// The same, in spans.
+        package func report(width: Int) -> Report {
             let room = max(8, (width - SideBySide.divider.columns) / 2)
-            return zip(left.sections(width: room), right.sections(width: room))
+            let lines = zip(left.sections(width: room), right.sections(width: room))
                 .map { SideBySide.joined($0, $1, room) }
-                .joined(separator: ["".padded(to: room) + SideBySide.divider])
-                .map { $0.cut(to: width).trimmedAtEnd }
-                .joined(separator: "\n")
+                .joined(separator: [[Report.Span].blank(room) + [Report.Span(SideBySide.divider)]])
+            return Report(lines: lines.map { $0.cut(to: width).trimmedAtEnd })
         }
 
-        private static func joined(_ left: [String], _ right: [String], _ room: Int) -> [String] {
+        private static func joined(
+            _ left: [[Report.Span]], _ right: [[Report.Span]], _ room: Int
+        ) -> [[Report.Span]] {
             (0..<max(left.count, right.count)).map { index in
-                let one = left.indices.contains(index) ? left[index] : ""
-                let other = right.indices.contains(index) ? right[index] : ""
-                return one.padded(to: room) + divider + other
+                let one = left.indices.contains(index) ? left[index] : []
+                let other = right.indices.contains(index) ? right[index] : []
+                return one.padded(to: room) + [Report.Span(divider)] + other
             }
         }
     }
@@ -102,64 +115,75 @@ struct NarrowTable {
         siteWidth = sites.map(\.columns).max() ?? 0
     }
 
-    var legend: String {
-        zip(letters, trace.threads).map { "\($0) \($1)" }.joined(separator: ", ")
+    var legend: [Report.Span] {
+        let names = trace.threads.indices.map { thread in
+            Report.Span("\(letters[thread]) \(trace.threads[thread])", thread: thread)
+        }
+        return Array(names.map { [$0] }.joined(separator: [Report.Span(", ")]))
     }
 
-    var lines: [String] { rows.flatMap(lines).map { $0.cut(to: width).trimmedAtEnd } }
+    var lines: [[Report.Span]] {
+        rows.flatMap(lines).map { $0.cut(to: width).trimmedAtEnd }
+    }
 
-    private func lines(_ row: TraceRow) -> [String] {
+    private func lines(_ row: TraceRow) -> [[Report.Span]] {
         guard let thread = row.thread else {
-            return "at first: \(changes(row))".wrapped(to: width)
+            return [Report.Span("at first: \(changes(row))")].wrapped(to: width)
         }
         let beginning =
-            [row.number.leftPadded(to: numberWidth), whose(row), ""].joined(separator: " ")
-            + row.bars[thread].padded(to: barWidth)
-        var lines = [beginning + step(row.cell, room: width - beginning.columns)]
-        if !row.changes.isEmpty { add("→", changes(row), to: &lines) }
-        if let mark = row.mark { add("←", mark.onOneLine, to: &lines) }
+            [row.numberSpan].leftPadded(to: numberWidth) + .blank(1) + whose(row) + .blank(1)
+            + [row.bar(thread)].padded(to: barWidth)
+        var lines = [beginning + step(row.cell, of: thread, room: width - beginning.columns)]
+        if !row.changes.isEmpty { add("→", changes(row), .change, to: &lines) }
+        if let mark = row.mark { add("←", mark.onOneLine, .remark, to: &lines) }
         return lines
     }
 
     /// The letter of the thread that makes the step, in its position. In the positions of the other
     /// threads, a bar for those that hold a lock.
-    private func whose(_ row: TraceRow) -> String {
-        trace.threads.indices.map { thread in
-            let letter = String(letters[thread])
-            return row.thread == thread ? letter : row.bars[thread].padded(to: letter.columns)
+    private func whose(_ row: TraceRow) -> [Report.Span] {
+        trace.threads.indices.flatMap { thread in
+            let letter = Report.Span(String(letters[thread]), thread: thread)
+            return row.thread == thread
+                ? [letter] : [row.bar(thread)].padded(to: letter.text.columns)
         }
-        .joined()
     }
 
-    private func step(_ cell: TraceCell, room: Int) -> String {
+    private func step(_ cell: TraceCell, of thread: Int, room: Int) -> [Report.Span] {
         let site = cell.site.isEmpty ? "" : cell.site.leftPadded(to: siteWidth) + " "
         let comment = [cell.owner, cell.comment].filter { !$0.isEmpty }.map { " \($0)" }.joined()
         let text = cell.text.cut(
             to: room - site.columns - comment.columns, around: cell.isCode ? cell.access : 0)
-        return site + text + comment
+        return [
+            Report.Span(site, thread: thread),
+            Report.Span(text, cell.isCode ? .source : .plain, thread: thread),
+            Report.Span(comment, thread: thread),
+        ]
     }
 
     private func changes(_ row: TraceRow) -> String {
         row.changes.map { column in
-            let state = row.states?[column].onOneLine ?? ""
+            let state = row.state(column).text
             return "\(trace.titles[column].onOneLine) \(state.isEmpty ? "–" : state)"
         }
         .joined(separator: ", ")
     }
 
     /// At the right end of the last line if there is room, and below it otherwise.
-    private func add(_ sign: String, _ text: String, to lines: inout [String]) {
-        let remark = "\(sign) \(text)"
+    private func add(
+        _ sign: String, _ text: String, _ role: Report.Span.Role, to lines: inout [[Report.Span]]
+    ) {
+        let remark = Report.Span("\(sign) \(text)", role)
         let room = width - (lines.last?.columns ?? 0)
-        if remark.columns + 2 <= room {
-            lines[lines.count - 1] += remark.leftPadded(to: room)
+        if remark.text.columns + 2 <= room {
+            lines[lines.count - 1] += [remark].leftPadded(to: room)
             return
         }
         let pieces = text.wrapped(to: width - numberWidth - 3)
         let widest = pieces.map(\.columns).max() ?? 0
         for (index, piece) in pieces.enumerated() {
-            let margin = String(repeating: " ", count: max(0, width - widest - 2))
-            lines.append(margin + (index == 0 ? "\(sign) " : "  ") + piece)
+            let beginning = index == 0 ? "\(sign) " : "  "
+            lines.append(.blank(width - widest - 2) + [Report.Span(beginning + piece, role)])
         }
     }
 }

@@ -23,13 +23,16 @@
 extension Exploration.Trace {
     /// - Parameter width: the maximum number of columns of a line. An ellipsis marks text that is
     ///   cut.
-    public func table(width: Int = 100) -> String {
+    public func table(width: Int = 100) -> String { report(width: width).text }
+
+    /// The same table, in spans.
+    package func report(width: Int) -> Report {
         let table = Table(self, width: max(8, width))
-        if table.isReadable { return table.text }
+        let explanation = legend.flatMap { [Report.Span($0)].wrapped(to: max(8, width)) }
+        if table.isReadable { return Report(lines: table.lines + explanation) }
         let narrow = NarrowTable(self, width: max(8, width))
-        let around = { (text: String) in text.wrapped(to: max(8, width)) }
-        return (around(narrow.legend) + narrow.lines + legend.flatMap(around))
-            .joined(separator: "\n")
+        return Report(
+            lines: narrow.legend.wrapped(to: max(8, width)) + narrow.lines + explanation)
     }
 
     private struct Table {
@@ -76,62 +79,56 @@ extension Exploration.Trace {
                 || zip(threadNeeds, threadWidths).allSatisfy { $1 >= min($0, 20) }
         }
 
-        var text: String {
-            ([titles] + rows.flatMap(lines) + trace.legend.flatMap { $0.wrapped(to: width) })
-                .map { $0.cut(to: width).trimmedAtEnd }.joined(separator: "\n")
+        var lines: [[Report.Span]] {
+            ([titles] + rows.flatMap(lines)).map { $0.cut(to: width).trimmedAtEnd }
         }
 
-        private var titles: String {
-            let bars = barWidths.map { String(repeating: " ", count: $0) }
-            let threads = zip(bars, zip(trace.threads, threadWidths)).map { bar, title in
-                bar + Table.fit(title.0.onOneLine, title.1)
-            }
-            let states = zip(trace.titles, stateWidths).map { Table.fit($0.onOneLine, $1) }
-            return joined("", threads + states)
-        }
-
-        private func lines(_ row: TraceRow) -> [String] {
+        private var titles: [Report.Span] {
             let threads = trace.threads.indices.map { thread in
-                row.bars[thread].padded(to: barWidths[thread])
-                    + (row.thread == thread ? row.cell : TraceCell())
-                    .fitted(to: threadWidths[thread])
+                let name = trace.threads[thread].onOneLine.cut(to: threadWidths[thread])
+                return .blank(barWidths[thread])
+                    + [Report.Span(name, .title, thread: thread)]
+                    .padded(to: threadWidths[thread])
+            }
+            let states = trace.titles.indices.map { column in
+                [Report.Span(trace.titles[column].onOneLine, .title)]
+                    .cut(to: stateWidths[column]).padded(to: stateWidths[column])
+            }
+            return joined([], threads + states)
+        }
+
+        private func lines(_ row: TraceRow) -> [[Report.Span]] {
+            let threads = trace.threads.indices.map { thread in
+                let cell = row.thread == thread ? row.cell : TraceCell()
+                return [row.bar(thread)].padded(to: barWidths[thread])
+                    + cell.spans(thread: thread, width: threadWidths[thread])
             }
             let states = stateWidths.indices.map {
-                Table.fit(row.states?[$0].onOneLine ?? "", stateWidths[$0])
+                [row.state($0)].cut(to: stateWidths[$0]).padded(to: stateWidths[$0])
             }
-            return marked(joined(row.number, threads + states).trimmedAtEnd, row.mark)
+            return marked(joined([row.numberSpan], threads + states).trimmedAtEnd, row.mark)
         }
 
         /// The mark comes after the row if there is room, and below it otherwise.
-        private func marked(_ line: String, _ mark: String?) -> [String] {
+        private func marked(_ line: [Report.Span], _ mark: String?) -> [[Report.Span]] {
             guard let mark = mark?.onOneLine else { return [line] }
-            let remark = "  ← \(mark)"
-            if line.columns + remark.columns <= width { return [line + remark] }
+            let remark = Report.Span("  ← \(mark)", .remark)
+            if line.columns + remark.text.columns <= width { return [line + [remark]] }
             let margin = numberWidth + 2
             let pieces = mark.wrapped(to: width - margin - 4)
             let widest = pieces.map(\.columns).max() ?? 0
             let indentation = max(margin, width - widest - 4)
             return [line]
                 + pieces.enumerated().map { index, piece in
-                    String(repeating: " ", count: indentation) + (index == 0 ? "  ← " : "    ")
-                        + piece
+                    .blank(indentation)
+                        + [Report.Span((index == 0 ? "  ← " : "    ") + piece, .remark)]
                 }
         }
 
-        private func joined(_ number: String, _ cells: [String]) -> String {
-            number.leftPadded(to: numberWidth) + "  " + cells.joined(separator: "  ")
+        private func joined(
+            _ number: [Report.Span], _ cells: [[Report.Span]]
+        ) -> [Report.Span] {
+            number.leftPadded(to: numberWidth) + cells.flatMap { .blank(2) + $0 }
         }
-
-        private static func fit(_ text: String, _ width: Int) -> String {
-            text.cut(to: width).padded(to: width)
-        }
-    }
-}
-
-extension TraceCell {
-    func fitted(to width: Int) -> String {
-        let room = width - place.columns
-        guard room > 3 else { return (text + place).cut(to: width).padded(to: width) }
-        return text.cut(to: room, around: isCode ? access : 0).padded(to: room) + place
     }
 }

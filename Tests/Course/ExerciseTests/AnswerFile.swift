@@ -114,7 +114,7 @@ extension Grade {
     var explanation: String {
         switch result {
         case .doesNotCompile(let why), .refused(let why), .unavailable(let why): why
-        case .failed(let failure): "\(failure.detail)\n\(failure.table ?? "")"
+        case .failed(let failure): "\(failure.detail)\n\(failure.table?.text ?? "")"
         case .notAttempted, .passed: ""
         }
     }

@@ -49,7 +49,7 @@ struct GraderTests {
         let replayed = try answer.withFile {
             try Grader.here.replay(answer.exercise, $0, requirement, schedule)
         }
-        #expect(replayed.components(separatedBy: "\n").contains("✗ \(failure.detail)"))
+        #expect(replayed.verdict.map(\.text).contains("✗ \(failure.detail)"))
     }
 
     @Test("a stub is recognized as untouched, and would fail", arguments: Exercise.all)

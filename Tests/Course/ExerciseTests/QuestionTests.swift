@@ -1,3 +1,4 @@
+import RaceLab
 import Testing
 
 @testable import Graders
@@ -8,7 +9,10 @@ struct QuestionTests {
 
     private func failure(_ reason: String, marked: Bool = false) -> Failure {
         var failure = Failure(reason: reason, detail: "")
-        failure.table = " 1  look\n" + (marked ? "  ← every continuation fails from here\n" : "")
+        failure.table = Report(lines: [
+            [Report.Span(" 1  look")],
+            marked ? [Report.Span("  ← every continuation fails from here", .remark)] : [],
+        ])
         return failure
     }
 
