@@ -75,11 +75,10 @@ struct ProgressTests {
         }
         let exploration = explore(options: options) { scenario in
             let counter = Counter()
-            weak var weakly = counter
             let flag = Counter()
             scenario.thread("last") { flag.value = 1 }
             for name in ["first", "second", "third"] {
-                scenario.thread(name) {
+                scenario.thread(name) { [weak weakly = counter] in
                     if flag.value == 0 { weakly?.value += 1 }
                     for _ in 0..<6 { counter.value += 1 }
                 }
