@@ -109,7 +109,8 @@ struct AdoptionTests {
         for name in ["testVisits", "testTransfers"] {
             let line = try tests.line(of: "expectSurvives", after: "func \(name)()")
             let failure =
-                "ShopXCTests.swift:\(line): error: ShopXCTests.\(name) : failed - fails in"
+                "ShopXCTests.swift:\(line): error: ShopXCTests.\(name) : failed - "
+                + "first failure in interleaving"
             #expect(output.contains(failure), "\(output)")
         }
         #expect(output.contains("Executed 3 tests, with 2 failures"), "\(output)")
