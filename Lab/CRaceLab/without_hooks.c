@@ -39,6 +39,7 @@ size_t rl_touched(const uintptr_t **addresses) { return *addresses = NULL, 0; }
 const rl_misuse *rl_misuses(size_t *count) { return *count = 0, NULL; }
 uint64_t rl_heard(void) { return 0; }
 bool rl_is_of_program(uintptr_t pc) { return pc != 0; }
+const char *rl_name_of_function(uintptr_t pc) { return (void)pc, NULL; }
 
 const char *rl_unavailable(void) {
 #if defined(RL_UNDER_THREAD_SANITIZER)

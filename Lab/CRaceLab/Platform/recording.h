@@ -23,5 +23,5 @@ void rl_record_crashes(void);
 /// If the calling thread crashes from now on, it calls `leave`, which jumps out of the code that
 /// crashes. NULL: a crash ends the process, as usual.
 void rl_leave_at_crash(void (*leave)(void));
-/// Prepares the calling thread to record a crash. Does nothing in other processes.
+/// Prepares the calling thread to report a crash, even if its stack has overflowed.
 void rl_expect_crashes(void);

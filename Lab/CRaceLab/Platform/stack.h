@@ -10,3 +10,9 @@
 void rl_clean_stack(void);
 /// Clears what an earlier thread body may have left before the next one runs on the same stack.
 void rl_clean_whole_stack(void);
+
+/// The size of the stack of a thread of the lab. Code under test may recurse as deeply there as on the
+/// main thread.
+size_t rl_size_of_stack(void);
+/// In a child process, raises the limit of its memory by the size of a stack.
+void rl_allow_stack(size_t size);

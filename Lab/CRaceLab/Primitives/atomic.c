@@ -121,9 +121,16 @@ static void exchanged(uint32_t step, bool done, int order, int order_of_failure)
 // sequentially consistent. The given ordering only decides which happens-before edges the operation
 // creates.
 
-static bool is_point(rl_place place) {
+/// Whether an operation is a step. If it is in code that has no line, `*place` becomes that of the
+/// nearest caller that has one.
+static bool is_point(const volatile void *address, rl_place *place) {
     if (rl_is_observing) rl_observer_uses_atomic();
-    return rl_active && !rl_is_compilers_own(place.pc) && rl_sees(RL_ATOMICS, place);
+    if (!rl_active) return false;
+    if (rl_is_compilers_own(place->pc)) {
+        if (rl_is_compilers_cache(place->pc, (uintptr_t)address)) return false;
+        *place = rl_place_in_source(*place);
+    }
+    return rl_sees(RL_ATOMICS, *place);
 }
 
 // A read-modify-write operation. If it writes the value that is already there, it changes nothing:
@@ -131,7 +138,7 @@ static bool is_point(rl_place place) {
 #define SWAP(type, a, operation, new_value, order)                                \
     ({                                                                            \
         rl_place place = RL_CALLER;                                               \
-        bool point = is_point(place);                                             \
+        bool point = is_point(a, &place);                                         \
         if (point) rl_point(&exchange, (const void *)(a), place);               \
         type old = operation;                                                     \
         if (point) swapped((type)(new_value) != old, order);                   \
@@ -147,12 +154,13 @@ static bool is_point(rl_place place) {
 #define ATOMICS(bits, type, RECOGNISE)                                                           \
     type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
         rl_place place = RL_CALLER;                                                              \
-        if (is_point(place)) rl_atomic_point(&rl_atomic_load, (const void *)a, place, order);     \
+        if (is_point(a, &place)) rl_atomic_point(&rl_atomic_load, (const void *)a, place, order); \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
     }                                                                                            \
     void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
         rl_place place = RL_CALLER;                                                              \
-        if (is_point(place)) rl_atomic_point(&atomic_store_to, (const void *)a, place, order);    \
+        if (is_point(a, &place))                                                                 \
+            rl_atomic_point(&atomic_store_to, (const void *)a, place, order);                     \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
     }                                                                                            \
     type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
@@ -166,7 +174,7 @@ static bool is_point(rl_place place) {
     FETCH(bits, type, nand, ~(old & value))                                                      \
     static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
                                int otherwise, rl_place place) {                                  \
-        bool point = is_point(place);                                                            \
+        bool point = is_point(a, &place);                                                        \
         uint32_t step = point ? rl_point(&exchange, (const void *)a, place) : 0;               \
         bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
                                                 __ATOMIC_SEQ_CST);                               \
@@ -225,14 +233,15 @@ SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF vo
     __asm__(STORE_LAZY);
 
 SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) {
-    const rl_place place = rl_place_in_source(RL_CALLER);
-    if (is_point(place)) rl_atomic_point(&rl_atomic_load, reference, place, __ATOMIC_ACQUIRE);
+    rl_place place = rl_place_in_source(RL_CALLER);
+    if (is_point(reference, &place))
+        rl_atomic_point(&rl_atomic_load, reference, place, __ATOMIC_ACQUIRE);
     return real_load_lazy()(type, reference);
 }
 
 SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference) {
-    const rl_place place = rl_place_in_source(RL_CALLER);
-    const bool point = is_point(place);
+    rl_place place = rl_place_in_source(RL_CALLER);
+    const bool point = is_point(reference, &place);
     const uint32_t step = point ? rl_point(&exchange, reference, place) : 0;
     void *stored = real_store_lazy()(object, type, reference);
     if (point) exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

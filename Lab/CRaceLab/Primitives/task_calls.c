@@ -12,6 +12,7 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
+#include "Primitives/clock.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/task_calls.h"
@@ -20,6 +21,7 @@
 #include "Scheduler/outside.h"
 #include "Primitives/task.h"
 #include "State/blocks.h"
+#include "State/inputs.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -180,10 +182,16 @@ bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
 typedef int (*get_time)(clockid_t, struct timespec *);
 REAL(get_time, real_get_time, "clock_gettime")
 
-/// For the runtime, time stands still until a sleeping task wakes up.
+/// For the runtime, the model's time is the time.
 int clock_gettime(clockid_t clock, struct timespec *time) {
-    const bool is_of_task = rl_active && is_in_runtime(RL_CALLER.pc) && rl_controls_tasks();
-    if (!is_of_task) return real_get_time()(clock, time);
+    const uintptr_t caller = RL_CALLER.pc;
+    const bool is_of_task = rl_active && is_in_runtime(caller) && rl_controls_tasks();
+    if (!is_of_task) {
+        const int result = real_get_time()(clock, time);
+        if (result == 0) rl_shows_still_time(clock, time, caller);
+        return result;
+    }
+    rl_read_clock();
     const uint64_t now = rl_time();
     *time = (struct timespec){(time_t)(now / 1000000000), (long)(now % 1000000000)};
     return 0;

@@ -81,7 +81,7 @@ static void end_of_added_thread(void *argument) {
         pthread_setspecific(goodbye, argument);
         return;
     }
-    if (me->fate != STAYS) return rl_meet_fate();
+    if (!rl_makes_progress()) return rl_meet_fate();
     rl_hear_no_more();
     thread *t = my_thread();
     rl_notice_unlocks(t);

@@ -4,6 +4,7 @@
 
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
+#include "State/inputs.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
@@ -18,16 +19,18 @@ typedef uint64_t (*time_of_day)(const void *, int64_t);
 REAL(time_after, real_time, "dispatch_time")
 REAL(time_of_day, real_walltime, "dispatch_walltime")
 
+static uint64_t passed(void) { return rl_runs_scenario() ? rl_read_clock() : 0; }
+
 static uint64_t still_time(void) {
     static uint64_t time;
     if (!time) time = real_time()(NOW, 0);
-    return time;
+    return time + passed();
 }
 
 static uint64_t still_walltime(void) {
     static uint64_t time;
     if (!time) time = real_walltime()(NULL, 0);
-    return time;
+    return time - passed();
 }
 
 uint64_t dispatch_time(uint64_t when, int64_t delta) {

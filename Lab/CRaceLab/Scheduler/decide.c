@@ -14,6 +14,8 @@
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Search/execution.h"
+#include "Search/spinning.h"
+#include "State/inputs.h"
 
 // MARK: - The alternatives
 
@@ -78,7 +80,7 @@ static situation look_at_threads(void) {
     rl_look_again(&could->enabled);
     if (!could->enabled) {
         now.unfinished = those_who(is_unfinished);
-        could->enabled = those_who(can_stop_waiting);
+        could->enabled = those_who(can_stop_waiting) | those_who(rl_waits_for_time);
         now.time_is_up = now.is_barrier = could->enabled;
     } else if (lab.looks_again) {
         now.is_barrier = true;
@@ -219,6 +221,15 @@ static void come_early(thread *t, rl_step *record) {
     rl_everything_is_released();
 }
 
+/// Time passes until what the threads wait for happens: a wait times out, or a loop that reads the
+/// clock sees that its time is over.
+static void let_time_pass(void) {
+    const rl_thread_set waiting = those_who(rl_waits_for_time);
+    rl_time_jumps(!those_who(can_stop_waiting));
+    for (int i = 0; i < lab.thread_count; i++)
+        if (has(waiting, i)) rl_forget_visits(&lab.threads[i]);
+}
+
 static void record(uint32_t step, choice c, const situation *now) {
     const rl_alternatives *could = &now->could;
     const bool is_early = c.how == RL_EARLY;
@@ -231,7 +242,8 @@ static void record(uint32_t step, choice c, const situation *now) {
                                 .could_be_spurious = could->spurious,
                                 .preemptions = lab.preemptions};
     thread *t = &lab.threads[c.thread];
-    t->timed_out = now->time_is_up || c.how == RL_TIME_OUT;
+    if (now->time_is_up) let_time_pass();
+    t->timed_out = t->timed && (now->time_is_up || c.how == RL_TIME_OUT);
     t->is_spurious = c.how == RL_SPURIOUS;
     t->early = false;
     if (is_early) come_early(t, &lab.steps[step]);

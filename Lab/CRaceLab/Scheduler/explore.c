@@ -7,6 +7,7 @@
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
+#include "Scheduler/early_end.h"
 #include "Scheduler/hand_over.h"
 #include "Scheduler/watcher.h"
 #include "Scheduler/workers.h"
@@ -77,8 +78,11 @@ rl_summary rl_explore(const rl_scenario *scenario) {
     cpu_set_t before;
     stay_on_this_processor(&before);
 #endif
+    rl_begin_reporting_crashes();
+    atomic_store(&lab.progress, 0);
     rl_assign(ENGINE);
     rl_watch();
+    rl_end_reporting_crashes();
 #if defined(__linux__)
     sched_setaffinity(0, sizeof before, &before);
 #endif

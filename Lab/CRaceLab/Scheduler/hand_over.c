@@ -7,6 +7,7 @@
 #include "Platform/end.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
+#include "Platform/stack.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -36,7 +37,9 @@ worker *rl_idle_worker(worker *wanted) {
     w = rl_new_worker();
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, 1 << 20);
+    const size_t size = rl_size_of_stack();
+    pthread_attr_setstacksize(&attributes, size);
+    if (rl_recording) rl_allow_stack(size);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     rl_ignore();  // not a thread of the scenario
     int result = pthread_create(&w->pthread, &attributes, lab.work, w);

@@ -95,9 +95,8 @@ void rl_look_for_loop(thread *t, uintptr_t stack) {
 }
 
 static uint32_t point(const rl_operation *o, const void *address, rl_place place, bool timed) {
-    if (me->fate != STAYS) rl_give_up();
+    if (!rl_makes_progress()) rl_give_up();
     RL_REQUIRE(lab.running == me, "a thread comes to a point although it is not its turn");
-    atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
     int index = me->thread;
     thread *t = my_thread();
     if (t->locks_held) rl_notice_unlocks(t);

@@ -19,6 +19,7 @@
 #include "Search/execution.h"
 #include "Search/reference_counts.h"
 #include "Search/spinning.h"
+#include "State/inputs.h"
 #include "State/shadow.h"
 
 static void free_what_was_kept(void) {
@@ -109,7 +110,7 @@ static bool begin_run(void) {
     rl_forget_releases();
     lab.started_count = 0;
     rl_forget_jobs();
-    lab.time = 1000ull * 1000 * 1000 * 1000;
+    rl_forget_inputs();
     lab.step_ended = NULL;
     lab.listens_to_counts = false;
     FOR_EACH_SERVICE(run_begins);
@@ -119,7 +120,7 @@ static bool begin_run(void) {
     lab.thread_count = lab.scenario->set_up(lab.scenario->context);
     lab.is_setting_up = false;
     finish_work();
-    if (me->fate != STAYS) rl_give_up();
+    if (!rl_makes_progress()) rl_give_up();
     if (went_outside()) return false;
     begin_delayed_work();
     if (went_outside()) return false;
@@ -197,7 +198,7 @@ static bool end_run(void) {
         go_on = lab.scenario->finished(lab.scenario->context, &run);
         finish_work();
         FOR_EACH_SERVICE(run_is_over);
-        if (me->fate != STAYS) rl_give_up();
+        if (!rl_makes_progress()) rl_give_up();
         if (rl_recording) rl_recording->runs = lab.summary.runs;
     }
     free_what_was_kept();

@@ -33,6 +33,8 @@ void rl_make_thread(int index) {
     t->own_body = NULL;
     t->last_step = -1;
     t->accesses = 0;
+    t->draws = 0;
+    t->clock_reads = t->clock_read_at = 0;
     rl_forget_visits(t);
     t->block_count = t->block_words = 0;
     t->has_looked = false;

@@ -7,6 +7,7 @@
 
 #include "Platform/memory.h"
 #include "Scheduler/abandon.h"
+#include "Scheduler/early_end.h"
 #include "Scheduler/operation.h"
 #include "Scheduler/runs.h"
 #include "State/state.h"
@@ -134,9 +135,13 @@ static uint32_t frames_of(worker *w) {
     return count < 0 ? 0 : (uint32_t)count;
 }
 
-/// Ends an exploration whose running thread will not hand over again.
-static void stop(rl_status status) {
+/// Ends an exploration whose running thread will not hand over again. Returns false if the thread has
+/// made progress meanwhile. It is given up before it is interrupted: the signal may end what it waits
+/// in, and the thread goes on.
+static bool stop(rl_status status, uint64_t seen) {
     worker *lost = lab.running;
+    if (!atomic_compare_exchange_strong(&lab.progress, &seen, seen | RL_GIVEN_UP)) return false;
+    lost->fate = IS_LOST;
     lab.status = lab.summary.status = status;
     lab.summary.runs++;
     rl_run run = {0};
@@ -144,7 +149,6 @@ static void stop(rl_status status) {
     run.blocked_thread = lost->thread;
     run.frame_count = frames_of(lost);
     memcpy(run.frames, seen_frames, sizeof run.frames);
-    lost->fate = IS_LOST;
     rl_dismiss_the_rest();
 #if defined(__linux__)
     // If the thread runs forever, let it run only when the processor is idle.
@@ -157,6 +161,7 @@ static void stop(rl_status status) {
     // The lost thread may still use the memory that was kept.
     lab.kept_count = lab.discarded_count = 0;
     lab.current = NULL;
+    return true;
 }
 
 /// What the watcher has seen of the running thread since its last progress.
@@ -209,16 +214,17 @@ void rl_watch(void) {
     const int64_t silent_long_enough = 20ll * 1000 * 1000 * 1000;
     sight s = {0};
     while (!rl_park(&lab.done, &interval)) {
+        rl_report_crash_if_any();
         look_again(&s, interval.tv_nsec);
         count_look();
-        if (s.looks_asleep >= 100) return stop(RL_BLOCKED);
+        bool is_blocked = s.looks_asleep >= 20;
 #if defined(__linux__)
-        if (s.looks_asleep >= 20 && !another_thread_goes_on(lab.running->number))
-            return stop(RL_BLOCKED);
-#else
-        if (s.looks_asleep >= 20) return stop(RL_BLOCKED);
+        if (is_blocked && s.looks_asleep < 100)
+            is_blocked = !another_thread_goes_on(lab.running->number);
 #endif
-        if (s.silent >= silent_long_enough) return stop(RL_SILENT);
+        const bool is_silent = s.silent >= silent_long_enough;
+        if (!is_blocked && !is_silent) continue;
+        if (stop(is_blocked ? RL_BLOCKED : RL_SILENT, s.progress)) return;
     }
 }
 

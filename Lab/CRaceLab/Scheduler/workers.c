@@ -29,7 +29,7 @@ static void run_body(int index) {
     } else {
         lab.scenario->body(lab.scenario->context, index);
     }
-    if (me->fate != STAYS) {
+    if (!rl_makes_progress()) {
         me->thread = NO_THREAD;
         rl_give_up();
     }
@@ -67,7 +67,7 @@ void *rl_work(void *argument) {
         rl_bind_to_processor(me);
         int task = me->assigned;
         while (task != NO_THREAD) {
-            atomic_fetch_add_explicit(&lab.progress, 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&lab.progress, RL_PROGRESS, memory_order_relaxed);
             if (task == ENGINE) {
                 task = rl_next_run();
                 if (task != NO_THREAD) continue;

@@ -54,6 +54,14 @@ bool rl_gives(unsigned liberty) {
     return liberty != RL_LIBERTY_ANY_WAITER && s->schedule && !s->beyond;
 }
 
+bool rl_makes_progress(void) {
+    if (me->fate != STAYS) return false;
+    const uint64_t before = atomic_fetch_add(&lab.progress, RL_PROGRESS);
+    if (!(before & RL_GIVEN_UP)) return true;
+    me->fate = IS_LOST;
+    return false;
+}
+
 // MARK: - Abandoning bodies
 
 static void release_real_locks(thread *t) {

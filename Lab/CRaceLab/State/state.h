@@ -193,6 +193,9 @@ struct thread {
     bool early;                 // its attempt comes before such a release of another thread
     lock *missed;               // the lock of its last early attempt
     bool spinning;
+    uint64_t draws;             // how many random numbers it has drawn
+    uint32_t clock_reads;       // how many times in a row it has read the clock …
+    uint32_t clock_read_at;     // … and how many accesses it had made by then
     rl_release_in_progress *releases;  // the innermost one
     uint32_t moment;            // the number of a moment at which it released objects; 0: none …
     uint32_t moment_after;      // … and how many accesses it had made by then
@@ -308,7 +311,8 @@ struct laboratory {
     uint8_t free_before;            // how the current step's lock was available before, RL_FREE_…
     uint32_t preemptions;
     int last;                       // the thread that made the last step
-    uint64_t time;                  // of the model, in nanoseconds
+    uint64_t time;                  // of the model, in nanoseconds …
+    int jumps;                      // … and how often it has passed for loops that read the clock
     void (*step_ended)(void);       // called at the end of each step; NULL: nothing to do
     void (*run_job)(void);          // what a worker does that was assigned a job, see task.c
     const rl_plan *current;     // what is prescribed for this run; NULL: nothing
@@ -350,7 +354,7 @@ struct laboratory {
     int processor;
     parker done;
     parker gone;                      // opened by each abandoned body
-    _Atomic uint64_t progress;
+    _Atomic uint64_t progress;        // grows by RL_PROGRESS, see rl_makes_progress
     _Atomic int own_work;           // if not 0, the watcher ignores the running thread
 };
 
@@ -401,6 +405,12 @@ uint64_t rl_run_number(void);
 /// Whether a liberty of the scenario is on, see RL_LIBERTY_…
 bool rl_gives(unsigned liberty);
 bool rl_has_fault(unsigned fault);
+
+enum { RL_GIVEN_UP = 1, RL_PROGRESS = 2 };
+
+/// Called by the running thread before it uses the engine: the watcher sees that it goes on. Returns
+/// false if the watcher has given it up.
+bool rl_makes_progress(void);
 
 // MARK: - Abandoning bodies
 

@@ -7,6 +7,8 @@
 
 #include "Symbols/bare_atomics.h"
 
+#include "Symbols/functions.h"
+
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <string.h>
@@ -17,9 +19,9 @@ struct dwarf_eh_bases {
 };
 extern const void *_Unwind_Find_FDE(const void *pc, struct dwarf_eh_bases *bases);
 
-/// Returns the size of the function, and its start in `*start`; 0 if it is unknown. An entry of the
-/// index is its length, an offset, and the function's start and size, all of four bytes.
-static size_t size_of_function(uintptr_t pc, uintptr_t *start) {
+/// An entry of the index is its length, an offset, and the function's start and size, all of four
+/// bytes.
+size_t rl_size_of_function(uintptr_t pc, uintptr_t *start) {
     struct dwarf_eh_bases bases;
     const char *entry = _Unwind_Find_FDE((const void *)(pc - 1), &bases);
     if (!entry) return 0;
@@ -63,7 +65,7 @@ enum { STRIDE = 1 };
 
 uintptr_t rl_bare_atomic_near(uintptr_t pc) {
     uintptr_t start = 0;
-    const size_t size = size_of_function(pc, &start);
+    const size_t size = rl_size_of_function(pc, &start);
     const uint8_t *code = (const uint8_t *)start;
     for (size_t at = 0; at < size; at += STRIDE) {
         const size_t length = length_of_atomic(code + at, size - at);

@@ -69,13 +69,39 @@ static bool begins_with_any(const char *text, const char *const *beginnings) {
     return false;
 }
 
+/// The folder, with a slash at its end, of the library that contains a function.
+static size_t folder_of(const void *function, const char **path) {
+    Dl_info info;
+    *path = "";
+    if (!dladdr(function, &info) || !info.dli_fname) return 0;
+    const char *slash = strrchr(*path = info.dli_fname, '/');
+    return slash ? (size_t)(slash + 1 - info.dli_fname) : 0;
+}
+
+static bool is_in_folder_of(const char *path, const char *function) {
+    const char *library;
+    const size_t size = folder_of(dlsym(RTLD_NEXT, function), &library);
+    return size > 0 && strncmp(path, library, size) == 0;
+}
+
+/// The libraries of the toolchain and the system are in their folders, and are known by name. A
+/// library of the program may be next to them, or have a name that begins like one of theirs.
 static bool is_library_of_toolchain(const char *path) {
-    static const char *const names[] = {
+    static const char *const of_swift[] = {
         "libFoundation", "lib_Foundation", "libswift", "libdispatch", "libBlocksRuntime",
-        "libTesting", "lib_Testing", "libXCTest", "libc.so", "libc-", "libpthread", "libstdc++",
-        "libc++", "libgcc_s", "ld-linux", "linux-vdso", NULL};
-    const char *name = strrchr(path, '/');
-    return begins_with_any(name ? name + 1 : path, names);
+        "libTesting", "lib_Testing", "libXCTest", NULL};
+    static const char *const of_system[] = {
+        "libc.so", "libc-", "libpthread", "libstdc++", "libc++", "libgcc_s", "ld-linux",
+        "linux-vdso", NULL};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (begins_with_any(name, of_system)) return true;
+    if (!begins_with_any(name, of_swift)) return false;
+    const size_t end_of_swift = strlen("libswift");
+    const bool is_swift = strncmp(name, "libswift", end_of_swift) == 0;
+    if (is_swift && name[end_of_swift] >= 'a' && name[end_of_swift] <= 'z') return false;
+    return is_in_folder_of(path, "swift_getTypeByMangledName") ||
+           is_in_folder_of(path, "dispatch_once_f");
 }
 
 /// Whether a toolchain function takes a lock, waits, starts a thread or uses a queue for its
@@ -324,6 +350,11 @@ bool rl_is_in_library(uintptr_t pc, const char *name) {
     return strncmp(file, name, strlen(name)) == 0 && file[strlen(name)] == '.';
 }
 
+const char *rl_name_of_function(uintptr_t pc) {
+    Dl_info info;
+    return dladdr((void *)(pc - 1), &info) ? info.dli_sname : NULL;
+}
+
 const char *rl_library_between(rl_place *place) {
     errand e = {.from = place->pc};
     rl_ignore();
@@ -419,9 +450,26 @@ uintptr_t rl_unseen_atomic(uintptr_t pc) {
 #endif
 }
 
-/// Generic code caches what it has looked up (type metadata, witness tables), and accesses the
-/// caches atomically. These accesses are not in the source code, and would make the first run
-/// differ from the others.
 bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
+
+/// Code caches what it has looked up (type metadata, witness tables), and accesses the caches
+/// atomically. These accesses are not in the source code, and would make the first run differ from
+/// the others. Code without lines can also be a copy of a function whose calls are otherwise replaced
+/// by its statements, as those of libraries of atomics are: what it accesses is not a cache.
+bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address) {
+#if defined(__linux__)
+    static struct { uintptr_t address; bool is_cache; } known[1024];
+    const size_t at = (address >> 3) % (sizeof known / sizeof *known);
+    if (known[at].address == address) return known[at].is_cache;
+    rl_ignore();
+    const bool is_cache = rl_is_global(address) && rl_is_cache(pc, address);
+    rl_attend();
+    known[at].address = address;
+    return known[at].is_cache = is_cache;
+#else
+    (void)address;
+    return rl_is_compilers_own(pc);
+#endif
+}
 
 #endif

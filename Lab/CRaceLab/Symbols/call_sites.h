@@ -35,6 +35,9 @@ bool rl_is_labs_own(uintptr_t pc);
 /// Whether the compiler added the code at an address.
 bool rl_is_compilers_own(uintptr_t pc);
 
+/// Whether the memory at an address is a cache of the compiler, which the code at `pc` accesses.
+bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address);
+
 /// At the beginning of a function that is compiled with `-sanitize=thread`: the place of an atomic
 /// operation in it that makes no call; 0 if there is none.
 uintptr_t rl_unseen_atomic(uintptr_t pc);

@@ -54,8 +54,11 @@ typedef struct image {
     uintptr_t bias, start, end;
     sequence *sequences;
     size_t sequence_count, sequence_capacity;
-    Elf64_Sym *functions;           // sorted by address
+    Elf64_Sym *functions;           // sorted by address …
     size_t function_count;
+    Elf64_Sym *variables;           // … as these are, which are NULL until they are needed
+    size_t variable_count;
+    reader symbols;
     reader names, texts, line_texts;
     struct image *next;
 } image;
@@ -257,14 +260,16 @@ static int by_value(const void *one, const void *other) {
     return (a > b) - (a < b);
 }
 
-static void read_functions(image *i, reader section) {
-    const Elf64_Sym *symbols = (const Elf64_Sym *)section.at;
-    size_t count = (size_t)(section.end - section.at) / sizeof *symbols;
-    i->functions = rl_grown(NULL, 0, count + 1, sizeof *symbols);
+/// Returns the symbols of one type, sorted by address.
+static Elf64_Sym *symbols_of(const image *i, unsigned type, size_t *found) {
+    const Elf64_Sym *symbols = (const Elf64_Sym *)i->symbols.at;
+    size_t count = (size_t)(i->symbols.end - i->symbols.at) / sizeof *symbols;
+    Elf64_Sym *all = rl_grown(NULL, 0, count + 1, sizeof *symbols);
     for (size_t k = 0; k < count; k++)
-        if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC && symbols[k].st_value)
-            i->functions[i->function_count++] = symbols[k];
-    qsort(i->functions, i->function_count, sizeof *symbols, by_value);
+        if (ELF64_ST_TYPE(symbols[k].st_info) == type && symbols[k].st_value)
+            all[(*found)++] = symbols[k];
+    qsort(all, *found, sizeof *symbols, by_value);
+    return all;
 }
 
 static void read_sections(image *i, reader file) {
@@ -283,7 +288,8 @@ static void read_sections(image *i, reader file) {
         if (s->sh_name >= (size_t)(names.end - names.at)) continue;
         if (s->sh_type == SHT_SYMTAB && s->sh_link < header->e_shnum) {
             i->names = contents(file, &sections[s->sh_link]);
-            read_functions(i, contents(file, s));
+            i->symbols = contents(file, s);
+            i->functions = symbols_of(i, STT_FUNC, &i->function_count);
         }
         if (s->sh_type != SHT_PROGBITS || (s->sh_flags & SHF_COMPRESSED)) continue;
         const char *of = text(&name);
@@ -447,18 +453,21 @@ static rl_access_end end_of_access(const char *name) {
     }
 }
 
-/// Returns the function that contains an address; NULL if it has no symbol.
-static const Elf64_Sym *named_function(const image *i, uintptr_t address) {
-    size_t low = 0, high = i->function_count;
+/// Returns the symbol whose extent contains an offset in the image, or NULL.
+static const Elf64_Sym *symbol_at(const Elf64_Sym *symbols, size_t count, uintptr_t offset) {
+    size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (i->functions[middle].st_value + i->bias <= address) low = middle + 1;
+        if (symbols[middle].st_value <= offset) low = middle + 1;
         else high = middle;
     }
     if (low == 0) return NULL;
-    const Elf64_Sym *function = &i->functions[low - 1];
-    bool is_inside = address - i->bias - function->st_value < function->st_size;
-    return is_inside ? function : NULL;
+    return offset - symbols[low - 1].st_value < symbols[low - 1].st_size ? &symbols[low - 1] : NULL;
+}
+
+/// Returns the function that contains an address; NULL if it has no symbol.
+static const Elf64_Sym *named_function(const image *i, uintptr_t address) {
+    return symbol_at(i->functions, i->function_count, address - i->bias);
 }
 
 static const char *text_at(reader texts, uint64_t offset) {
@@ -501,6 +510,30 @@ uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end) {
         if (is_statement(&s->rows[k])) return address + 1;
     }
     return pc;
+}
+
+// MARK: - Caches of the compiler
+
+/// Classifies a variable by its mangled name. `…WL` caches a witness table; `…ML`, `…Ml`, `…MI`, `…MD`
+/// and `…Md` cache type metadata.
+static bool is_name_of_cache(const char *name) {
+    static const char *const ends[] = {"WL", "ML", "Ml", "MI", "MD", "Md"};
+    const size_t size = strlen(name);
+    if (strncmp(name, "$s", 2) != 0 || size < 4) return false;
+    for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+        if (strcmp(name + size - 2, ends[k]) == 0) return true;
+    return false;
+}
+
+bool rl_is_cache(uintptr_t pc, uintptr_t address) {
+    image *i = image_of(pc - 1);
+    // Without symbols, static data cannot be distinguished from caches.
+    if (!i || i->function_count == 0) return true;
+    pthread_mutex_lock(&reading);
+    if (!i->variables) i->variables = symbols_of(i, STT_OBJECT, &i->variable_count);
+    pthread_mutex_unlock(&reading);
+    const Elf64_Sym *variable = symbol_at(i->variables, i->variable_count, address - i->bias);
+    return variable && is_name_of_cache(text_at(i->names, variable->st_name));
 }
 
 // MARK: - Names of files

@@ -26,3 +26,7 @@ rl_access_end rl_access_end_at(uintptr_t pc);
 bool rl_is_allocating(uintptr_t pc);
 /// The address of the statement that a call without a line belongs to.
 uintptr_t rl_nearest_statement(uintptr_t pc, rl_access_end end);
+
+/// Whether the memory at an address in static data is a cache of the compiler. The code that accesses
+/// it is in the same image.
+bool rl_is_cache(uintptr_t pc, uintptr_t address);

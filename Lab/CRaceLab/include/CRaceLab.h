@@ -162,6 +162,22 @@ typedef struct {
     size_t order;           // how many objects were created before it
 } rl_object;
 
+/// How the code under test ends this process, see `ends` in `rl_scenario`.
+typedef struct {
+    const char *call;       // the call that ends it, such as "exit"; NULL: it crashes …
+    int status;             // … with this signal; or the status that the call passes
+    bool overflow;          // the crash is a stack overflow
+    uintptr_t pc;           // where; of a crash, the address of the instruction
+    int thread;             // of the scenario; -1: …
+    bool is_in_set_up;      // … the set-up, or else a check
+    uint32_t frame_count;   // the call stack of a crash
+    uintptr_t frames[RL_MAX_FRAMES];
+} rl_end;
+
+/// The exit status of a process that the code under test tried to end. No other part of the lab uses
+/// it, and it is not 0, so a run of tests that ends early never counts as a success.
+enum { RL_STATUS_OF_EARLY_END = 70 };
+
 /// One run of the scenario, as passed to `finished`. Valid during that call only.
 typedef struct {
     rl_status status;
@@ -206,6 +222,9 @@ typedef struct {
     /// Called after each step while no thread is running. May be NULL.
     void (*stepped)(void *context, uint32_t step);
 
+    /// Called when the code under test is about to end this process. Reports it.
+    void (*ends)(void *context, const rl_run *run, const rl_end *end);
+
     // The search, see Search.h. Without it there is one run.
     /// Called after each run, before `finished`. Returns false if the run has shown something that
     /// the earlier runs should have taken into account: explore again.
@@ -218,6 +237,8 @@ typedef struct {
     /// Not called on Linux: the engine reads the line tables there.
     bool (*is_compilers_own)(uintptr_t pc);
 
+    uint64_t seed;              // of the random numbers that the code under test draws
+    uint64_t exploration;       // identifies it; several explorations may belong together
     unsigned liberties;         // RL_LIBERTY_…
     bool reduce;                // partial-order reduction: do not permute independent steps
     uint64_t max_runs;
@@ -251,6 +272,7 @@ typedef struct {
     uintptr_t outside_pc;       // … and where that started
     bool starts_again;          // `learn` returned false
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
+    bool has_random_numbers;    // the code under test has drawn some
 } rl_summary;
 
 /// Families of entry points, through which the lab observes a program.
@@ -438,6 +460,13 @@ void rl_wait_for_looks(int count);
 /// Looks an address up in the program's line tables, on Linux. Returns false if no known function
 /// contains it.
 bool rl_find_line(uintptr_t address, rl_line *line);
+
+/// If the instruction at an address is the trap of a check for arithmetic overflow, returns the
+/// address of the jump that leads there; otherwise 0.
+uintptr_t rl_overflow_before_trap(uintptr_t pc);
+
+/// The symbol that a library exports for the function at a return address; NULL if it has none.
+const char *rl_name_of_function(uintptr_t pc);
 
 /// Whether a return address belongs to the program, and not to the toolchain's libraries.
 bool rl_is_of_program(uintptr_t pc);

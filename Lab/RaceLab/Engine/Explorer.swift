@@ -1,4 +1,5 @@
 import CRaceLab
+import Synchronization
 
 /// One exploration: the Swift side of the engine in CRaceLab. The engine calls back to set up each
 /// run, to run the bodies of the threads and to judge the run. The explorer tallies the findings of
@@ -9,6 +10,9 @@ final class Explorer {
     /// the step that crashes.
     let crashes: [KnownCrash]
     let describe: (Scenario) -> Void
+    /// Distinguishes this exploration from others in the same process.
+    private let number = Explorer.count.add(1, ordering: .relaxed).newValue
+    private static let count = Atomic<UInt64>(0)
     private(set) var scenario = Scenario()
     /// Whether the scenario is only described, and its threads do not run.
     private var onlyDescribes = false
@@ -142,6 +146,7 @@ final class Explorer {
             coverage: coverage, limit: limit, found: found, outcomes: outcomes,
             expectations: scenario.expectations, passingSchedule: passingSchedule,
             inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings,
+            randomSeed: summary.has_random_numbers ? options.randomSeed : nil,
             startedOver: startedOver)
     }
 
@@ -396,12 +401,17 @@ final class Explorer {
             let explorer = Explorer.from(context)
             return explorer.judge(run!.pointee)
         }
+        configuration.ends = { context, run, end in
+            Explorer.from(context).report(end!.pointee, in: run!.pointee)
+        }
         configuration.is_compilers_own = { pc in Symbols.isCompilersOwn(UInt(pc)) }
         if stepped != nil {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
         configuration.reduce = options.reduction && options.preemptionBound == nil
         configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
+        configuration.seed = options.randomSeed
+        configuration.exploration = number
         configuration.liberties = options.liberties
         configuration.max_executed = UInt64(options.maximumRuns.map { max(1, $0) } ?? 0)
         let isOnItsOwn = deadline == nil

@@ -29,12 +29,25 @@ extension rl_run {
     func stuck(names: [String]) -> Exploration.Inconclusive {
         let frames = allFrames.map { UInt($0) + 1 }
         let sites = Symbols.sites(of: frames)
-        let site = frames.lazy.compactMap { sites[$0] }.first { $0.isOfProgram }
-        let place = site.map { "at \($0.file):\($0.line)" } ?? "somewhere"
+        let caller = frames.firstIndex { sites[$0]?.isOfProgram == true }
+        let site = caller.flatMap { sites[frames[$0]] }
+        var place = site.map { "at \($0.file):\($0.line)" } ?? "somewhere"
         let index = Int(blocked_thread)
         let name = index >= 0 ? names[index] : "set-up or check"
+        let called = frames.prefix(caller ?? 0).reversed().lazy.compactMap(nameOfCFunction).first
+        if status == RL_BLOCKED, let called { place = "in \(called) \(place)" }
         return status == RL_SILENT
             ? .runsOn(thread: name, place: place) : .blocked(thread: name, place: place)
+    }
+
+    /// The function of a library, such as `usleep`, that contains a return address; `nil` for one of
+    /// Swift, and for one that is not public.
+    private func nameOfCFunction(_ address: UInt) -> String? {
+        guard !rl_is_of_program(address),
+            let name = rl_name_of_function(address).map({ String(cString: $0) })
+        else { return nil }
+        let withoutUnderscores = name.drop { $0 == "_" }
+        return withoutUnderscores.first?.isLetter == true ? String(withoutUnderscores) : nil
     }
 
     /// The first step at which the schedule does not fit, and the reason.

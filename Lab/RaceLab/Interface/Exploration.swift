@@ -95,6 +95,10 @@ public struct Exploration: Sendable {
     /// an outcome that needs a reordered load or store is never reached.
     public var hasWeakOrderings: Bool { result.hasWeakOrderings }
 
+    /// The seed of the random numbers that the code under test has drawn, see
+    /// ``Options/randomSeed``; `nil` if it has drawn none.
+    public var randomSeed: UInt64? { result.randomSeed }
+
     /// Returns the same exploration with other kinds of finding counted as failures. Nothing is
     /// explored again.
     public func countingAsFailures(_ kinds: Set<Finding.Kind>) -> Exploration {
@@ -102,8 +106,11 @@ public struct Exploration: Sendable {
     }
 
     /// Whether every interleaving was explored, and no finding counts as a failure. The value is
-    /// `false` if a bound has cut off the exploration, even if nothing was found.
-    public var survives: Bool { inconclusive == nil && failing == 0 && coverage == .all }
+    /// `false` if a bound has cut off the exploration, or if the code under test has drawn random
+    /// numbers, even if nothing was found.
+    public var survives: Bool {
+        inconclusive == nil && failing == 0 && coverage == .all && randomSeed == nil
+    }
 
     /// Counts the interleavings with a finding of this kind, whether it counts as a failure or not.
     public func count(of kind: Finding.Kind) -> Int { result.found.count(ofAny: [kind]) }
@@ -112,15 +119,19 @@ public struct Exploration: Sendable {
     public var summary: String {
         if let inconclusive { return inconclusive.description }
         guard let finding = findings.first else {
-            return "\(survives ? "survives" : "no failure in") \(coverage) (\(explored))"
+            return "\(survives ? "survives" : "no failure in") \(coverage) (\(explored))\(numbers)"
         }
         return explored == 1 || limit == .firstFailure
             ? "\(verdict): \(finding)" : "\(verdict); in \(finding.count) of them: \(finding)"
     }
 
+    private var numbers: String {
+        randomSeed.map { ", with the random numbers of seed \($0)" } ?? ""
+    }
+
     var verdict: String {
         if let inconclusive { return "no verdict: \(inconclusive)" }
-        if failing == 0 { return survives ? "survives" : "no failure in \(coverage)" }
+        if failing == 0 { return survives ? "survives" : "no failure in \(coverage)\(numbers)" }
         if limit == .firstFailure { return "first failure in interleaving \(explored)" }
         return explored == 1
             ? "fails in the one interleaving that was explored"
@@ -142,6 +153,7 @@ struct ExplorationResult: Codable, Sendable {
     var passingSchedule: Exploration.Schedule?
     var inconclusive: Exploration.Inconclusive?
     var hasWeakOrderings = false
+    var randomSeed: UInt64?
     /// Whether the engine started over after it had reported an interleaving.
     var startedOver = false
 }

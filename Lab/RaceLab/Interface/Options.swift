@@ -51,6 +51,11 @@ extension Exploration {
         /// Marks, in a replay that fails, the step from which every interleaving fails. To find it,
         /// the lab also runs other interleavings that begin in the same way.
         public var marksPointOfNoReturn = true
+        /// The seed of the random numbers that the code under test draws, with `Int.random(in:)` or
+        /// `arc4random` for example. Every interleaving draws the same numbers: each thread has a
+        /// sequence of its own. So an exploration says nothing about other numbers, and
+        /// ``Exploration/survives`` is `false` if some were drawn.
+        public var randomSeed: UInt64 = 1
         /// The process in which the scenario runs. In a child process, a crash ends the child only,
         /// and is reported as a finding: ``Exploration/Finding/Kind/crash``.
         public var isolation = Isolation.none

@@ -81,8 +81,7 @@ import Synchronization
 /// thread. The lab explores its `enqueue` as it explores other code. The steps of a task stay in the
 /// task's column, whichever thread calls `runSynchronously`.
 ///
-/// Time is not part of the model. Tasks that sleep wake up in the order of their deadlines, each at
-/// any moment. `ContinuousClock.now` stands still until one of them wakes up.
+/// Tasks that sleep wake up in the order of their deadlines, each at any moment.
 ///
 /// These make an exploration inconclusive, with their place where it is known: a task that is
 /// started while a scenario is set up or checked, an executor that runs a task before the task's
@@ -114,10 +113,16 @@ import Synchronization
 /// ``Exploration/Options/timeOutsFireAtAnyTime`` explores the other cases. Work that was sent with
 /// a delay comes before a time-out. A time-out of `.now()` is an attempt, and does not wait.
 ///
+/// On Linux, the clocks stand still for the code under test. Time passes when a task or a thread
+/// sleeps, when every thread waits, and when a thread does nothing but ask for the time: a loop that
+/// waits until a moment comes to its end.
+///
+/// Random numbers are the same in every run: see ``Exploration/Options/randomSeed``. An exploration
+/// in which some are drawn does not survive.
+///
 /// Sets and dictionaries have the same order in every run and in every process that links the lab,
-/// as with `SWIFT_DETERMINISTIC_HASHING`. Code that depends on addresses (such as a hash of an
-/// `ObjectIdentifier`), on time or on random numbers is not deterministic. Then there is no
-/// verdict, and the likely cause is named.
+/// as with `SWIFT_DETERMINISTIC_HASHING`. Code that depends on addresses, such as a hash of an
+/// `ObjectIdentifier`, is not deterministic. Then there is no verdict, and the likely cause is named.
 ///
 /// ## What it does not see
 ///

@@ -97,9 +97,13 @@ struct ChildResult {
         if status & 0x7F == 0 {
             return "\(who) ends the process with status \(status >> 8 & 0xFF)"
         }
-        let signal = ChildResult.name(ofSignal: status & 0x7F)
-        if recorder.overflow { return "\(who) overflows its stack\(place) (\(signal))" }
-        return "\(who) crashes\(place)\(fatalError.map { ": \($0)" } ?? "") (\(signal))"
+        let frames = withUnsafeBytes(of: recorder.frames) {
+            Array($0.bindMemory(to: UInt.self).prefix(Int(recorder.frame_count)))
+        }
+        let crash = Crash(
+            signal: status & 0x7F, isOverflow: recorder.overflow,
+            address: UInt(recorder.crash_pc), frames: frames)
+        return crash.sentence(who, message: fatalError)
     }
 
     private var who: String {
@@ -113,21 +117,6 @@ struct ChildResult {
         let index = Int(recorder.thread)
         let isRunning = rl_phase(UInt32(recorder.phase)) == RL_IN_THREAD
         return isRunning && threads.indices.contains(index) ? threads[index] : nil
-    }
-
-    /// The innermost place in source that can be read.
-    private var place: String {
-        let frames = withUnsafeBytes(of: recorder.frames) {
-            Array($0.bindMemory(to: UInt.self).prefix(Int(recorder.frame_count)))
-        }
-        let crash = UInt(recorder.crash_pc)
-        // The frames before the crash belong to the signal handler; those after it are return
-        // addresses. Adding 1 makes the address of the crash look like one of them.
-        let addresses = frames.drop { $0 != crash }.map { $0 == crash ? $0 + 1 : $0 }
-        // Looking up symbols of libraries takes seconds.
-        let ours = addresses.lazy.filter { rl_is_of_program($0) }
-        let site = ours.compactMap { Symbols.sites(of: [$0])[$0] }.first { $0.isOfProgram }
-        return site.map { " at \($0.file):\($0.line)" } ?? ""
     }
 
     /// The beginnings of the Swift runtime's messages about traps.
@@ -153,15 +142,6 @@ struct ChildResult {
         let before = errors[..<mark.lowerBound]
         return String(
             before[..<(before.lastIndex(of: "\n").map(errors.index(after:)) ?? before.startIndex)])
-    }
-
-    private static func name(ofSignal number: Int32) -> String {
-        let names: [Int32: String] = [
-            SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV",
-            SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGSYS: "SIGSYS", SIGKILL: "SIGKILL",
-            SIGTERM: "SIGTERM",
-        ]
-        return names[number] ?? "signal \(number)"
     }
 
     // MARK: Its last interleaving

@@ -28,11 +28,22 @@ struct LikelyCause {
         .Inconclusive?
     {
         guard let text = SourceText.line(line, of: path), !text.hasPrefix("//") else { return nil }
-        for (words, reason) in LikelyCause.reasons where words.contains(where: text.contains) {
+        for (words, reason) in LikelyCause.reasons
+        where words.contains(where: { LikelyCause.contains(text, $0) }) {
             return inconclusive(line, path, text, reason)
         }
         let isLazy = anyLazyVariable && text.contains("lazy var ")
         return isLazy ? inconclusive(line, path, text, LikelyCause.lazy) : nil
+    }
+
+    /// Whether code contains this text where no other word continues it: `.childProcess(` does not
+    /// contain `Process(`.
+    private static func contains(_ code: String, _ text: String) -> Bool {
+        code.ranges(of: text).contains { range in
+            let before = code[..<range.lowerBound].last
+            let isWord = before.map { $0.isLetter || $0.isNumber || $0 == "_" } ?? false
+            return !isWord || text.first?.isLetter == false
+        }
     }
 
     /// The declaration of a lazy variable that one of the steps uses.
@@ -72,18 +83,18 @@ struct LikelyCause {
         ),
         (
             [
-                "Task {", "Task.detached", "Task(", "asyncAfter(", "OperationQueue", "Timer.",
-                "makeTimerSource", "NotificationCenter", "Process(",
-            ],
-            "work that is sent there is not seen by the lab"
-        ),
-        (
-            [
                 "Date()", "Date.now", "random(", "randomElement(", "shuffled()", "shuffle()",
                 "UUID()",
                 "Clock.now", "Clock().now", "DispatchTime.now", "systemUptime",
             ],
             "it depends on time or chance"
+        ),
+        (
+            [
+                "Task {", "Task.detached", "Task(", "asyncAfter(", "OperationQueue", "Timer.",
+                "makeTimerSource", "NotificationCenter", "Process(",
+            ],
+            "work that is sent there is not seen by the lab"
         ),
     ]
 }

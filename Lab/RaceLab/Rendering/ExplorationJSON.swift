@@ -54,6 +54,7 @@ private struct ExplorationJSON: JSONDocument {
     let outcomes: [Outcome]
     let unreached: [String]
     let weakOrderings: Bool
+    let randomSeed: UInt64?
     let passingSchedule: String?
 
     init(_ exploration: Exploration) {
@@ -73,6 +74,7 @@ private struct ExplorationJSON: JSONDocument {
         outcomes = exploration.allOutcomes.map(Outcome.init)
         unreached = exploration.unreached.map(\.outcome)
         weakOrderings = exploration.hasWeakOrderings
+        randomSeed = exploration.randomSeed
         passingSchedule = exploration.passingSchedule?.text(threads: threads)
     }
 }

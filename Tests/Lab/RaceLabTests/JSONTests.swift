@@ -75,7 +75,8 @@ struct JSONTests {
         options.failingKinds = [.forbiddenOutcome]
         let bounded = explore(options: options, Classic.atomicLostUpdate.describe)
         let attempts = explore(options: EarlyAttemptTests.options, EarlyAttemptTests.assumes)
-        return [cutOff, bounded, attempts, explore { _ in }]
+        let numbers = explore { $0.thread("only") { _ = Int.random(in: 0..<8) } }
+        return [cutOff, bounded, attempts, numbers, explore { _ in }]
             + Classic.all.map { explore($0.describe) }
     }
 

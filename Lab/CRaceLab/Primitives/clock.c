@@ -1,0 +1,117 @@
+// The clocks. For the code under test, time stands still; see State/inputs.c.
+//
+// Linux only, where the program's definitions take precedence; see thread.c.
+
+#include "Primitives/clock.h"
+#include "Primitives/next_symbol.h"
+#include "State/inputs.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { BILLION = 1000000000 };
+
+/// What a clock showed when it was first read in this exploration.
+static struct {
+    uint64_t exploration;
+    struct timespec base;
+} clocks[16];
+
+/// Whether a caller is the lab or Dispatch, which need the time as it is.
+static bool needs_real_time(uintptr_t caller) {
+    static struct {
+        uintptr_t caller;
+        bool needs;
+    } known[64];
+    const size_t at = caller % (sizeof known / sizeof *known);
+    if (known[at].caller == caller) return known[at].needs;
+    rl_ignore();
+    const bool needs = rl_is_labs_own(caller) || rl_is_in_library(caller, "libdispatch");
+    rl_attend();
+    known[at].caller = caller;
+    return known[at].needs = needs;
+}
+
+bool rl_shows_still_time(clockid_t clock, struct timespec *time, uintptr_t caller) {
+    const bool is_known = clock >= 0 && (size_t)clock < sizeof clocks / sizeof *clocks;
+    if (!is_known || !rl_runs_scenario() || needs_real_time(caller)) return false;
+    if (clocks[clock].exploration != lab.scenario->exploration) {
+        clocks[clock].exploration = lab.scenario->exploration;
+        clocks[clock].base = *time;
+    }
+    const uint64_t passed = rl_read_clock() + (uint64_t)clocks[clock].base.tv_nsec;
+    time->tv_sec = clocks[clock].base.tv_sec + (time_t)(passed / BILLION);
+    time->tv_nsec = (long)(passed % BILLION);
+    return true;
+}
+
+typedef time_t (*get_seconds)(time_t *);
+typedef int (*get_time_of_day)(struct timeval *, void *);
+REAL(get_seconds, real_seconds, "time")
+REAL(get_time_of_day, real_time_of_day, "gettimeofday")
+
+time_t time(time_t *stored) {
+    struct timespec now = {.tv_sec = real_seconds()(NULL)};
+    rl_shows_still_time(CLOCK_REALTIME, &now, RL_CALLER.pc);
+    if (stored) *stored = now.tv_sec;
+    return now.tv_sec;
+}
+
+int gettimeofday(struct timeval *restrict stored, void *restrict zone) {
+    const int result = real_time_of_day()(stored, zone);
+    struct timespec now = {stored->tv_sec, stored->tv_usec * 1000};
+    if (result == 0 && rl_shows_still_time(CLOCK_REALTIME, &now, RL_CALLER.pc))
+        *stored = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return result;
+}
+
+// MARK: - Sleep
+
+typedef int (*sleep_for)(const struct timespec *, struct timespec *);
+typedef int (*sleep_by)(clockid_t, int, const struct timespec *, struct timespec *);
+typedef int (*sleep_microseconds)(useconds_t);
+typedef unsigned (*sleep_seconds)(unsigned);
+REAL(sleep_for, real_nanosleep, "nanosleep")
+REAL(sleep_by, real_clock_nanosleep, "clock_nanosleep")
+REAL(sleep_microseconds, real_usleep, "usleep")
+REAL(sleep_seconds, real_sleep, "sleep")
+
+static void sleeps(uint64_t nanoseconds) {
+    if (rl_runs_scenario()) rl_slept(nanoseconds);
+}
+
+static uint64_t nanoseconds(const struct timespec *time) {
+    return (uint64_t)time->tv_sec * BILLION + (uint64_t)time->tv_nsec;
+}
+
+int nanosleep(const struct timespec *time, struct timespec *rest) {
+    sleeps(nanoseconds(time));
+    return real_nanosleep()(time, rest);
+}
+
+/// The time until which it sleeps may be one that was computed from a clock that stands still.
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
+    struct timespec now = {0};
+    if (!(flags & TIMER_ABSTIME)) {
+        sleeps(nanoseconds(time));
+    } else if (rl_runs_scenario() && clock_gettime(clock, &now) == 0 &&
+               rl_shows_still_time(clock, &now, RL_CALLER.pc)) {
+        if (nanoseconds(time) > nanoseconds(&now)) sleeps(nanoseconds(time) - nanoseconds(&now));
+    }
+    return real_clock_nanosleep()(clock, flags, time, rest);
+}
+
+int usleep(useconds_t time) {
+    sleeps((uint64_t)time * 1000);
+    return real_usleep()(time);
+}
+
+unsigned sleep(unsigned seconds) {
+    sleeps((uint64_t)seconds * BILLION);
+    return real_sleep()(seconds);
+}
+
+#endif

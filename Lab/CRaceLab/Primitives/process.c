@@ -1,0 +1,128 @@
+// The calls that end or replace the process. If the code under test makes one of them, the process
+// ends with a status that is not that of a success. In a child process, the call is a finding.
+//
+// Linux only, where the program's definitions take precedence; see thread.c.
+
+#include "Primitives/next_symbol.h"
+#include "Scheduler/early_end.h"
+#include "State/state.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/// The place to report: in the code under test, if a library makes the call.
+static rl_place place_of_call(rl_place place) {
+    rl_library_between(&place);
+    return rl_place_in_source(place);
+}
+
+#define ENDS(name)                                                                          \
+    typedef void (*ends_by_##name)(int);                                                    \
+    REAL(ends_by_##name, real_##name, #name)                                                \
+    _Noreturn void name(int status) {                                                       \
+        if (rl_would_end_exploration()) rl_end_early(#name, status, place_of_call(RL_CALLER)); \
+        real_##name()(status);                                                              \
+        __builtin_unreachable();                                                            \
+    }
+
+ENDS(exit)
+ENDS(_exit)
+ENDS(_Exit)
+ENDS(quick_exit)
+
+// MARK: - Other programs
+
+static bool can_be_run(const char *path) { return access(path, X_OK) == 0; }
+
+/// Whether a call would find this program. Otherwise it returns an error.
+static bool is_found(const char *name) {
+    if (strchr(name, '/')) return can_be_run(name);
+    const char *folders = getenv("PATH");
+    while (folders && *folders) {
+        const size_t size = strcspn(folders, ":");
+        char path[PATH_MAX];
+        snprintf(path, sizeof path, "%.*s/%s", (int)size, folders, name);
+        if (can_be_run(path)) return true;
+        folders += size + (folders[size] == ':');
+    }
+    return false;
+}
+
+#define BECOMES(name, found, place) \
+    if (rl_would_end_exploration() && (found)) rl_end_early(name, 0, place_of_call(place))
+
+typedef int (*execute)(const char *, char *const *);
+typedef int (*execute_with)(const char *, char *const *, char *const *);
+typedef int (*execute_file)(int, char *const *, char *const *);
+REAL(execute, real_execv, "execv")
+REAL(execute, real_execvp, "execvp")
+REAL(execute_with, real_execve, "execve")
+REAL(execute_with, real_execvpe, "execvpe")
+REAL(execute_file, real_fexecve, "fexecve")
+
+int execv(const char *path, char *const *arguments) {
+    BECOMES("execv", can_be_run(path), RL_CALLER);
+    return real_execv()(path, arguments);
+}
+
+int execve(const char *path, char *const *arguments, char *const *environment) {
+    BECOMES("execve", can_be_run(path), RL_CALLER);
+    return real_execve()(path, arguments, environment);
+}
+
+int execvp(const char *name, char *const *arguments) {
+    BECOMES("execvp", is_found(name), RL_CALLER);
+    return real_execvp()(name, arguments);
+}
+
+int execvpe(const char *name, char *const *arguments, char *const *environment) {
+    BECOMES("execvpe", is_found(name), RL_CALLER);
+    return real_execvpe()(name, arguments, environment);
+}
+
+int fexecve(int file, char *const *arguments, char *const *environment) {
+    BECOMES("fexecve", true, RL_CALLER);
+    return real_fexecve()(file, arguments, environment);
+}
+
+// The arguments of these end with NULL; in `execle` the environment follows.
+
+enum { MAX_ARGUMENTS = 4096 };
+
+#define COLLECT(first)                                                             \
+    char *arguments[MAX_ARGUMENTS] = {(char *)first};                              \
+    va_list rest;                                                                  \
+    va_start(rest, first);                                                         \
+    for (size_t i = 1; i < MAX_ARGUMENTS - 1 && arguments[i - 1]; i++)             \
+        arguments[i] = va_arg(rest, char *)
+
+int execl(const char *path, const char *first, ...) {
+    BECOMES("execl", can_be_run(path), RL_CALLER);
+    COLLECT(first);
+    va_end(rest);
+    return real_execv()(path, arguments);
+}
+
+int execlp(const char *name, const char *first, ...) {
+    BECOMES("execlp", is_found(name), RL_CALLER);
+    COLLECT(first);
+    va_end(rest);
+    return real_execvp()(name, arguments);
+}
+
+int execle(const char *path, const char *first, ...) {
+    BECOMES("execle", can_be_run(path), RL_CALLER);
+    COLLECT(first);
+    char *const *environment = va_arg(rest, char *const *);
+    va_end(rest);
+    return real_execve()(path, arguments, environment);
+}
+
+#endif

@@ -1,0 +1,88 @@
+// What a run gets from outside, made the same for every run: random numbers and the time.
+//
+// Time stands still. Otherwise the speed of the processor would decide whether a deadline has passed.
+// It passes when a thread sleeps, when every thread waits, and when a thread does nothing but read
+// the clock.
+
+#include "State/inputs.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include <string.h>
+
+static const uint64_t start = 1000ull * 1000 * 1000 * 1000;
+static const uint64_t hour = 3600ull * 1000 * 1000 * 1000;
+/// The first jumps are short; then they become longer. After the last one, years have passed.
+enum { SHORT_JUMPS = 20, MOST_JUMPS = 25 };
+
+static uint64_t draws_between_runs, reads_between_runs;
+
+bool rl_runs_scenario(void) {
+    return me && me->fate == STAYS && !rl_is_ignoring() && (rl_active || rl_is_between_runs_here());
+}
+
+void rl_forget_inputs(void) {
+    lab.time = start;
+    draws_between_runs = reads_between_runs = 0;
+    lab.jumps = 0;
+}
+
+/// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
+static uint64_t mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+void rl_draw(void *memory, size_t size) {
+    lab.summary.has_random_numbers = true;
+    const bool is_between_runs = me->thread == NO_THREAD;
+    uint64_t *count = is_between_runs ? &draws_between_runs : &lab.threads[me->thread].draws;
+    const uint64_t sequence = mix(lab.scenario->seed * 64 + (uint64_t)(me->thread + 1) + 1);
+    for (size_t done = 0; done < size; done += sizeof(uint64_t)) {
+        const uint64_t number = mix(sequence + ++*count * 0x9E3779B97F4A7C15ull);
+        const size_t rest = size - done;
+        memcpy((char *)memory + done, &number, rest < sizeof number ? rest : sizeof number);
+    }
+}
+
+static void jump(void) {
+    uint64_t length = hour;
+    for (int i = SHORT_JUMPS; i < lab.jumps; i++) length *= 24;
+    lab.time += length;
+    if (lab.jumps < MOST_JUMPS) lab.jumps++;
+}
+
+uint64_t rl_read_clock(void) {
+    const uint64_t most_reads = 1000;
+    if (me->thread == NO_THREAD) {
+        if (++reads_between_runs % most_reads == 0) jump();
+        return lab.time - start;
+    }
+    thread *t = &lab.threads[me->thread];
+    t->clock_reads = t->clock_read_at == t->accesses ? t->clock_reads + 1 : 1;
+    t->clock_read_at = t->accesses;
+    if (t->clock_reads % most_reads == 0) jump();
+    return lab.time - start;
+}
+
+void rl_slept(uint64_t nanoseconds) {
+    // A thread never wakes up exactly when it should.
+    const uint64_t delay = 50 * 1000;
+    lab.time += nanoseconds + delay;
+}
+
+void rl_time_jumps(bool for_loops) {
+    if (for_loops)
+        jump();
+    else
+        lab.time += hour;
+}
+
+bool rl_waits_for_time(const thread *t) {
+    const bool reads = t->clock_reads > 0 && t->clock_read_at + t->round + 1 >= t->accesses;
+    return t->started && !t->finished && !t->is_away && t->spinning && reads &&
+           lab.jumps < MOST_JUMPS;
+}
+
+#endif

@@ -1,0 +1,26 @@
+// What a run gets from outside, made the same for every run: random numbers and the time.
+
+#pragma once
+
+#include "State/state.h"
+
+/// Whether the calling thread runs code of the scenario, rather than of the lab.
+bool rl_runs_scenario(void);
+
+/// A run begins.
+void rl_forget_inputs(void);
+
+/// Fills memory with random numbers. Each thread has a sequence of its own, so its numbers do not
+/// depend on the order of the threads.
+void rl_draw(void *memory, size_t size);
+
+/// Called when the calling thread reads the clock. Returns for how long time has passed in this run,
+/// in nanoseconds.
+uint64_t rl_read_clock(void);
+/// The calling thread has slept.
+void rl_slept(uint64_t nanoseconds);
+/// Every thread waits: time passes until what they wait for happens, a wait that times out, or else
+/// the end of a loop that reads the clock.
+void rl_time_jumps(bool for_loops);
+/// Whether a thread repeats a loop that reads the clock, and time can still pass.
+bool rl_waits_for_time(const thread *t);

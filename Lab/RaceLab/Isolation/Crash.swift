@@ -1,0 +1,51 @@
+import CRaceLab
+import Foundation
+
+/// A crash of the code under test, as its process recorded it.
+struct Crash {
+    let signal: Int32
+    let isOverflow: Bool
+    private let address: UInt
+    private let frames: [UInt]
+
+    init(signal: Int32, isOverflow: Bool, address: UInt, frames: [UInt]) {
+        self.signal = signal
+        self.isOverflow = isOverflow
+        self.address = address
+        self.frames = frames
+    }
+
+    /// Describes the crash in a sentence.
+    ///
+    /// - Parameter message: what the Swift runtime has written about it, if that is known.
+    func sentence(_ who: String, message: String?) -> String {
+        let name = Crash.name(of: signal)
+        if isOverflow { return "\(who) overflows its stack\(place) (\(name))" }
+        let what = message ?? (jump == 0 ? nil : "Arithmetic overflow")
+        return "\(who) crashes\(place)\(what.map { ": \($0)" } ?? "") (\(name))"
+    }
+
+    /// Where a check for arithmetic overflow failed; 0 if the crash is something else.
+    private var jump: UInt { UInt(rl_overflow_before_trap(address)) }
+
+    /// The innermost place in source that can be read.
+    private var place: String {
+        // The frames before the crash belong to the signal handler; those after it are return
+        // addresses. Adding 1 makes the address of the crash look like one of them.
+        let statement = jump == 0 ? address : jump
+        let addresses = frames.drop { $0 != address }.map { $0 == address ? statement + 1 : $0 }
+        // Looking up symbols of libraries takes seconds.
+        let ours = addresses.lazy.filter { rl_is_of_program($0) }
+        let site = ours.compactMap { Symbols.sites(of: [$0])[$0] }.first { $0.isOfProgram }
+        return site.map { " at \($0.file):\($0.line)" } ?? ""
+    }
+
+    static func name(of signal: Int32) -> String {
+        let names: [Int32: String] = [
+            SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV",
+            SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGSYS: "SIGSYS", SIGKILL: "SIGKILL",
+            SIGTERM: "SIGTERM",
+        ]
+        return names[signal] ?? "signal \(signal)"
+    }
+}

@@ -1,0 +1,256 @@
+#if os(Linux)
+    import Foundation
+    import RaceLabTesting
+    import Synchronization
+    import Testing
+
+    @testable import RaceLab
+
+    /// What code under test gets from outside: random numbers and the time.
+    @Suite("Random numbers and the time", .needsTheLab)
+    struct InputTests {
+        private final class Shared: @unchecked Sendable {
+            let lock = NSLock()
+            var value = 0
+            var texts: Set<String> = []
+        }
+
+        /// Two threads that do the same under one lock.
+        private static func explored(
+            seed: UInt64 = 1, _ body: @escaping @Sendable (Shared) -> Void
+        ) -> Exploration {
+            var options = Exploration.Options()
+            options.randomSeed = seed
+            return explore(options: options) { scenario in
+                let shared = Shared()
+                for name in ["first", "second"] {
+                    scenario.thread(name) { shared.lock.withLock { body(shared) } }
+                }
+                scenario.outcome { "\(shared.value)" }
+            }
+        }
+
+        // MARK: Random numbers
+
+        @Test(
+            "the numbers of a seed are the same in every run, and no exploration survives by them",
+            arguments: ["Int.random", "shuffled", "UUID", "arc4random", "/dev/urandom"])
+        func numbers(source: String) {
+            let results = (0..<3).map { _ in
+                Self.explored { shared in shared.value += Self.draw(source) }
+            }
+            for exploration in results {
+                #expect(exploration.inconclusive == nil && exploration.failing == 0)
+                #expect(!exploration.survives)
+                #expect(exploration.randomSeed == 1)
+                #expect(exploration.summary.hasPrefix("no failure in all interleavings"))
+                #expect(exploration.summary.hasSuffix("with the random numbers of seed 1"))
+            }
+            #expect(Set(results.map(\.outcomes)).count == 1)
+            #expect(results[0].outcomes.count == 1)
+        }
+
+        private static func draw(_ source: String) -> Int {
+            switch source {
+            case "Int.random": return Int.random(in: 0..<1_000_000)
+            case "shuffled": return Array(0..<1000).shuffled()[0]
+            case "UUID": return UUID().hashValue & 0xFFFFFF
+            case "arc4random": return Int(arc4random_uniform(1_000_000))
+            default:
+                var number: UInt32 = 0
+                let file = open("/dev/urandom", O_RDONLY)
+                defer { close(file) }
+                precondition(read(file, &number, 4) == 4)
+                return Int(number)
+            }
+        }
+
+        @Test("another seed has other numbers")
+        func seeds() {
+            let outcomes = (1...3).map { (seed: UInt64) in
+                Self.explored(seed: seed) { $0.value += Int.random(in: 0..<1_000_000) }.outcomes
+            }
+            #expect(Set(outcomes).count == 3)
+        }
+
+        @Test("a failure that needs a certain number is found with a seed that has it, each time")
+        func rareFailure() {
+            let explorations = (1...40).map { (seed: UInt64) in
+                explore(
+                    options: {
+                        var options = Exploration.Options()
+                        options.randomSeed = seed
+                        return options
+                    }()
+                ) { scenario in
+                    let shared = Shared()
+                    for name in ["first", "second"] {
+                        scenario.thread(name) {
+                            if Int.random(in: 0..<8) == 0 { shared.value += 1 }
+                            shared.lock.withLock {}
+                        }
+                    }
+                }
+            }
+            #expect(explorations.contains { $0.failing > 0 })
+            #expect(explorations.allSatisfy { !$0.survives && $0.inconclusive == nil })
+        }
+
+        @Test("a test that expects a scenario to survive fails, unless it allows partial coverage")
+        func expectation() {
+            let scenario: @Sendable (Scenario) -> Void = { scenario in
+                let shared = Shared()
+                scenario.thread("only") { shared.value = Int.random(in: 0..<8) }
+            }
+            withKnownIssue { _ = expectSurvives(scenario) }
+            expectSurvives(allowingPartialCoverage: true, scenario)
+        }
+
+        @Test("the order of a set is no random number")
+        func orderOfASet() {
+            let exploration = Self.explored { shared in
+                shared.texts.insert("a")
+                shared.texts.insert("b")
+                shared.value += shared.texts.first!.count
+            }
+            #expect(exploration.survives && exploration.randomSeed == nil)
+        }
+
+        // MARK: Time
+
+        @Test("code that only asks for the time keeps its verdict")
+        func logs() {
+            let exploration = Self.explored { shared in
+                let dates = [Date(), Date()]
+                shared.value += dates[0] == dates[1] ? 1 : 0
+                _ = (ContinuousClock.now, SuspendingClock.now, DispatchTime.now())
+            }
+            #expect(exploration.survives, "\(exploration.summary)")
+            #expect(exploration.outcomes == ["2": 2])
+        }
+
+        @Test("a loop that asks for the time until a moment comes to its end")
+        func polls() {
+            let exploration = Self.explored { shared in
+                let end = Date().addingTimeInterval(60)
+                while Date() < end {}
+                let later = ContinuousClock.now + .seconds(60)
+                while ContinuousClock.now < later {}
+                shared.value += 1
+            }
+            #expect(exploration.survives, "\(exploration.summary)")
+        }
+
+        private final class Flag: Sendable {
+            let isSet = Atomic(false)
+            let isOver = Atomic(false)
+        }
+
+        @Test("so does one that also reads what another thread may change")
+        func pollsFlag() {
+            let exploration = explore { scenario in
+                let flag = Flag()
+                scenario.thread("waits") {
+                    let end = ContinuousClock.now + .seconds(60)
+                    while !flag.isSet.load(ordering: .acquiring), ContinuousClock.now < end {}
+                    flag.isOver.store(true, ordering: .releasing)
+                }
+                scenario.thread("other") { flag.isOver.store(false, ordering: .releasing) }
+            }
+            #expect(exploration.survives, "\(exploration.summary)")
+        }
+
+        @Test("a loop without a time limit is a deadlock, even if it asks for the time")
+        func waitsForever() {
+            let exploration = explore { scenario in
+                let flag = Flag()
+                scenario.thread("waits") {
+                    while !flag.isSet.load(ordering: .acquiring) { _ = ContinuousClock.now }
+                }
+                scenario.thread("other") { flag.isOver.store(false, ordering: .releasing) }
+            }
+            #expect(exploration.findings.map(\.kind) == [.deadlock], "\(exploration.summary)")
+        }
+
+        @Test("after a sleep, that time has passed")
+        func sleeps() {
+            let exploration = Self.explored { shared in
+                let before = (Date(), ContinuousClock.now)
+                usleep(2_000)
+                Thread.sleep(forTimeInterval: 0.002)
+                let isLater =
+                    Date() >= before.0.addingTimeInterval(0.004)
+                    && ContinuousClock.now - before.1 >= .milliseconds(4)
+                shared.value += isLater ? 1 : 0
+            }
+            #expect(exploration.survives, "\(exploration.summary)")
+            #expect(exploration.outcomes == ["2": 2])
+        }
+
+        @Test("a wait that times out has waited until its deadline")
+        func timesOut() {
+            let exploration = explore { scenario in
+                let (condition, shared) = (NSCondition(), Shared())
+                scenario.thread("waits") {
+                    let end = Date().addingTimeInterval(60)
+                    condition.lock()
+                    while shared.value == 0, Date() < end { _ = condition.wait(until: end) }
+                    condition.unlock()
+                }
+                scenario.thread("other") { condition.withLock { shared.texts = [] } }
+            }
+            #expect(exploration.survives, "\(exploration.summary)")
+        }
+    }
+
+    // MARK: Atomics in code without lines
+
+    /// A value with atomic operations that the compiler inserts at their calls. A protocol witness is
+    /// a copy of them without lines.
+    private protocol AtomicValue {
+        static func load(_ memory: UnsafeMutableRawPointer) -> Self
+        static func store(_ memory: UnsafeMutableRawPointer, _ value: Self)
+    }
+
+    extension Int: AtomicValue {
+        @_transparent
+        fileprivate static func load(_ memory: UnsafeMutableRawPointer) -> Int {
+            memory.assumingMemoryBound(to: Atomic<Int>.self).pointee.load(ordering: .acquiring)
+        }
+
+        @_transparent
+        fileprivate static func store(_ memory: UnsafeMutableRawPointer, _ value: Int) {
+            memory.assumingMemoryBound(to: Atomic<Int>.self).pointee.store(
+                value, ordering: .releasing)
+        }
+    }
+
+    private final class GenericCell<Value: AtomicValue>: @unchecked Sendable {
+        private let memory = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
+        init(_ value: Value) { Value.store(memory, value) }
+        deinit { memory.deallocate() }
+        var value: Value {
+            get { Value.load(memory) }
+            set { Value.store(memory, newValue) }
+        }
+    }
+
+    @Suite("Atomic operations in code without lines", .needsTheLab)
+    struct TransparentAtomicTests {
+        @Test("a lost update through a copy of a transparent function is found")
+        func lostUpdate() {
+            let exploration = explore { scenario in
+                let cell = GenericCell(0)
+                for name in ["first", "second"] {
+                    scenario.thread(name) {
+                        let seen = cell.value
+                        cell.value = seen + 1
+                    }
+                }
+                scenario.check { try Scenario.require(cell.value == 2, "an update was lost") }
+            }
+            #expect(exploration.explored > 1)
+            #expect(exploration.findings.map(\.reason) == ["an update was lost"])
+        }
+    }
+#endif
