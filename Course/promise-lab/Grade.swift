@@ -178,6 +178,7 @@ enum GradeCommand {
             met.coverage.description.replacing(
                 "all interleavings", with: "in every one of \(number)")
         case .first: "in the first \(number)"
+        case .sampled: "in \(number) drawn at random"
         }
     }
 

@@ -18,10 +18,16 @@ extension Command {
             + "independent steps are explored once: the verdict is the same, the counts are smaller."
     )
     private static let format = Argument.format(["text", "markdown", "json", "html"])
+    private static let sample = Argument.option(
+        "--sample", "N",
+        "runs N executions that are drawn at random, instead of exploring every interleaving",
+        excludes: ["--every"])
+    private static let seed = Argument.option(
+        "--seed", "S", "a number: the same one draws the same executions (1)", needs: "--sample")
 
     static let show = Command(
         "show", "one hazard on a stage, step by step",
-        [.hazard] + Argument.subject + [every, format],
+        [.hazard] + Argument.subject + [every, sample, seed, format],
         help: """
             Describes a hazard and shows what happens on a stage. For a race that fails, it shows an
             interleaving with the first finding and the fewest preemptions, as a table with a column
@@ -36,12 +42,35 @@ extension Command {
 
               promise-lab show R01 --stage 1 --format html > r01.html
 
+            With --sample it does not explore every interleaving, so it never says that a race
+            survives. A space that is too large to explore is sampled in this way.
+
+              promise-lab show R01 --stage 1 --sample 1000 --seed 7
+
             The exit status is 0, whether the race survives or fails.
             """
     ) { arguments in
-        try ShowCommand.run(
-            arguments.hazard(), on: arguments.subject, everyOrder: arguments.has(every),
-            arguments[format].flatMap(Format.init) ?? .text)
+        let format = arguments[format].flatMap(Format.init) ?? .text
+        let hazard = try arguments.hazard()
+        let choose = try interleavings(arguments, of: hazard, format)
+        try ShowCommand.run(hazard, on: arguments.subject, choose, format)
+    }
+
+    /// How the options change what is explored; `nil` if they do not.
+    private static func interleavings(
+        _ arguments: Arguments, of hazard: any Hazard, _ format: Format
+    ) throws -> ((inout Exploration.Options) -> Void)? {
+        if arguments.has(every) { return { $0.reduction = false } }
+        guard arguments.has(sample) else { return nil }
+        let runs = try arguments.number(sample, or: 1)
+        let word = arguments[seed] ?? "1"
+        guard let seed = UInt64(word) else {
+            throw Mistake("--seed takes a whole number from 0 on, not '\(word)'")
+        }
+        if format == .html {
+            throw Mistake("a page shows every interleaving: --sample and html do not fit together")
+        }
+        return { $0.strategy = .sampled(.selectivelyUniform, runs: runs, seed: seed) }
     }
 
     private static let schedule = Argument.option(
@@ -87,13 +116,13 @@ enum Format: String {
 
 /// Shows a hazard on one stage.
 enum ShowCommand {
-    /// - Parameter everyOrder: also explores interleavings that differ only in the order of
-    ///   independent steps.
+    /// - Parameter choose: changes which interleavings are run.
     static func run(
-        _ hazard: any Hazard, on subject: Subject, everyOrder: Bool, _ format: Format
+        _ hazard: any Hazard, on subject: Subject,
+        _ choose: ((inout Exploration.Options) -> Void)?, _ format: Format
     ) throws {
         guard let race = hazard as? any Race else {
-            if everyOrder || format != .text { throw Mistake(needsThreads(hazard)) }
+            if choose != nil || format != .text { throw Mistake(needsThreads(hazard)) }
             return showOneThread(hazard, subject)
         }
         if let unavailable = Exploration.unavailable {
@@ -106,7 +135,7 @@ enum ShowCommand {
             return print(try PageCommand.exploration(of: race, on: subject).html, terminator: "")
         }
         var options = race.options
-        if everyOrder { options.reduction = false }
+        choose?(&options)
         let progress = Progress()
         progress.now("\(race.id) on \(subject)")
         options.progress = {
@@ -124,13 +153,9 @@ enum ShowCommand {
             if let text = trace.flatMap(format.written) { print(text, terminator: "") }
             return
         }
-        let count =
-            findings.isEmpty
-            ? (exploration.survives ? "survives" : "no failure in")
-                + " \(exploration.coverage): \(exploration.explored)"
-            : "\(exploration.failing) of \(exploration.explored) interleavings fail"
-        print(Terminal.spread([title(race, subject)], Span(count)))
+        print(Terminal.spread([title(race, subject)], Span(count(exploration, findings))))
         tell(race)
+        for sentence in exploration.samplingSentences { print(Terminal.wrapped(sentence)) }
         print(Terminal.wrapped(exploration.failingKindsText))
         guard let trace else { return }
         print("\n\(findings.isEmpty ? "One of them:\n\n" : "")\(table(of: trace))\n")
@@ -144,6 +169,20 @@ enum ShowCommand {
         }
         besides(exploration)
         print(replayLine(race, subject, trace))
+    }
+
+    private static func count(
+        _ exploration: Exploration, _ findings: [Exploration.Finding]
+    ) -> String {
+        let coverage = exploration.coverage
+        if case .sampled = coverage {
+            return findings.isEmpty
+                ? "no failure in \(coverage)" : "\(exploration.failing) of \(coverage) fail"
+        }
+        return findings.isEmpty
+            ? (exploration.survives ? "survives" : "no failure in")
+                + " \(coverage): \(exploration.explored)"
+            : "\(exploration.failing) of \(exploration.explored) interleavings fail"
     }
 
     private static func needsThreads(_ hazard: any Hazard) -> String {

@@ -46,7 +46,7 @@ enum TourCommand {
     }
 
     private static func show(_ id: String, _ stage: Subject) throws {
-        try ShowCommand.run(Catalogue.hazard(id)!, on: stage, everyOrder: false, .text)
+        try ShowCommand.run(Catalogue.hazard(id)!, on: stage, nil, .text)
     }
 
     private static let stops = [

@@ -192,6 +192,12 @@ static choice go_on(uint32_t step, rl_thread_set enabled) {
     return choice_of(has(useful, lab.last) ? lab.last : lowest(useful));
 }
 
+static choice chosen_by_sampler(uint32_t step, const situation *now) {
+    const rl_view view = {now->could, rl_pending_steps(), lab.thread_count, step, lab.last,
+                              lab.preemptions};
+    return choice_of(rl_sampled_choice(lab.current->sampler, &view));
+}
+
 static choice chosen_by_search(uint32_t step, rl_thread_set enabled) {
     const choice wished = choice_of(rl_reduces() ? rl_wished_choice() : NO_THREAD);
     if (wished.thread == NO_THREAD) return go_on(step, enabled);
@@ -299,7 +305,9 @@ int rl_decide(void) {
     if (!is_prescribed && only_idle_workers_are_left(&now)) return end_idle_worker(now.unfinished);
     lab.status = status_before(step, next, &now);
     if (lab.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
-    if (!is_prescribed) next = chosen_by_search(step, now.could.enabled);
+    const bool is_sampled = lab.current && lab.current->sampler;
+    if (!is_prescribed)
+        next = is_sampled ? chosen_by_sampler(step, &now) : chosen_by_search(step, now.could.enabled);
 
     record(step, next, &now);
     if (!is_known_to_crash()) return next.thread;

@@ -68,6 +68,10 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
     }
 }
 
+const rl_pending *rl_pending_steps(void) {
+    return &execution.pending[(size_t)lab.step_count * RL_MAX_THREADS];
+}
+
 void rl_fall_asleep_at_branch(void) {
     lab.sleeping = lab.current->sleeping;
     lab.sleeping_in_runtime = lab.current->in_runtime;

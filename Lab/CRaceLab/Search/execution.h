@@ -9,6 +9,8 @@ bool rl_reduces(void);
 void rl_begin_execution(void);
 /// Called before a step is chosen. `is_barrier`: the step is possible only because no other is.
 void rl_come_to_node(const rl_alternatives *could, bool is_barrier);
+/// The next step of each thread, before the step to be chosen.
+const rl_pending *rl_pending_steps(void);
 /// At the last prescribed choice: the sleep set with which the search continues.
 void rl_fall_asleep_at_branch(void);
 /// The choice with which the search continues, or NO_THREAD.

@@ -503,6 +503,7 @@ void rl_report_stack_overflow(int status, const char *message);
 }
 #endif
 
+#include "Sampling.h"
 #include "Search.h"
 
 #endif

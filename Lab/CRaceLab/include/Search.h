@@ -118,8 +118,10 @@ struct rl_plan {
     rl_thread_set sleeping;     // the sleep set at the last choice …
     rl_thread_set in_runtime;   // … and those of them with unannounced effects in the runtime
     const uint8_t *kinds;       // the kinds of the sleeping threads' steps, as executed; or NULL
-    // After these choices, the engine follows the first possible wish, and then its children.
-    // Without a wish it continues with the fewest context switches.
+    // After these choices, the engine asks the sampler, if there is one. Otherwise it follows the
+    // first possible wish, and then its children; without a wish it continues with the fewest context
+    // switches.
+    struct rl_sampler *sampler;
     const rl_wish *wishes;
     uint32_t first_wish;
 };

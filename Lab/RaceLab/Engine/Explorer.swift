@@ -119,6 +119,11 @@ final class Explorer {
         judge = { run in self.tally(run) }
         let summary = run()
         let isBounded = reachedPreemptionBound
+        let sample = search?.sampling.map {
+            Exploration.Sample(threads: $0.threadCount, steps: $0.stepCount)
+        }
+        let covered =
+            summary.bound == RL_NO_BOUND ? nil : search?.progress.map(Exploration.Covered.init)
         let threads = names(upTo: threadCount, tasks: startedTasks)
         if inconclusive == nil {
             inconclusive = inconclusive(after: summary)
@@ -134,7 +139,9 @@ final class Explorer {
         }
         let limit = stopped ? .firstFailure : Exploration.Limit(summary.bound)
         let coverage: Exploration.Coverage =
-            if limit != nil {
+            if sample != nil {
+                .sampled(executions: Int(summary.runs))
+            } else if limit != nil {
                 .first(Int(summary.runs))
             } else if isBounded, let bound = options.preemptionBound {
                 .atMost(preemptions: bound)
@@ -147,7 +154,7 @@ final class Explorer {
             expectations: scenario.expectations, passingSchedule: passingSchedule,
             inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings,
             randomSeed: summary.has_random_numbers ? options.randomSeed : nil,
-            startedOver: startedOver)
+            startedOver: startedOver, sample: sample, covered: stopped ? nil : covered)
     }
 
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to confirm
@@ -408,8 +415,12 @@ final class Explorer {
         if stepped != nil {
             configuration.stepped = { context, step in Explorer.from(context).stepped?(Int(step)) }
         }
-        configuration.reduce = options.reduction && options.preemptionBound == nil
-        configuration.max_runs = UInt64(max(1, options.maximumInterleavings))
+        let isSampled = schedule == nil && options.strategy != .exhaustive
+        // A sampled run is recorded in the same way, for the equivalent one with the fewest switches.
+        configuration.reduce =
+            isSampled || options.reduction && options.preemptionBound == nil
+        configuration.max_runs =
+            isSampled ? .max : UInt64(max(1, options.maximumInterleavings))
         configuration.seed = options.randomSeed
         configuration.exploration = number
         configuration.liberties = options.liberties
@@ -431,7 +442,8 @@ final class Explorer {
         configuration.crash_count = self.crashes.count
         defer { withExtendedLifetime(crashes) {} }
         let choices = schedule?.choicesOfEngine ?? []
-        let search = search(for: configuration, given: choices.count, continuing: continuing)
+        let search = search(
+            for: configuration, given: choices.count, isSampled: isSampled, continuing: continuing)
         configuration.counts = search.knownCounts
         if schedule == nil || andBeyond {
             configuration.learn = { Explorer.from($0).search!.learn(from: $1!) }
@@ -458,8 +470,13 @@ final class Explorer {
         }
     }
 
-    private func search(for configuration: rl_scenario, given: Int, continuing: Bool) -> Search {
+    private func search(
+        for configuration: rl_scenario, given: Int, isSampled: Bool, continuing: Bool
+    ) -> Search {
         var settings = SearchSettings()
+        if isSampled, case .sampled(let method, let runs, let seed) = options.strategy {
+            settings.sampling = (method, runs, seed)
+        }
         settings.reduces = configuration.reduce
         settings.given = given
         settings.preemptionBound = options.preemptionBound.flatMap { $0 < 0 ? nil : $0 }

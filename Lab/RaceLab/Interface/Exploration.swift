@@ -11,6 +11,9 @@ public struct Exploration: Sendable {
         case atMost(preemptions: Int)
         /// The first interleavings only; ``Exploration/limit`` has the reason.
         case first(Int)
+        /// Interleavings that were drawn at random: see ``Options/Strategy``. The same one may have
+        /// been drawn several times.
+        case sampled(executions: Int)
 
         public var description: String {
             switch self {
@@ -20,6 +23,8 @@ public struct Exploration: Sendable {
             case .atMost(let count): "all interleavings with at most \(count) preemptions"
             case .first(1): "the first interleaving only"
             case .first(let count): "the first \(count) interleavings"
+            case .sampled(executions: 1): "one sampled execution"
+            case .sampled(let count): "\(count) sampled executions"
             }
         }
     }
@@ -119,6 +124,7 @@ public struct Exploration: Sendable {
     public var summary: String {
         if let inconclusive { return inconclusive.description }
         guard let finding = findings.first else {
+            if result.sample != nil { return verdict }
             return "\(survives ? "survives" : "no failure in") \(coverage) (\(explored))\(numbers)"
         }
         return explored == 1 || limit == .firstFailure
@@ -132,6 +138,11 @@ public struct Exploration: Sendable {
     var verdict: String {
         if let inconclusive { return "no verdict: \(inconclusive)" }
         if failing == 0 { return survives ? "survives" : "no failure in \(coverage)\(numbers)" }
+        if result.sample != nil {
+            return limit == .firstFailure
+                ? "first failure in sampled execution \(explored)"
+                : "fails in \(failing) of \(coverage)"
+        }
         if limit == .firstFailure { return "first failure in interleaving \(explored)" }
         return explored == 1
             ? "fails in the one interleaving that was explored"
@@ -156,4 +167,8 @@ struct ExplorationResult: Codable, Sendable {
     var randomSeed: UInt64?
     /// Whether the engine started over after it had reported an interleaving.
     var startedOver = false
+    /// `nil`: nothing was drawn at random.
+    var sample: Exploration.Sample?
+    /// `nil` unless a bound was reached.
+    var covered: Exploration.Covered?
 }

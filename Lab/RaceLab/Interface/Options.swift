@@ -1,13 +1,18 @@
+import CRaceLab
+
 extension Exploration {
     /// How a scenario is explored, and what counts as a failure.
     public struct Options: Sendable {
         /// The kinds of finding that make an interleaving a failure. Others are
         /// ``Exploration/otherFindings``.
         public var failingKinds: Set<Finding.Kind> = Set(Finding.Kind.allCases)
+        /// Whether every interleaving is explored, or only some that are drawn at random.
+        public var strategy = Strategy.exhaustive
         /// Explores only interleavings with up to this many preemptions, that is, switches away
         /// from a thread that could have continued. `nil`: any number.
         public var preemptionBound: Int?
-        /// Stops after this many interleavings; less than 1 counts as 1.
+        /// Stops after this many interleavings; less than 1 counts as 1. Does not limit ``Strategy``,
+        /// which has its own number.
         public var maximumInterleavings = 100_000
         /// Stops after this many runs, including those that repeat an interleaving: see
         /// ``Exploration/redundant``. `nil`: any number.
@@ -69,6 +74,61 @@ extension Exploration {
 
         /// ``maximumSteps`` as the engine takes it.
         var stepsAllowed: UInt32 { UInt32(clamping: max(1, maximumSteps)) }
+    }
+}
+
+extension Exploration.Options {
+    /// Which interleavings are run.
+    public enum Strategy: Hashable, Sendable {
+        /// Every one, until a bound is reached.
+        case exhaustive
+        /// As many as `runs`, drawn at random; less than 1 counts as 1. For a space that is too large
+        /// to explore: what is not found may still be there, so the verdict is never "survives".
+        ///
+        /// The first execution is not drawn: in it, threads continue as long as they can. It shows
+        /// how many steps there are. The same seed draws the same interleavings, also in a child
+        /// process. Failures are counted, reduced to the fewest switches, and replayed as ever.
+        /// ``reduction`` is not used, and ``preemptionBound`` is.
+        case sampled(Sampling, runs: Int, seed: UInt64)
+    }
+
+    /// How interleavings are drawn.
+    public enum Sampling: Hashable, Codable, Sendable, CustomStringConvertible {
+        /// At each step, any thread that can go on is equally likely.
+        case randomWalk
+        /// The threads get random priorities, and the one with the highest goes on. At `depth - 1`
+        /// random steps, the running thread falls back behind all others. A bug that appears as soon
+        /// as `depth` steps are in the wrong order is found in each execution with a chance of at
+        /// least 1 / (n kᵈ⁻¹), where n is the number of threads, and k the number of steps
+        /// (Burckhardt, Kothari, Musuvathi and Nagarakatte, ASPLOS 2010). A depth of less than 1
+        /// counts as 1, and of more than 17 as 17.
+        case pct(depth: Int)
+        /// The next steps of all threads have random priorities, and the one with the highest is
+        /// made. Then all steps that depend on it get new ones (partial-order sampling; Yuan, Yang
+        /// and Gu, CAV 2018).
+        case partialOrder
+        /// For each execution, memory that threads share is drawn. Each order of the steps at the
+        /// places in the code that access it is equally likely, as far as their number is known from
+        /// the execution before (selectively uniform random walk; Zhao, Wolff, Mathur and
+        /// Roychoudhury, ASPLOS 2025).
+        case selectivelyUniform
+
+        public var description: String {
+            switch self {
+            case .randomWalk: "random walk"
+            case .pct(let depth): "PCT, depth \(min(max(1, depth), Int(RL_MAX_CHANGES) + 1))"
+            case .partialOrder: "partial-order sampling"
+            case .selectivelyUniform: "selectively uniform random walk"
+            }
+        }
+    }
+
+    /// Lets no more than `count` interleavings be explored.
+    mutating func explore(atMost count: Int) {
+        maximumInterleavings = count
+        if case .sampled(let method, _, let seed) = strategy {
+            strategy = .sampled(method, runs: count, seed: seed)
+        }
     }
 }
 

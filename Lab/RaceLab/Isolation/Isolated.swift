@@ -62,10 +62,10 @@ final class Isolated {
         // The exploration repeats its first interleaving at the end. If the set-up crashes the nth
         // time, that leaves room for one less.
         for count in [explored, explored - 1] where count > 0 {
-            options.maximumInterleavings = count
+            options.explore(atMost: count)
             guard var result = try? exploredByChild() else { continue }
             if isUnavoidable { result.found.add(finding(of: crash)) }
-            if result.limit == .interleavings { result.limit = .crash }
+            if result.limit == .interleavings || result.sample != nil { result.limit = .crash }
             return result
         }
         return result(of: crash, child)

@@ -19,7 +19,33 @@ private struct ExplorationJSON: JSONDocument {
             case .first(let count):
                 kind = "first"
                 limit = count
+            case .sampled(let count):
+                kind = "sampled"
+                limit = count
             }
+        }
+    }
+
+    struct Sampling: Encodable {
+        let method: String
+        var depth: Int?
+        let seed: UInt64
+        let words: [String]
+
+        init?(_ exploration: Exploration) {
+            guard case .sampled(let method, _, let seed) = exploration.options.strategy else {
+                return nil
+            }
+            switch method {
+            case .randomWalk: self.method = "randomWalk"
+            case .pct(let depth):
+                self.method = "pct"
+                self.depth = depth
+            case .partialOrder: self.method = "partialOrder"
+            case .selectivelyUniform: self.method = "selectivelyUniform"
+            }
+            self.seed = seed
+            words = exploration.samplingSentences
         }
     }
 
@@ -44,7 +70,9 @@ private struct ExplorationJSON: JSONDocument {
     let inconclusive: String?
     let threads: [String]
     let coverage: Coverage
+    let sampling: Sampling?
     let endedBy: String?
+    let covered: [String]
     let failingKinds: [String]
     let explored: Int
     let redundant: Int
@@ -64,7 +92,9 @@ private struct ExplorationJSON: JSONDocument {
         inconclusive = exploration.inconclusive?.description
         self.threads = threads
         coverage = Coverage(exploration.coverage)
+        sampling = Sampling(exploration)
         endedBy = exploration.limit.map { "\($0)" }
+        covered = exploration.coverageSentences
         failingKinds = exploration.options.failingKinds.sorted().map { "\($0)" }
         explored = exploration.explored
         redundant = exploration.redundant

@@ -58,7 +58,8 @@ extension Exploration {
         let values =
             "memory orderings decide what is a data race; values are sequentially consistent, so "
             + "outcomes that need a reordered load or store are not among those explored"
-        return [exploredText, failingKindsText] + (hasWeakOrderings ? [values] : [])
+        return [exploredText] + coverageSentences + samplingSentences + [failingKindsText]
+            + (hasWeakOrderings ? [values] : [])
     }
 
     /// The kinds of finding that count as failures, in a sentence.
@@ -84,7 +85,8 @@ extension Exploration {
             limit == .time && result.startedOver
             ? "; that includes runs before it started over, when reference counts mattered" : ""
         let why = limit.map { "; \($0.description)" + again } ?? ""
-        return "explored: \(coverage) (\(explored)\(leftOut)\(why))"
+        let count = result.sample == nil ? " (\(explored)\(leftOut)\(why))" : why
+        return "explored: \(coverage)\(count)"
     }
 
     private func findingRows(_ title: String, _ findings: [Exploration.Finding]) -> [[String]] {

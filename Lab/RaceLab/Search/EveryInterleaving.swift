@@ -25,6 +25,8 @@ struct EveryInterleaving {
     private var choices: ContiguousArray<UInt8> = []
     private var current: UnsafeMutablePointer<UInt8>?
     private(set) var reachedPreemptionBound = false
+    /// Those of the branch chosen last.
+    private var preemptions = 0
 
     init(_ settings: SearchSettings) {
         self.settings = settings
@@ -61,6 +63,9 @@ struct EveryInterleaving {
         }
     }
 
+    /// What has been covered. The share is unknown: the search is not depth first.
+    var progress: SearchProgress { SearchProgress(preemptions: preemptions) }
+
     /// Adds a branch for each of these threads.
     private mutating func add(
         _ threads: rl_thread_set, _ how: Int32, at k: Int, of run: borrowing rl_execution
@@ -96,6 +101,7 @@ struct EveryInterleaving {
     /// Chooses the branch with the fewest preemptions; of those, the one found first.
     mutating func choose(_ plan: UnsafeMutablePointer<rl_plan>) -> Bool {
         for k in queues.indices where queues[k].first < queues[k].branches.count {
+            preemptions = k
             let branch = queues[k].branches[queues[k].first]
             queues[k].first += 1
             if queues[k].first == queues[k].branches.count {

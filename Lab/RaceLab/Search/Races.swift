@@ -114,6 +114,9 @@ extension Reduction {
         let enabled = nodes[first].could.enabled >> UInt32(thread)
         if sequence.count == 1, enabled & 1 == 0 { return }
         if settings.faults & UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE) != 0, enabled == 1 { return }
+        races.add(
+            UInt(execution.record.pointee.steps[first].pc),
+            UInt(execution.pending(second.at, second.thread).pc))
         trees.insert(&sequence, into: &nodes[first].wishes, at: first, of: execution, counts.known)
     }
 

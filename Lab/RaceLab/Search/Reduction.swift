@@ -32,6 +32,9 @@ struct Reduction {
     /// The redundant steps of the current run begin here.
     var limit = 0
     private var hasBegun = false
+    var races = RaceCounts()
+    /// The node at which the next run leaves the last one.
+    private(set) var chosen = 0
     /// Whether every enabled thread makes a wish.
     private var exploresAll = false
     // Room for the current race: its needed steps, and the clocks and the effect of its second step.
@@ -68,8 +71,13 @@ struct Reduction {
 
     // MARK: After a run: what else to explore
 
-    mutating func learn(from record: UnsafePointer<rl_execution>) {
+    /// Reads a run for ``FewestSwitches``, and learns nothing from it.
+    mutating func read(_ record: UnsafePointer<rl_execution>) {
         execution.read(record, counts.effects(in: record))
+    }
+
+    mutating func learn(from record: UnsafePointer<rl_execution>) {
+        read(record)
         let count = execution.count
         limit = min(count, Int(record.pointee.limit))
         guard count > 0 else { return }
@@ -197,6 +205,7 @@ struct Reduction {
     private mutating func prescribe(
         _ wish: rl_wish, at k: Int, _ plan: UnsafeMutablePointer<rl_plan>
     ) {
+        chosen = k
         for earlier in 0..<k { choices[earlier] = execution.steps[earlier].choice }
         choices[k] = wish.choice
         let sleep = nodes[k].sleep

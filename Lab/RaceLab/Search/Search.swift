@@ -6,8 +6,10 @@ package struct SearchSettings {
     package var reduces = true
     /// The length of the schedule with which every run begins.
     package var given = 0
-    /// `nil`: any number. Without reduction only.
+    /// `nil`: any number. Without reduction, and when sampling.
     package var preemptionBound: Int?
+    /// What is drawn, instead of exploring every interleaving.
+    package var sampling: (method: Exploration.Options.Sampling, runs: Int, seed: UInt64)?
     /// RL_LIBERTY_…
     package var liberties: UInt32 = 0
     /// RL_FAULT_…
@@ -24,6 +26,7 @@ package final class Search {
     private var reduction: Reduction
     private var every: EveryInterleaving
     private var fewest: FewestSwitches?
+    private(set) var sampling: Sampling?
 
     /// - Parameter other: a search that has found out what matters about reference counts.
     package init(_ settings: SearchSettings, continuing other: Search? = nil) {
@@ -31,12 +34,17 @@ package final class Search {
         counts = other?.counts ?? ReferenceCounts()
         reduction = Reduction(settings, counts)
         every = EveryInterleaving(settings)
+        sampling = settings.sampling.map {
+            Sampling(
+                $0.method, runs: $0.runs, seed: $0.seed, preemptionBound: settings.preemptionBound)
+        }
     }
 
     deinit {
         reduction.deallocate()
         every.deallocate()
         fewest?.deallocate()
+        sampling?.deallocate()
     }
 
     /// What the engine needs to know during a run about reference counts.
@@ -53,6 +61,13 @@ package final class Search {
     /// Examines a run. Returns false if it has shown something that the earlier ones should have
     /// taken into account: the exploration starts over.
     package func learn(from run: UnsafePointer<rl_execution>) -> Bool {
+        if sampling != nil {
+            sampling?.learn(from: run)
+            // What is drawn does not depend on reference counts.
+            _ = counts.learn(from: run)
+            reduction.read(run)
+            return true
+        }
         guard settings.reduces else {
             every.learn(from: run)
             return true
@@ -64,7 +79,14 @@ package final class Search {
 
     /// Decides what is run next. Returns false if everything has been explored.
     package func choose(_ plan: UnsafeMutablePointer<rl_plan>) -> Bool {
-        settings.reduces ? reduction.choose(plan) : every.choose(plan)
+        if sampling != nil { return sampling!.choose(plan) }
+        return settings.reduces ? reduction.choose(plan) : every.choose(plan)
+    }
+
+    /// What has been covered if the search stops now; `nil` when it draws interleavings.
+    var progress: SearchProgress? {
+        if sampling != nil { return nil }
+        return settings.reduces ? reduction.progress : every.progress
     }
 
     /// Of the interleavings equivalent to the last run, the one with the fewest context switches;

@@ -58,6 +58,13 @@ struct WakeupTrees {
         append(self.wish(for: choice), to: &tree, below: 0)
     }
 
+    /// The number of the first wishes of a tree.
+    func count(_ tree: UInt32) -> Int {
+        var (count, wish) = (0, tree)
+        while wish != 0 { (count, wish) = (count + 1, wishes[Int(wish)].next) }
+        return count
+    }
+
     /// Removes and returns the first wish of a tree.
     mutating func removeFirst(from tree: inout UInt32) -> rl_wish {
         let first = wishes[Int(tree)]

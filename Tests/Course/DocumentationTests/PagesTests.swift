@@ -10,7 +10,7 @@ struct PagesTests {
     static let pages = [
         "README.md", "Exercises/TEACHING.md", "Sources/FieldGuide/README.md",
         "Lab/RaceLab/RaceLab.docc/GettingStarted.md",
-        "docs/Found.md", "docs/Speed.md", "docs/Tests.md",
+        "docs/Found.md", "docs/Sampling.md", "docs/Speed.md", "docs/Tests.md",
     ]
 
     /// `UPDATE_README=1 swift test --filter PagesTests` rewrites the blocks, never the prose.

@@ -7,7 +7,7 @@ import Testing
 ///
 /// A line `<!-- report: NAME -->` requires the code block below it to be the report on the classic
 /// of that name. `table`, `exploration.json`, `trace.json`, `report.markdown` and `trace.markdown`
-/// work the same way; `source: FILE: OPENING` names the declaration that begins with that text.
+/// work the same way; `sampled: every classic that fails` is ``SamplingTable``; `source: FILE: OPENING` names the declaration that begins with that text.
 /// With UPDATE_DOCS=1 in the environment the tests rewrite the pages instead.
 @Suite("Pages", .needsTheLab)
 struct PagesTests {
@@ -15,7 +15,7 @@ struct PagesTests {
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    static let pages = folders + ["docs/Found.md"]
+    static let pages = folders + ["docs/Found.md", "docs/Sampling.md"]
 
     private static let folders = ["Lab/RaceLab/RaceLab.docc", "Lab/RaceLab/Classics"].flatMap {
         folder in
@@ -127,6 +127,7 @@ private struct Page {
         _ kind: String, _ subject: String, _ place: String
     ) throws -> [String] {
         if kind == "source" { return try source(subject, place) }
+        if kind == "sampled" { return SamplingTable.lines() }
         guard let classic = Classic.named(subject) else {
             throw Scenario.CheckFailure("\(place): there is no classic '\(subject)'")
         }

@@ -76,7 +76,10 @@ struct JSONTests {
         let bounded = explore(options: options, Classic.atomicLostUpdate.describe)
         let attempts = explore(options: EarlyAttemptTests.options, EarlyAttemptTests.assumes)
         let numbers = explore { $0.thread("only") { _ = Int.random(in: 0..<8) } }
-        return [cutOff, bounded, attempts, numbers, explore { _ in }]
+        let sampled = SamplingTests.methods.map {
+            explore(options: SamplingTests.options($0, runs: 3), Classic.lostUpdate.describe)
+        }
+        return [cutOff, bounded, attempts, numbers, explore { _ in }] + sampled
             + Classic.all.map { explore($0.describe) }
     }
 

@@ -51,6 +51,68 @@ struct ProgressTests {
         #expect(bounded.explored + bounded.redundant == all.explored + all.redundant - 1)
     }
 
+    /// Two threads of six steps each on one counter: 924 interleavings, none of them equivalent.
+    private static func bounded(
+        at count: Int, _ change: (inout Exploration.Options) -> Void = { _ in }
+    ) -> Exploration {
+        var options = Exploration.Options()
+        options.failingKinds = [.failedCheck]
+        options.maximumInterleavings = count
+        change(&options)
+        return explore(options: options) { scenario in
+            let counter = Counter()
+            for name in ["left", "right"] {
+                scenario.thread(name) { for _ in 0..<6 { counter.value = 1 } }
+            }
+        }
+    }
+
+    @Test("what was covered when a bound is reached")
+    func covered() throws {
+        #expect(Self.bounded(at: 924).coverageSentences == [])
+        for count in [10, 300, 700, 923] {
+            let exploration = Self.bounded(at: count)
+            let text = exploration.text()
+            // A tree in which the parts of a node are about as large as one another.
+            let about = try #require(
+                text.firstMatch(of: /that is (about|less than) (\d+) % of all/))
+            let percent = Double(about.2)!
+            #expect(abs(percent - Double(count) / 9.24) < 15, "\(count): \(text)")
+            #expect(text.contains("most alternatives come from ProgressTests.swift:"))
+            #expect(text.contains("to learn more: fewer threads"))
+        }
+    }
+
+    @Test("what is called complete has been explored")
+    func complete() throws {
+        for count in [3, 40, 500] {
+            let exploration = Self.bounded(at: count)
+            let sentence = try #require(
+                exploration.coverageSentences.first { $0.hasPrefix("complete: ") })
+            let beginning = try Exploration.Schedule(
+                String(sentence.split(separator: " ").last!), threads: exploration.threads)
+            // Of the 924, those that begin so: each chooses which of the other steps are left's.
+            let (left, right) = (
+                6 - beginning.choices.count { $0 == 0 }, 6 - beginning.choices.count { $0 == 1 }
+            )
+            let all = (0..<min(left, right)).reduce(1) { $0 * (left + right - $1) / ($1 + 1) }
+            #expect((1...count).contains(all), "\(sentence)")
+        }
+    }
+
+    @Test("without reduction, interleavings with fewer preemptions are complete")
+    func preemptions() {
+        // Without a preemption there are 2, with at most one 12, with at most two 62.
+        for (count, words) in [
+            (1, nil), (2, "without a preemption"), (11, "without a preemption"),
+            (12, "with at most one preemption"), (62, "with at most 2 preemptions"),
+        ] {
+            let sentences = Self.bounded(at: count) { $0.reduction = false }.coverageSentences
+            let complete = sentences.first { $0.hasPrefix("complete: ") }
+            #expect(complete == words.map { "complete: all interleavings \($0)" }, "\(count)")
+        }
+    }
+
     @Test("time")
     func time() {
         let exploration = Self.many { $0.maximumTime = .milliseconds(1) }
