@@ -7,6 +7,7 @@ import SharedSuite
 public protocol PromiseAnswer: AnyObject {
     var promise: any PromiseUnderTest.Type { get }
     func pending<Value>(_ type: Value.Type) -> PendingPromise<Value>
+    func handle<Value>(_ type: Value.Type) -> Pending<Value>
 }
 
 /// A promise of any type of value, as functions.

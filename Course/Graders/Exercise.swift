@@ -52,7 +52,12 @@ public struct Exercise: Sendable {
     /// Whether its requirements run tasks, which the lab explores on Linux only.
     var usesTasks: Bool { number == 13 }
 
+    /// - Parameter id: with the number of a program, if it has several: `E07.2/135`.
     public func requirement(_ id: String) -> Requirement? {
-        requirements.first { $0.id.lowercased() == id.lowercased() }
+        let parts = id.split(separator: "/", maxSplits: 1)
+        guard let name = parts.first?.lowercased(),
+            let found = requirements.first(where: { $0.id.lowercased() == name })
+        else { return nil }
+        return parts.count == 1 ? found : Int(parts[1]).map(found.only)
     }
 }

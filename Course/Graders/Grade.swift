@@ -35,7 +35,7 @@ public struct Grade: Sendable, Equatable, Codable {
 
         init(_ line: GraderProcess.Line, _ id: String) {
             self.id = id
-            if case .ends(_, .holds(let explored, let coverage), _) = line {
+            if case .ends(_, .holds(let explored, let coverage, _), _) = line {
                 (self.explored, self.coverage) = (explored, coverage)
             } else {
                 (explored, coverage) = (nil, .first(0))
@@ -252,7 +252,8 @@ public struct Grader: Sendable {
                 return Grade(exercise, .unavailable(failure.detail), printed: printed(folder))
             case .ends(let id, .fails(let failure), _):
                 return Grade(
-                    exercise, .failed(failure), met: met, unmet: id, printed: printed(folder))
+                    exercise, .failed(failure), met: met, unmet: id.with(failure.program),
+                    printed: printed(folder))
             case .unavailable(let why):
                 return Grade(exercise, .unavailable(why))
             case .replayed, .written, .mismatch: break
@@ -265,6 +266,9 @@ public struct Grader: Sendable {
             return Grade(exercise, .unavailable("the grading was interrupted"))
         }
         var failure = Failure(ending, limits)
+        if let id = begun, exercise.requirement(id)?.hasPrograms == true {
+            begun = id.with(program(folder))
+        }
         if failure.reason == "crash", optimized == nil, let begun,
             let known = interleaving(ofCrashIn: begun, exercise, library, folder)
         {
@@ -301,7 +305,7 @@ public struct Grader: Sendable {
         }
         return Grade(
             exercise, .failed(failure.whenOptimized),
-            met: passed.met.filter { $0.id != grade.unmet },
+            met: passed.met.filter { $0.id != grade.unmet?.withoutProgram },
             unmet: grade.unmet, printed: grade.printed)
     }
 
@@ -344,6 +348,13 @@ public struct Grader: Sendable {
         )
     }
 
+    /// The number of the program that was running in the end.
+    private func program(_ folder: URL) -> Int? {
+        let file = GraderProcess.program(besides: folder.appending(path: "protocol"))
+        guard let data = try? Data(contentsOf: file), data.count == 8 else { return nil }
+        return data.withUnsafeBytes { Int($0.loadUnaligned(as: Int64.self)) }
+    }
+
     private func size(of file: URL) -> Int {
         let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
         return (attributes?[.size] as? Int) ?? 0
@@ -352,6 +363,14 @@ public struct Grader: Sendable {
     private func printed(_ folder: URL) -> String {
         Child.beginning(of: folder.appending(path: "printed"), lines: 20)
     }
+}
+
+extension String {
+    /// The id of a requirement with the number of one of its programs.
+    fileprivate func with(_ program: Int?) -> String { program.map { "\(self)/\($0)" } ?? self }
+
+    /// The id of a requirement, without the number of a program.
+    package var withoutProgram: String { String(prefix { $0 != "/" }) }
 }
 
 extension Failure {

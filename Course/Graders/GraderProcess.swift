@@ -18,6 +18,8 @@ public struct GraderProcess {
     private let exercise: Exercise
     private let library: URL
     private let record: FileHandle
+    /// The number of the program that runs.
+    private let program: URL
     private let tokens: [String]
 
     /// - Parameter record: the file to which the lines are written.
@@ -27,8 +29,12 @@ public struct GraderProcess {
         self.exercise = exercise
         self.library = library
         self.record = handle
+        program = GraderProcess.program(besides: record)
         tokens = Tokens.received()
     }
+
+    /// The file with the number of the program that runs: see ``Patience/begin(program:)``.
+    static func program(besides record: URL) -> URL { record.appendingPathExtension("program") }
 
     /// Checks the requirements in order, up to the first that is not met.
     ///
@@ -42,10 +48,11 @@ public struct GraderProcess {
         _ limits: Limits, only: String? = nil, isolated: Bool = false, optimized: [String]? = nil
     ) {
         impose(limits)
+        Patience.count(in: program)
         guard let answer = load() else { return }
-        let requirements = exercise.requirements.filter {
-            (only == nil || only == $0.id) && optimized?.contains($0.id) != false
-        }
+        let requirements =
+            only.map { exercise.requirement($0).map { [$0] } ?? [] }
+            ?? exercise.requirements.filter { optimized?.contains($0.id) != false }
         for (index, requirement) in requirements.enumerated() {
             write(.begins(requirement.id))
             Patience.renew()
@@ -83,7 +90,15 @@ public struct GraderProcess {
     ) {
         impose(limits)
         guard let answer = load(), let requirement = exercise.requirement(id) else { return }
-        guard case .scenario(let options, let scenario) = requirement.body(answer) else { return }
+        let options: Exploration.Options
+        let scenario: (Scenario) -> Void
+        switch requirement.body(answer) {
+        case .scenario(let own, let describe): (options, scenario) = (own, describe)
+        case .programs(let programs):
+            options = Requirement.options(of: programs)
+            scenario = { programs.describe(requirement.program ?? 0, $0) }
+        default: return
+        }
         do {
             write(
                 .written(
@@ -182,14 +197,30 @@ enum Patience {
         var seconds: Int?
         var giveSignOfLife: () -> Void = {}
         var lastSign = ContinuousClock.now
+        var record: Int32 = -1
     }
 
     nonisolated(unsafe) private static var state = State()
 
     /// Called in the process that runs an answer, before the answer is loaded.
     static func begin(_ seconds: Int, _ giveSignOfLife: @escaping () -> Void) {
-        state = State(seconds: seconds, giveSignOfLife: giveSignOfLife)
+        state.seconds = seconds
+        state.giveSignOfLife = giveSignOfLife
         renew()
+    }
+
+    /// Called at the beginning of each program of a requirement, whose number is recorded for the
+    /// case that it ends the process.
+    static func begin(program: Int) {
+        renew()
+        guard state.record >= 0 else { return }
+        var number = Int64(program)
+        pwrite(state.record, &number, 8, 0)
+    }
+
+    /// Called before the answer is loaded.
+    static func count(in file: URL) {
+        state.record = open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
     }
 
     /// Called at the beginning of each interleaving.

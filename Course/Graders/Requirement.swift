@@ -15,6 +15,9 @@ public struct Requirement: Sendable {
     /// meet this one again. The optimizer releases an object after its last use, which may be earlier
     /// than in a debug build: under a lock, for instance.
     var isAlsoRunOptimized = false
+    /// The only one of its programs to run: see ``Programs``.
+    var program: Int?
+    var hasPrograms = false
     /// The fault to report if a thread or task waits forever, where that can mean only one thing.
     var whenStuck: Fault?
     /// What is run with the object that the adapter of the answer returns.
@@ -29,6 +32,8 @@ public struct Requirement: Sendable {
         case judged(() -> Fault?)
         /// Every interleaving of a scenario.
         case scenario(Exploration.Options, (Scenario) -> Void)
+        /// Small programs, and a model that says what they may do.
+        case programs(Programs)
         /// Two threads that share nothing: neither may wait for the other or race with it.
         case independence(Independence)
         /// One interleaving, which has to fail.

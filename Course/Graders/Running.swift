@@ -8,7 +8,8 @@ extension Requirement {
     public enum Verdict: Sendable, Equatable, Codable {
         /// `explored`: the number of interleavings, if there are several threads, and which of all
         /// these are.
-        case holds(explored: Int?, of: Exploration.Coverage = .all)
+        /// `programs`: the number of small programs, if they are generated.
+        case holds(explored: Int?, of: Exploration.Coverage = .all, programs: Int? = nil)
         case fails(Failure)
     }
 }
@@ -24,6 +25,8 @@ public struct Failure: Sendable, Equatable, Codable {
     /// An interleaving that fails, as a table, and as a schedule that reproduces it.
     package var table: Report?
     public var schedule: String?
+    /// The number of the program that fails, if there are several.
+    public var program: Int?
     /// A better question than that of the requirement, if there is one.
     public var question: String?
 }
@@ -60,6 +63,8 @@ extension Requirement {
                 if !isAlsoRunOptimized { return verdictOfOneInterleaving(options, describe) }
             }
             return explored(&options, isolated: isolated, describe)
+        case .programs(let programs):
+            return self.verdict(of: programs, isolated: isolated, isOptimized: isOptimized)
         case .independence(let independence):
             if isOptimized {
                 return verdictOfOneInterleaving(Independence.options, independence.describe)
@@ -85,6 +90,15 @@ extension Requirement {
             options.marksPointOfNoReturn = marked
             if isolated { options.isolation = .childProcess() }
             let trace = try Exploration.replay(schedule, options: options, describe)
+            let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
+            return (trace, verdict(judged.map(\.sentence)))
+        case .programs(let programs):
+            var options = Requirement.options(of: programs)
+            options.marksPointOfNoReturn = marked
+            if isolated { options.isolation = .childProcess() }
+            let trace = try Exploration.replay(schedule, options: options) {
+                programs.describe(program ?? 0, $0)
+            }
             let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))
         case .independence(let independence):
@@ -167,7 +181,7 @@ extension Requirement {
 
     /// For optimized code, in which the lab may not see everything: the threads run one after the
     /// other, as far as they do not wait.
-    private func verdictOfOneInterleaving(
+    func verdictOfOneInterleaving(
         _ options: Exploration.Options, _ describe: @escaping (Scenario) -> Void
     ) -> Verdict {
         var options = options
@@ -191,7 +205,7 @@ extension Requirement {
             ?? .holds(explored: 1, of: .first(1))
     }
 
-    private func explored(
+    func explored(
         _ options: inout Exploration.Options, isolated: Bool,
         _ describe: @escaping (Scenario) -> Void
     ) -> Verdict {

@@ -10,6 +10,10 @@ final class TheAnswer: BugHuntAnswer {
         AWPromise<Value>.asFunctions()
     }
 
+    func handle<Value>(_ type: Value.Type) -> Pending<Value> {
+        AWPromise<Value>.pendingHandle()
+    }
+
     var suspect: any PromiseUnderTest.Type { Suspect<Int>.self }
     let hazard = BugReport.hazard
     let schedule = BugReport.schedule

@@ -9,6 +9,10 @@ final class TheAnswer: PromiseAnswer {
     func pending<Value>(_ type: Value.Type) -> PendingPromise<Value> {
         AWPromise<Value>.asFunctions()
     }
+
+    func handle<Value>(_ type: Value.Type) -> Pending<Value> {
+        AWPromise<Value>.pendingHandle()
+    }
 }
 
 @_cdecl("the_answer")

@@ -3,7 +3,7 @@ import SharedSuite
 
 extension Exercise {
     static let findTheBug = Exercise(
-        12, "Find the bug", chapter: 11, adapter: "Promise", "BugHunt",
+        12, "Find the bug", chapter: 11, adapter: "Promise", "BugHunt", "Handle", "Mapping",
         hints: [
             "Draw a line around each critical section. Between two of them, any other "
                 + "thread may run.",
@@ -21,40 +21,10 @@ extension Exercise {
             + "into one: check and act under the same lock. For the next bug: promise-lab "
             + "exercise 12 --variant …",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
-        requirements: [
-            report,
-            .catalogue(
-                "H01",
-                asking:
-                    "Which line calls a handler that is registered after the promise has settled?"),
-            .catalogue(
-                "H04", asking: "What does the second call of `resolve` find, and what does it do?"),
-            .catalogue("H06", asking: "Which promise receives the error that a function throws?"),
-            .catalogue(
-                "H08", asking: "Which line calls a handler that another handler has registered?"),
-            .catalogue("H09", asking: "In which order does the list hold the handlers?"),
-            .catalogue("H13", asking: "What still holds the handler after it has been called?"),
-            .isHeardThoughDropped("E12.3"),
-            .usesItsOwnPromise("E12.4"),
-            .registersInside("E12.5"),
-            .hundreds("E12.6"),
-            .anyValue("E12.7"),
-        ]
-            + ["R01", "R02", "R03", "R04", "R05", "R06", "R07", "R08"].map {
-                .catalogue(
-                    $0,
-                    asking:
-                        "Is this the gap that you have reported, or a new one that your fix "
-                        + "has opened?")
-            }
-            + ["R09", "R10"].map {
-                .catalogue($0, asking: "Which lock is held while unknown code runs?")
-            }
-            + [
-                .settledAgain("E12.12"), .staysUsable("E12.13"), .staysFree("E12.14"),
-                .goesOnMeanwhile("E12.8"), .lateHandlerWaits("E12.9"), .everyHandlerWaits("E12.15"),
-                .farewellWaits("E12.10"), .anyValueMeets("E12.11"), .noStrangersWait("E12.2"),
-            ])
+        requirements: [report]
+            + PromiseChecks.ofOrder.requirements(12, first: 2, threads: true, probes: true) {
+                PromisePrograms.inSequence()
+            })
 
     private static let report = Requirement(
         id: "E12.1", name: "the report",

@@ -1,0 +1,37 @@
+import Graders
+import SharedSuite
+
+// Compiled together with an answer that is a promise class.
+
+/// A promise with its type hidden.
+class Held<Value>: Handle<Value> {
+    let promise: AWPromise<Value>
+
+    init(_ promise: AWPromise<Value>) {
+        self.promise = promise
+    }
+
+    override var object: AnyObject { promise }
+    override var result: Result<Value, any Error>? { promise.result }
+
+    override func then<Next>(_ function: @escaping (Value) throws -> Next) -> Handle<Next> {
+        Held<Next>(promise.then(function))
+    }
+
+    override func error(_ function: @escaping (any Error) -> Void) {
+        promise.error(function)
+    }
+
+    override var fields: [(title: String, value: String)] {
+        let result = promise.result.map { $0.map { _ in 0 } }
+        return storedFields(of: promise, result)
+    }
+}
+
+extension AWPromise {
+    static func pendingHandle() -> Pending<Value> {
+        var (resolve, reject): (((Value) -> Void)?, ((any Error) -> Void)?)
+        let promise = AWPromise<Value> { (resolve, reject) = ($0, $1) }
+        return Pending(promise: hold(promise), resolve: resolve!, reject: reject!)
+    }
+}

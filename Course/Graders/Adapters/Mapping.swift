@@ -1,0 +1,5 @@
+import Graders
+
+// Compiled together with `Promise.swift` and an answer whose `then` does not flatten.
+
+func hold<Value>(_ promise: AWPromise<Value>) -> Handle<Value> { Held(promise) }

@@ -1,0 +1,171 @@
+import Foundation
+import RaceLab
+import SharedSuite
+import Synchronization
+
+/// Programs that a requirement runs, the smallest first.
+struct Programs {
+    let count: Int
+    /// A program as text.
+    let text: (Int) -> String
+    /// One program, with a check of what was seen.
+    let describe: (Int, Scenario) -> Void
+    /// Runs one program without the lab, for programs whose interleaving does not matter. They are
+    /// many, and one that fails, or does not end, is explored alone.
+    var runAlone: ((Int) -> Fault?)?
+    var failingKinds = Set(Exploration.Finding.Kind.allCases)
+
+    /// The limits. None of them is a time.
+    static let interleavingsOfOne = 4_000
+    static let interleavingsOfAll = 40_000
+}
+
+extension Requirement {
+    /// The programs of a requirement are numbered: `E07.2/135`.
+    func only(_ program: Int) -> Requirement {
+        var copy = self
+        copy.program = program
+        return copy
+    }
+
+    /// Explores the programs up to the first that fails.
+    func verdict(of programs: Programs, isolated: Bool, isOptimized: Bool) -> Verdict {
+        if let program { return verdict(of: program, programs, isolated: isolated) }
+        if let run = programs.runAlone {
+            return verdictInARow(programs, run, isOptimized: isOptimized)
+        }
+        return isOptimized ? verdictOfOneInterleaving(programs) : verdictOfEach(programs)
+    }
+
+    static func options(of programs: Programs) -> Exploration.Options {
+        var options = Exploration.Options()
+        options.failingKinds = programs.failingKinds
+        options.maximumInterleavings = Programs.interleavingsOfOne
+        return options
+    }
+
+    private func verdictOfEach(_ programs: Programs) -> Verdict {
+        var options = Requirement.options(of: programs)
+        options.stopsAtFirstFailure = true
+        var explored = 0
+        var isComplete = true
+        for number in 0..<programs.count {
+            Patience.begin(program: number)
+            let left = Programs.interleavingsOfAll - explored
+            guard left > 0 else {
+                return .holds(explored: explored, of: .first(explored), programs: number)
+            }
+            options.maximumInterleavings = min(left, Programs.interleavingsOfOne)
+            let exploration = explore(options: options) { programs.describe(number, $0) }
+            explored += exploration.explored
+            if exploration.inconclusive != nil || exploration.failing > 0 {
+                return verdict(of: number, programs, isolated: false)
+            }
+            if exploration.coverage != .all { isComplete = false }
+        }
+        return .holds(
+            explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)
+    }
+
+    private func verdictOfOneInterleaving(_ programs: Programs) -> Verdict {
+        for number in 0..<programs.count {
+            Patience.begin(program: number)
+            let verdict = verdictOfOneInterleaving(Requirement.options(of: programs)) {
+                programs.describe(number, $0)
+            }
+            if case .fails(var failure) = verdict {
+                failure.program = number
+                return .fails(failure)
+            }
+        }
+        return .holds(explored: programs.count, of: .first(programs.count))
+    }
+
+    /// How long a program may run before it is explored, to see whether it will end. The time decides
+    /// nothing else: a program that is only slow passes.
+    private static let patience: Duration = .seconds(2)
+
+    private func verdictInARow(
+        _ programs: Programs, _ run: @escaping (Int) -> Fault?, isOptimized: Bool
+    ) -> Verdict {
+        let row = Row()
+        nonisolated(unsafe) let run = run
+        let count = programs.count
+        let thread = Thread {
+            for number in 0..<count {
+                Patience.begin(program: number)
+                row.begin(number)
+                if let fault = run(number) {
+                    row.end(fault)
+                    return
+                }
+            }
+            row.end(nil)
+        }
+        thread.stackSize = 8 << 20
+        thread.start()
+        var suspicious: Set<Int> = []
+        while !row.waitForEnd(Requirement.patience) {
+            let number = row.current
+            guard row.isStuck, suspicious.insert(number).inserted else { continue }
+            let alone = verdict(of: number, programs, isolated: false)
+            if case .fails = alone { return alone }
+        }
+        guard let fault = row.fault else {
+            return .holds(explored: nil, of: .all, programs: count)
+        }
+        let number = row.current
+        if !isOptimized, case .fails(let alone) = verdict(of: number, programs, isolated: false),
+            alone.reason == fault.reason
+        {
+            return .fails(alone)
+        }
+        var failure = Failure(reason: fault.reason, detail: fault.detail)
+        failure.program = number
+        return .fails(failure)
+    }
+
+    /// Programs that run one after another on a thread of their own.
+    private final class Row: Sendable {
+        private struct State {
+            var current = 0
+            var seen = -1
+            var fault: Fault?
+        }
+
+        private let state = Mutex(State())
+        private let ended = DispatchSemaphore(value: 0)
+
+        func begin(_ number: Int) { state.withLock { $0.current = number } }
+
+        func end(_ fault: Fault?) {
+            state.withLock { $0.fault = fault }
+            ended.signal()
+        }
+
+        func waitForEnd(_ time: Duration) -> Bool {
+            let nanoseconds = Int(time.components.seconds) * 1_000_000_000
+            return ended.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+        }
+
+        var current: Int { state.withLock { $0.current } }
+        var fault: Fault? { state.withLock { $0.fault } }
+
+        /// Whether it is still at the program at which it was when this was asked before.
+        var isStuck: Bool {
+            state.withLock { state in
+                defer { state.seen = state.current }
+                return state.seen == state.current
+            }
+        }
+    }
+
+    /// One program in all of its interleavings.
+    private func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
+        var options = Requirement.options(of: programs)
+        let verdict = explored(&options, isolated: isolated) { programs.describe(program, $0) }
+        guard case .fails(var failure) = verdict else { return verdict }
+        failure.program = program
+        return .fails(failure)
+    }
+}

@@ -1,0 +1,317 @@
+import Foundation
+import RaceLab
+import SharedSuite
+
+/// Which sentence is said about programs whose results the model does not explain.
+extension PromiseModel {
+    /// What is wrong with what was seen; `nil` if the model explains it.
+    static func fault(
+        _ seen: Seen, of program: PromiseProgram, _ rules: PromiseRules
+    ) -> Fault? {
+        if explains(seen, of: program, rules) { return nil }
+        func holds(_ change: (inout Comparison) -> Void) -> Bool {
+            var comparison = Comparison()
+            change(&comparison)
+            return explains(seen, of: program, rules, comparing: comparison)
+        }
+        let received = "the program is \(program); " + text(of: seen, program)
+        if holds({ $0.order = false }) {
+            return Fault(
+                "out of order", "the order of the calls is not one that is promised: \(received)")
+        }
+        if holds({ $0.readers = false }) {
+            return Fault("result differs", "`result` differs from the outcome: \(received)")
+        }
+        let calls = seen.received.prefix(program.handlers.count)
+        if let twice = calls.indices.first(where: { calls[$0].count > 1 }) {
+            let differ = Set(calls[twice]).count > 1
+            return Fault(
+                differ ? "settles twice" : "twice",
+                "the handler \(program.letter(twice)) is called more than once: \(received)")
+        }
+        if holds({ ($0.order, $0.readers, $0.values) = (false, false, false) }) {
+            let strange = calls.joined().contains(PromiseProgram.unknownError)
+            return Fault(
+                "wrong value",
+                (strange
+                    ? "a handler receives an error that was never sent: "
+                    : "a handler receives something else: ") + received)
+        }
+        if let lost = lost(seen, of: program, rules) {
+            return Fault(
+                "lost", "the handler \(program.letter(lost)) is never called: \(received)")
+        }
+        return Fault("wrong value", "a handler is called that should not be: \(received)")
+    }
+
+    private static func text(of seen: Seen, _ program: PromiseProgram) -> String {
+        let handlers = program.handlers.indices.dropFirst(program.roots)
+        let order =
+            seen.order.isEmpty
+            ? handlers.flatMap { handler in
+                seen.received[handler].map { (handler, $0) }
+            }
+            : seen.order.compactMap {
+                if case .begins(let handler, let outcome) = $0 { (handler, outcome) } else { nil }
+            }
+        var parts = order.map {
+            "\(program.letter($0.0)) received \(PromiseProgram.text($0.1))"
+        }
+        let reads = seen.received.dropFirst(program.handlers.count).joined()
+        parts += reads.map { "`result` was \(PromiseProgram.text($0))" }
+        return parts.isEmpty ? "no handler was called" : parts.joined(separator: ", ")
+    }
+}
+
+/// The requirements that are made of a model and programs.
+struct PromiseChecks: Sendable {
+    var rules: PromiseRules
+    /// Whether a settled promise has freed all handlers.
+    var freesHandlers = true
+
+    /// The promise of exercises 7 and 12.
+    static let ofOrder = PromiseChecks(
+        rules: PromiseRules(takesTurns: true, chainsInTurn: true, ordersThreads: true))
+
+    /// All requirements of an exercise, with the ids `E07.1`, `E07.2` and so on.
+    func requirements(
+        _ exercise: Int, first: Int = 1, threads: Bool = false, probes: Bool = false,
+        _ programs: @escaping @Sendable () -> [PromiseProgram]
+    ) -> [Requirement] {
+        let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
+        let id = { "E\(number).\(first + $0)" }
+        var all = [Requirement.oneThread(id(0), self, programs)]
+        all += Requirement.anyValue(id(1), self)
+        all.append(.many(id(2), takesTurns: rules.takesTurns))
+        if threads {
+            all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads(deep: true) })
+            all.append(.severalThreadsWithTexts(id(4), self))
+        }
+        if probes { all.append(.nothingUnderALock(id(5), self)) }
+        if threads { all.append(.independent(id(6))) }
+        return all
+    }
+
+    // MARK: One thread
+
+    func inSequence(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
+        inSequence(all, answer, .numbers)
+    }
+
+    func inSequence<Value>(
+        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+    ) -> Programs {
+        Programs(
+            count: all.count, text: { "\(all[$0])" },
+            describe: { number, scenario in
+                let seen = Observations()
+                scenario.thread("main") {
+                    seen.all = [observe(all[number], answer, conversion)]
+                }
+                scenario.check {
+                    if let fault = fault(seen.all[0], all[number]) { throw fault }
+                }
+            },
+            runAlone: { fault(observe(all[$0], answer, conversion), all[$0]) })
+    }
+
+    /// What is known after a program with one thread has run.
+    private struct Observation {
+        var events: [PromiseEvent] = []
+        var isFreedWhenSettled = true
+        var isFreed = true
+    }
+
+    private final class Observations: @unchecked Sendable {
+        var all: [Observation] = []
+    }
+
+    private func observe<Value>(
+        _ program: PromiseProgram, _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+    ) -> Observation {
+        var seen = Observation()
+        let counter = PromiseRun<Value>.Counter()
+        var promises: [Weak] = []
+        do {
+            let run = PromiseRun(program, answer, conversion, rules, counter: counter) {
+                seen.events.append($0)
+            }
+            run.runInSequence()
+            seen.isFreedWhenSettled = !freesHandlers || !run.isSettled || counter.living == 0
+            promises = run.objects.map(Weak.init)
+            run.letGo()
+        }
+        seen.isFreed = counter.living == 0 && promises.allSatisfy { $0.object == nil }
+        return seen
+    }
+
+    private func fault(_ observation: Observation, _ program: PromiseProgram) -> Fault? {
+        var seen = PromiseModel.Seen(of: program)
+        for event in observation.events { seen.add(event, program) }
+        if let fault = PromiseModel.fault(seen, of: program, rules) { return fault }
+        if !observation.isFreedWhenSettled {
+            return Fault(
+                "kept alive",
+                "the promise is settled, and still holds what a handler has captured: the "
+                    + "program is \(program)")
+        }
+        if !observation.isFreed {
+            return Fault(
+                "kept alive",
+                "the program has dropped all of its references, and a promise or a handler is "
+                    + "still alive: the program is \(program)")
+        }
+        return nil
+    }
+
+    private struct Weak {
+        weak var object: AnyObject?
+
+        init(_ object: AnyObject) {
+            self.object = object
+        }
+    }
+
+    // MARK: Several threads
+
+    func inThreads(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
+        inThreads(all, answer, .numbers)
+    }
+
+    func inThreads<Value>(
+        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
+    ) -> Programs {
+        let known = Known(rules)
+        return Programs(
+            count: all.count, text: { "\(all[$0])" },
+            describe: { number, scenario in
+                describe(all[number], scenario, answer, conversion, known)
+            })
+    }
+
+    private func describe<Value>(
+        _ program: PromiseProgram, _ scenario: Scenario, _ answer: any PromiseAnswer,
+        _ conversion: Conversion<Value>, _ known: Known
+    ) {
+        let order = Scenario.Log<PromiseEvent>()
+        let received = (0..<(program.handlers.count + program.readers)).map { _ in
+            Scenario.Log<PromiseProgram.Outcome?>()
+        }
+        let counter = PromiseRun<Value>.Counter()
+        let run = PromiseRun(program, answer, conversion, rules, counter: counter) { event in
+            switch event {
+            case .call: break
+            case .begins(let handler, let outcome):
+                let text = { "\(program.letter(handler)): \(PromiseProgram.text(outcome))" }
+                if rules.ordersThreads {
+                    order.append(event, text())
+                } else {
+                    received[handler].append(outcome, text())
+                }
+            case .ends(let handler):
+                if rules.ordersThreads {
+                    order.append(event, "\(program.letter(handler)) returns")
+                }
+            case .reads(let reader, let outcome):
+                received[program.slot(of: reader)].append(
+                    outcome, "result: \(PromiseProgram.text(outcome))")
+            }
+        }
+        run.runBefore()
+        for thread in program.threads.indices {
+            scenario.thread(["A", "B", "C"][thread]) { run.run(thread) }
+        }
+        for (index, title) in known.titles(of: run.root).enumerated() {
+            scenario.state(title) { run.fields[index].value }
+        }
+        scenario.check {
+            var seen = PromiseModel.Seen(received: received.map(\.entries))
+            for event in order.entries {
+                seen.order.append(event)
+                if case .begins(let handler, let outcome) = event {
+                    seen.received[handler].append(outcome)
+                }
+            }
+            if let fault = known.fault(seen, program) { throw fault }
+        }
+    }
+
+    /// Remembers what the model has explained, because many interleavings look the same.
+    private final class Known: @unchecked Sendable {
+        private let rules: PromiseRules
+        private var program: PromiseProgram?
+        private var faults: [PromiseModel.Seen: Fault?] = [:]
+        private var titles: [String]?
+
+        func titles<Value>(of promise: Handle<Value>?) -> [String] {
+            if titles == nil { titles = promise?.fields.map { $0.title } }
+            return titles ?? []
+        }
+
+        init(_ rules: PromiseRules) {
+            self.rules = rules
+        }
+
+        func fault(_ seen: PromiseModel.Seen, _ program: PromiseProgram) -> Fault? {
+            if self.program != program { (self.program, faults) = (program, [:]) }
+            if let known = faults[seen] { return known }
+            let fault = PromiseModel.fault(seen, of: program, rules)
+            faults[seen] = .some(fault)
+            return fault
+        }
+    }
+
+    // MARK: Nothing of the program's is called or freed under a lock
+
+    func withProbes(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
+        Programs(
+            count: all.count, text: { "\(all[$0])" },
+            describe: { number, scenario in
+                let probe = Probe()
+                scenario.thread("main") { run(all[number], answer, probe) }
+                scenario.thread("another thread") { probe.help() }
+            },
+            runAlone: { number in
+                let probe = Probe()
+                let helper = Thread { probe.help() }
+                helper.start()
+                run(all[number], answer, probe)
+                return nil
+            })
+    }
+
+    private func run(_ program: PromiseProgram, _ answer: any PromiseAnswer, _ probe: Probe) {
+        let run = PromiseRun(program, answer, .objects(probe), rules) { _ in }
+        run.probe = probe
+        let (root, functions) = (run.root, run.rootFunctions)
+        probe.use = {
+            let isSettled = root?.result != nil
+            _ = root?.then { $0 }
+            root?.error { _ in }
+            guard isSettled else { return }
+            functions.resolve(5)
+            functions.reject(-5)
+        }
+        run.runInSequence()
+        probe.use = {}
+        run.letGo()
+        probe.end()
+    }
+}
+
+extension PromiseModel.Seen {
+    init(of program: PromiseProgram) {
+        self.init(
+            received: Array(repeating: [], count: program.handlers.count + program.readers))
+    }
+
+    mutating func add(_ event: PromiseEvent, _ program: PromiseProgram) {
+        order.append(event)
+        switch event {
+        case .call, .ends: break
+        case .begins(let handler, let outcome): received[handler].append(outcome)
+        case .reads(let reader, let outcome):
+            received[program.slot(of: reader)].append(outcome)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+/// A small program over the interface of a promise. Promises have numbers: first those that the
+/// program makes, then one for each handler, the promise that its `then` returns.
+struct PromiseProgram: Hashable {
+    /// The number of promises that the program makes.
+    var roots = 1
+    /// What runs before the threads begin.
+    var before: [Op] = []
+    var threads: [[Op]]
+    /// All handlers, by number. The numbers of the roots are not used.
+    var handlers: [Handler?] = []
+
+    /// The number of readers. They have the numbers after ``firstReader``.
+    var readers = 0
+
+    static let firstReader = 64
+
+    /// Where a reader's results are in ``PromiseModel/Seen/received``: after those of the handlers.
+    func slot(of reader: Int) -> Int { handlers.count + reader - PromiseProgram.firstReader }
+
+    /// A value, or a negative number, which stands for an error.
+    typealias Outcome = Int
+
+    indirect enum Op: Hashable {
+        case then(Int, Int)
+        case error(Int, Int)
+        case resolve(Int, Outcome)
+        case reject(Int, Outcome)
+        /// Reads the result. The second number distinguishes the readers.
+        case read(Int, Int)
+        /// Releases all promises. The functions that settle them remain.
+        case drop
+        case signal(Int)
+        case wait(Int)
+    }
+
+    struct Handler: Hashable {
+        var effect = Effect.value
+        var body: [Op] = []
+    }
+
+    /// What the function of a handler does in the end.
+    enum Effect: Hashable {
+        /// It returns the next value.
+        case value
+        case failure
+        /// It returns a text, which another link turns into the value.
+        case text
+        /// It returns a promise, possibly of texts.
+        case promise(Int, asText: Bool)
+        /// It returns the promise that its own `then` has returned.
+        case itself(asText: Bool)
+    }
+
+    static let returnedItself: Outcome = -99
+    static let unknownError: Outcome = -98
+
+    /// The error that a handler throws.
+    static func thrown(by handler: Int) -> Outcome { -100 - handler }
+
+    var isSequential: Bool { threads.count == 1 }
+}
+
+// MARK: The text
+
+extension PromiseProgram: CustomStringConvertible {
+    var description: String {
+        let texts = threads.map(text)
+        let all =
+            isSequential
+            ? texts[0] : zip("ABC", texts).map { "\($0): \($1)" }.joined(separator: " ∥ ")
+        return before.isEmpty ? all : "\(text(before)), then \(all)"
+    }
+
+    private func text(_ ops: [Op]) -> String {
+        var parts: [String] = []
+        var last: Int?
+        for op in ops {
+            switch op {
+            case .then(let promise, let handler), .error(let promise, let handler):
+                var isThen = false
+                if case .then = op { isThen = true }
+                let call = "\(isThen ? "then" : "error")(\(text(of: handler, isThen)))"
+                if promise == last {
+                    parts[parts.count - 1] += ".\(call)"
+                } else {
+                    parts.append("\(name(promise)).\(call)")
+                }
+                last = isThen ? handler : nil
+                continue
+            case .resolve(let promise, let value): parts.append("\(name(promise)).resolve(\(value))")
+            case .reject(let promise, let error):
+                parts.append("\(name(promise)).reject(\(PromiseProgram.text(error)))")
+            case .read(let promise, _): parts.append("\(name(promise)).result")
+            case .drop: parts.append("all promises are dropped")
+            case .signal: parts.append("signal")
+            case .wait: parts.append("wait")
+            }
+            last = nil
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    private func text(of handler: Int, _ isThen: Bool) -> String {
+        guard let known = handlers[handler] else { return "" }
+        var end: String?
+        switch known.effect {
+        case .value: break
+        case .failure: end = "throw"
+        case .text: end = "return a String"
+        case .promise(let promise, let asText):
+            end = "return \(name(promise))\(asText ? ", a promise of a String" : "")"
+        case .itself(let asText):
+            end = "return its own promise\(asText ? ", of a String" : "")"
+        }
+        let inside = [text(known.body), end ?? ""].filter { !$0.isEmpty }.joined(separator: "; ")
+        return inside.isEmpty ? letter(handler) : "\(letter(handler)): \(inside)"
+    }
+
+    func letter(_ handler: Int) -> String {
+        let index = handler - roots
+        return index < 26
+            ? String(UnicodeScalar(UInt8(ascii: "a") + UInt8(index))) : "h\(index)"
+    }
+
+    func name(_ promise: Int) -> String {
+        promise < roots ? ["p", "q", "r"][promise] : "[promise of \(letter(promise))]"
+    }
+
+    static func text(_ outcome: Outcome?) -> String {
+        switch outcome {
+        case nil: "pending"
+        case returnedItself?: "returnedItself"
+        case unknownError?: "an error that was never sent"
+        case let code? where code <= -100: "the error thrown"
+        case let code? where code < 0: "error \(-code)"
+        case let code?: "\(code)"
+        }
+    }
+}
+
+/// Something that a program does and that can be seen.
+enum PromiseEvent: Hashable {
+    /// A call of the main program begins. Recorded for programs with one thread only.
+    case call(Int)
+    case begins(Int, PromiseProgram.Outcome)
+    case ends(Int)
+    case reads(Int, PromiseProgram.Outcome?)
+}

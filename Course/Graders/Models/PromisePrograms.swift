@@ -1,0 +1,204 @@
+/// The small programs over the interface of a promise, the smallest first.
+struct PromisePrograms {
+    /// An operation of a generated program: a few calls on one promise.
+    struct Operation: Sendable {
+        let name: String
+        let add: @Sendable (inout Builder, _ promise: Int) -> Void
+
+        init(_ name: String, _ add: @escaping @Sendable (inout Builder, Int) -> Void) {
+            self.name = name
+            self.add = add
+        }
+    }
+
+    /// Numbers handlers and readers while a program is put together.
+    struct Builder {
+        var program = PromiseProgram(threads: [])
+        var ops: [PromiseProgram.Op] = []
+
+        init(roots: Int) {
+            program.roots = roots
+            program.handlers = Array(repeating: nil, count: roots)
+        }
+
+        mutating func handler(
+            _ effect: PromiseProgram.Effect = .value,
+            _ inside: (inout Builder) -> Void = { _ in }
+        ) -> Int {
+            let number = program.handlers.count
+            program.handlers.append(PromiseProgram.Handler(effect: effect))
+            let outer = ops
+            ops = []
+            inside(&self)
+            program.handlers[number]!.body = ops
+            ops = outer
+            return number
+        }
+
+        @discardableResult
+        mutating func then(
+            _ promise: Int, _ effect: PromiseProgram.Effect = .value,
+            _ inside: (inout Builder) -> Void = { _ in }
+        ) -> Int {
+            let number = handler(effect, inside)
+            ops.append(.then(promise, number))
+            return number
+        }
+
+        mutating func error(_ promise: Int, _ inside: (inout Builder) -> Void = { _ in }) {
+            let number = handler(.value, inside)
+            ops.append(.error(promise, number))
+        }
+
+        mutating func read(_ promise: Int) {
+            ops.append(.read(promise, PromiseProgram.firstReader + program.readers))
+            program.readers += 1
+        }
+    }
+
+    // MARK: Operations
+
+    static let then = Operation("t") { $0.then($1) }
+    static let chain = Operation("c") { $0.then($0.then($1)) }
+    static let error = Operation("e") { $0.error($1) }
+    static let chainOfErrors = Operation("ce") { $0.error($0.then($1)) }
+    static let longChain = Operation("cc") { builder, promise in
+        let second = builder.then(builder.then(promise))
+        builder.then(second)
+        builder.error(second)
+    }
+    static let failing = Operation("x") { builder, promise in
+        let next = builder.then(promise, .failure)
+        builder.then(next)
+        builder.error(next)
+    }
+    static let text = Operation("s") { $0.error($0.then($0.then($1, .text))) }
+    static let resolve = Operation("1") { $0.ops.append(.resolve($1, 1)) }
+    static let resolveOtherwise = Operation("2") { $0.ops.append(.resolve($1, 2)) }
+    static let reject = Operation("j") { $0.ops.append(.reject($1, -1)) }
+    static let rejectOtherwise = Operation("k") { $0.ops.append(.reject($1, -2)) }
+    static let read = Operation("r") { $0.read($1) }
+    static let registering = Operation("n") { builder, promise in
+        builder.then(promise) { $0.then(promise) }
+    }
+    static let registeringForErrors = Operation("m") { builder, promise in
+        builder.error(promise) { $0.error(promise) }
+    }
+    static let registeringBoth = Operation("b") { builder, promise in
+        builder.then(promise) {
+            $0.error(promise)
+            $0.error($0.then(promise))
+            $0.then(promise, .failure)
+        }
+        builder.error(promise) {
+            $0.then(promise)
+            $0.error($0.then(promise))
+        }
+    }
+    static let registeringDeep = Operation("d") { builder, promise in
+        builder.then(promise) { $0.then(promise) { $0.then(promise) { $0.then(promise) } } }
+    }
+    static let registeringDeepErrors = Operation("f") { builder, promise in
+        builder.error(promise) {
+            $0.error($0.then(promise))
+            $0.error(promise) { $0.error($0.then(promise)) }
+        }
+    }
+    static let settlingAgain = Operation("u") { builder, promise in
+        let settle = { (builder: inout Builder) in
+            builder.read(promise)
+            builder.ops += [.resolve(promise, 3), .reject(promise, -3)]
+            builder.read(promise)
+        }
+        builder.then(promise, .value, settle)
+        builder.error(promise, settle)
+    }
+    static let reading = Operation("v") { builder, promise in
+        builder.then(promise) { $0.read(promise) }
+        builder.error(promise) { $0.read(promise) }
+    }
+    /// On the promise that the first operation of the program has returned.
+    static func linked(_ operation: Operation) -> Operation {
+        Operation("l\(operation.name)") { operation.add(&$0, $0.program.roots) ; _ = $1 }
+    }
+    /// On the second promise.
+    static func other(_ operation: Operation) -> Operation {
+        Operation("o\(operation.name)") { operation.add(&$0, 1) ; _ = $1 }
+    }
+    static let signal = Operation(">") { $0.ops.append(.signal($1)) }
+    static let wait = Operation("<") { $0.ops.append(.wait($1)) }
+    static let drop = Operation("D") { builder, _ in builder.ops.append(.drop) }
+    static func returning(_ promise: Int, asText: Bool = false) -> Operation {
+        Operation("p") { builder, own in
+            let next = builder.then(own, .promise(promise, asText: asText))
+            builder.then(next)
+            builder.error(next)
+        }
+    }
+    static func returningItself(asText: Bool = false) -> Operation {
+        Operation("i") { builder, promise in
+            let next = builder.then(promise, .itself(asText: asText))
+            builder.then(next)
+            builder.error(next)
+        }
+    }
+    static func resolving(_ value: Int) -> Operation {
+        Operation("\(value)") { $0.ops.append(.resolve($1, value)) }
+    }
+
+    // MARK: Programs
+
+    /// A program of these operations, on promise 0.
+    static func program(
+        before: [Operation] = [], _ threads: [[Operation]], roots: Int = 1
+    ) -> PromiseProgram {
+        var builder = Builder(roots: roots)
+        let ops = { (operations: [Operation]) -> [PromiseProgram.Op] in
+            builder.ops = []
+            for operation in operations { operation.add(&builder, 0) }
+            return builder.ops
+        }
+        let early = ops(before)
+        builder.program.threads = threads.map(ops)
+        builder.program.before = early
+        return builder.program
+    }
+
+    /// All sequences of up to `length` operations.
+    static func sequences(
+        of operations: [Operation], upTo length: Int, roots: Int = 1,
+        where isWanted: ([Operation]) -> Bool = { _ in true }
+    ) -> [PromiseProgram] {
+        var all: [PromiseProgram] = []
+        var longest: [[Operation]] = [[]]
+        for _ in 0..<length {
+            longest = longest.flatMap { shorter in operations.map { shorter + [$0] } }
+            all += longest.filter(isWanted).map { program([$0], roots: roots) }
+        }
+        return all
+    }
+
+    /// One thread for each of the lists, with all of its choices of operations. Two threads with
+    /// the same list are not exchanged.
+    static func meetings(
+        before: [[Operation]] = [[]], _ threads: [[[Operation]]], roots: Int = 1
+    ) -> [PromiseProgram] {
+        var combinations: [[[Operation]]] = [[]]
+        for choices in threads {
+            combinations = combinations.flatMap { shorter in choices.map { shorter + [$0] } }
+        }
+        var known: Set<[String]> = []
+        let distinct = combinations.filter { combination in
+            known.insert(combination.map { $0.map(\.name).joined(separator: ",") }.sorted())
+                .inserted
+        }
+        return before.flatMap { before in
+            distinct.map { program(before: before, $0, roots: roots) }
+        }
+    }
+
+    /// How many times one of these is called.
+    static func count(_ names: String, in operations: [Operation]) -> Int {
+        operations.count { names.contains($0.name) }
+    }
+}

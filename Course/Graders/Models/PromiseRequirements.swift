@@ -1,0 +1,346 @@
+import RaceLab
+import SharedSuite
+
+// What the exercises that ask for a promise class require: exercises 2 to 7, and 12.
+
+extension Requirement {
+    /// Small programs on the promise of an answer.
+    static func programs(
+        _ id: String, _ name: String, _ story: String, asking question: String,
+        _ programs: @escaping @Sendable (any PromiseAnswer) -> Programs
+    ) -> Requirement {
+        var requirement = Requirement(id: id, name: name, story: story, question: question) {
+            .programs(programs($0 as! any PromiseAnswer))
+        }
+        requirement.hasPrograms = true
+        return requirement
+    }
+
+    /// Everything that one thread can do with a promise.
+    static func oneThread(
+        _ id: String, _ checks: PromiseChecks, _ programs: @escaping @Sendable () -> [PromiseProgram]
+    ) -> Requirement {
+        .programs(
+            id, "one thread, small programs",
+            "One thread calls `then`, `error`, `resolve`, `reject` and `result`, in every order, and "
+                + "handlers make these calls, too. Each handler is called as often, with the value, "
+                + "and in the order that the task promises. When the program has dropped its "
+                + "references, everything is freed.",
+            asking: "Run the program in your head: what does each of your properties hold after each "
+                + "call?"
+        ) { checks.inSequence(programs(), $0) }
+    }
+
+    /// The same with other types of values.
+    static func anyValue(_ id: String, _ checks: PromiseChecks) -> [Requirement] {
+        let values = PromisePrograms.ofValues
+        var rules = checks.rules
+        rules.increment = 0
+        let nothing = PromiseChecks(rules: rules, freesHandlers: checks.freesHandlers)
+        let all: [(String, String, @Sendable (any PromiseAnswer) -> Programs)] = [
+            ("a", "strings", { checks.inSequence(values, $0, .texts) }),
+            ("b", "optionals", { checks.inSequence(values, $0, .optionals) }),
+            ("c", "arrays", { checks.inSequence(values, $0, .arrays) }),
+            ("d", "`Void`", { nothing.inSequence(PromisePrograms.ofNothing, $0, .nothing) }),
+        ]
+        return all.map { letter, name, programs in
+            .programs(
+                id + letter, "values: \(name)",
+                "Some of these programs again, with a promise of \(name).",
+                asking: "Which of your lines assumes that the value is a number?", programs)
+        }
+    }
+
+    /// Nothing has a limit.
+    static func many(_ id: String, takesTurns: Bool) -> Requirement {
+        .unwatched(
+            id, "a thousand of everything",
+            "A thousand handlers wait for a value, and on another promise a thousand for an error. "
+                + "Others register a thousand more, each of them the next. Each is called, once, in the "
+                + "order of registration.",
+            asking: "Which of your lines limits how many there can be?",
+            with: (any PromiseAnswer).self
+        ) { answer in
+            for rejecting in [false, true] {
+                try crowd(answer, rejecting: rejecting)
+                try nest(answer, rejecting: rejecting)
+            }
+        }
+    }
+
+    /// Several threads.
+    static func severalThreads(
+        _ id: String, _ checks: PromiseChecks, _ programs: @escaping @Sendable () -> [PromiseProgram]
+    ) -> Requirement {
+        .programs(
+            id, "two and three threads, small programs",
+            "Two or three threads make one or two calls each, on a promise that is pending or settled. "
+                + "In every interleaving, the calls have results that they could have one after another.",
+            asking: "Which two of your steps must be one, so that no other thread can come between them?"
+        ) { checks.inThreads(programs(), $0) }
+    }
+
+    static func severalThreadsWithTexts(_ id: String, _ checks: PromiseChecks) -> Requirement {
+        .programs(
+            id, "two threads and strings",
+            "Some of these programs again, with a promise of strings.",
+            asking: "What protects a promise whose value is not a number?"
+        ) { checks.inThreads(PromisePrograms.meetingsOfValues, $0, .texts) }
+    }
+
+    /// No lock is held while code of the program runs.
+    static func nothingUnderALock(_ id: String, _ checks: PromiseChecks) -> Requirement {
+        .programs(
+            id, "nothing of the program's under a lock",
+            "Each handler, each `deinit` of a value, an error or an object that a handler has "
+                + "captured, and each use of an error's text waits until another thread has read the "
+                + "result, registered handlers and, if the promise is settled, settled it again.",
+            asking: "What does the thread hold at this line, and which of your lines releases it?"
+        ) { checks.withProbes(PromisePrograms.ofProbes, $0) }.whenStuck(
+            "called under a lock",
+            "a handler or a `deinit` runs while a lock is held, and another thread waits for that lock"
+        ).alsoRunOptimized
+    }
+
+    static func independent(_ id: String) -> Requirement {
+        .independence(
+            id, "two promises, two threads",
+            "One thread settles a promise, and another thread settles a second, unrelated promise. "
+                + "Neither may ever wait for the other.",
+            asking: "How many locks are there for a thousand promises?",
+            with: (any PromiseAnswer).self,
+            first: { live($0, 1) }, second: { live($0, 2) })
+    }
+}
+
+// MARK: The programs
+
+extension PromisePrograms {
+    private static let core = [
+        then, chain, error, chainOfErrors, failing, resolve, reject, read, registering,
+        registeringForErrors,
+    ]
+
+    /// For one thread.
+    static func inSequence(settlingOnce: Bool = false) -> [PromiseProgram] {
+        let settling = settlingOnce ? [resolve, reject] : [resolve, resolveOtherwise, reject]
+        let inside =
+            [
+                registering, registeringForErrors, registeringBoth, registeringDeep,
+                registeringDeepErrors, reading,
+            ] + (settlingOnce ? [] : [settlingAgain])
+        let all = core.filter { ![registering, registeringForErrors].map(\.name).contains($0.name) }
+        let wide =
+            all.filter { !settling.map(\.name).contains($0.name) } + settling + inside
+            + [longChain, text]
+        let most = { (operations: [Operation]) -> Bool in
+            count("12jk", in: operations) <= (settlingOnce ? 1 : 2)
+        }
+        let narrow = [then, chain, error, registering] + settling
+        // When the promises are dropped, only the functions are left that settle them.
+        let dropped = [then, chain, error, chainOfErrors, failing, longChain].flatMap { operation in
+            [[], [then], [error]].flatMap { other in
+                [resolve, reject].map { program([[operation] + other + [drop, $0]]) }
+            }
+        }
+        return sequences(of: wide, upTo: 3) { most($0) && ($0.count < 3 || count("12jk", in: $0) > 0) }
+            + sequences(of: narrow, upTo: 4) {
+                $0.count == 4 && most($0) && count("12jk", in: $0) > 0
+            }
+            + dropped
+            + sequences(
+                of: [other(then), other(resolve), other(error), other(reject)] + [then, resolve, read],
+                upTo: 3, roots: 2
+            ) { most($0) && $0.count == 3 && (!settlingOnce || count("o1oj", in: $0) < 2) }
+    }
+
+    static let ofValues = sequences(
+        of: [then, chain, error, failing, resolve, reject, read], upTo: 3
+    ) { count("1", in: $0) + count("j", in: $0) == 1 }
+
+    static let ofNothing = ofValues
+
+    static let ofProbes: [PromiseProgram] = {
+        let settles = { (operations: [Operation]) -> Bool in
+            count("12j", in: operations) > 0
+        }
+        let few = [
+            then, error, chainOfErrors, failing, registeringBoth, resolve, resolveOtherwise, reject,
+        ]
+        return sequences(
+            of: few + [chain, read, registering, registeringDeep, registeringDeepErrors, settlingAgain],
+            upTo: 2, where: settles)
+            + sequences(of: few, upTo: 3) { $0.count == 3 && settles($0) }
+    }()
+
+    static let meetingsOfValues = meetings(
+        [[[then], [chain], [resolve], [reject], [error]], [[then], [resolve], [read], [error]]])
+
+    static func inThreads(deep: Bool) -> [PromiseProgram] {
+        let single = [
+            then, chain, error, failing, resolve, resolveOtherwise, reject, read, registering,
+            registeringForErrors, settlingAgain,
+        ].map { [$0] }
+        let some = [then, error, resolve, reject, read]
+        let pairs = some.flatMap { first in some.map { [first, $0] } }
+        let few = [then, resolve, reject]
+        let short = few.flatMap { first in few.map { [first, $0] } }
+        var all = meetings(before: [[], [then], [resolve], [reject]], [single, single])
+        all += meetings(
+            before: [[], [then]], [pairs, [[then], [error], [resolve], [reject], [read]]])
+        all += meetings(
+            before: [[], [registering], [error]],
+            [[[then], [resolve], [reject]], [[then], [error], [resolve]], [[then], [read], [registering]]])
+        all += meetings(before: [[]], [short, short])
+        // A link of a chain, and handlers that register others.
+        all += meetings(
+            before: [[chain], [failing], [chainOfErrors]],
+            [
+                [[resolve], [reject]],
+                [
+                    [linked(then)], [linked(error)], [linked(read)], [linked(chain)],
+                    [linked(registering)],
+                ],
+            ])
+        all += meetings(
+            before: [
+                [registeringBoth], [registeringDeep], [registeringDeepErrors], [settlingAgain],
+                [chainOfErrors, then], [then, error, then],
+            ],
+            [[[resolve], [reject]], [[then], [error], [registering], [chainOfErrors]]])
+        // One call returns before another begins.
+        all += meetings([
+            [[resolve, signal], [reject, signal], [then, signal]],
+            [[wait, then], [wait, error], [wait, read], [wait, resolveOtherwise]],
+            [[then], [read], [resolve]],
+        ])
+        all += meetings(
+            before: [[chainOfErrors], [then]],
+            [
+                [[resolve], [reject]], [[then, signal], [error, signal]],
+                [[wait, then], [wait, chainOfErrors]],
+            ])
+        // Two promises.
+        all += meetings(
+            before: [[then, other(then)]],
+            [[[resolve], [then]], [[other(resolve)], [other(then)], [other(reject)]]], roots: 2)
+        return all
+    }
+
+    /// For exercise 4: the function returns a promise.
+    static func returningPromises() -> [PromiseProgram] {
+        let wide = [
+            returning(1), resolving(4), reject, then, other(then), other(resolve), other(reject),
+            other(error), failing,
+        ]
+        let returns = { (operations: [Operation]) -> Bool in count("p", in: operations) > 0 }
+        let own = [
+            returningItself(), returningItself(asText: true), returning(0), resolve, reject, then,
+        ]
+        return sequences(of: wide, upTo: 4, roots: 2, where: returns)
+            + sequences(
+                of: [returning(1, asText: true), resolving(4), reject, other(resolve), other(reject)],
+                upTo: 4, roots: 2, where: returns)
+            + sequences(of: own, upTo: 3) { operations in
+                // A function that is called at once cannot return what `then` has not returned yet.
+                let early = operations.prefix { !"1j".contains($0.name) }
+                return count("p", in: operations) + count("i", in: operations) > 0
+                    && count("i", in: operations) == count("i", in: Array(early))
+            }
+            + [nestedChains]
+    }
+
+    /// Functions that return promises and functions that return values, in one chain.
+    private static var nestedChains: PromiseProgram {
+        program(
+            [
+                [
+                    Operation("chain") { builder, promise in
+                        let first = builder.then(promise, .promise(1, asText: false)) {
+                            $0.then(1)
+                            $0.then(promise, .promise(1, asText: false))
+                        }
+                        let second = builder.then(first)
+                        let third = builder.then(second, .promise(1, asText: false))
+                        builder.error(builder.then(third))
+                    }, resolving(4), other(resolve), then,
+                ]
+            ], roots: 2)
+    }
+}
+
+// MARK: Many
+
+private let crowdSize = 1_000
+
+private func crowd(_ answer: any PromiseAnswer, rejecting: Bool) throws {
+    var heard: [Int] = []
+    let pending = answer.handle(Int.self)
+    for number in 1...crowdSize {
+        if !rejecting {
+            _ = pending.promise.then { value -> Int in
+                heard.append(number)
+                return value
+            }
+        } else if number % 2 == 0 {
+            pending.promise.error { _ in heard.append(number) }
+        } else {
+            pending.promise.then { $0 }.error { _ in heard.append(number) }
+        }
+    }
+    if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
+    try judge(heard, "that wait")
+}
+
+/// Each handler registers the next one.
+private func nest(_ answer: any PromiseAnswer, rejecting: Bool) throws {
+    var heard: [Int] = []
+    let pending = answer.handle(Int.self)
+    func register(_ number: Int) {
+        let work = {
+            heard.append(number)
+            if number < 100 { register(number + 1) }
+        }
+        if rejecting {
+            pending.promise.error { _ in work() }
+        } else {
+            _ = pending.promise.then { value -> Int in
+                work()
+                return value
+            }
+        }
+    }
+    register(1)
+    if rejecting { pending.reject(Sent("no")) } else { pending.resolve(1) }
+    try judge(heard, "of which each registers the next", 100)
+}
+
+private func judge(_ heard: [Int], _ which: String, _ count: Int = crowdSize) throws {
+    let called = Set(heard)
+    if let lost = (1...count).first(where: { !called.contains($0) }) {
+        throw Fault("lost", "of \(count) handlers \(which), handler \(lost) is never called")
+    }
+    if heard.count > count {
+        throw Fault("twice", "there are \(count) handlers \(which), and \(heard.count) calls")
+    }
+    if let (next, early) = zip(1...count, heard).first(where: { $0 != $1 }) {
+        throw Fault("out of order", "handler \(early) was called before handler \(next)")
+    }
+}
+
+/// Everything that can happen to a fulfilled and to a rejected promise on one thread.
+private func live(_ answer: any PromiseAnswer, _ value: Int) {
+    let (fulfilled, rejected) = (answer.handle(Int.self), answer.handle(Int.self))
+    func use() {
+        for pending in [fulfilled, rejected] {
+            _ = pending.promise.then { $0 + 1 }
+            pending.promise.error { _ in }
+            _ = pending.promise.result
+        }
+    }
+    use()
+    fulfilled.resolve(value)
+    fulfilled.reject(Sent("late"))
+    rejected.reject(Sent("no"))
+    use()
+}

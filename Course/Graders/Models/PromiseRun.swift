@@ -1,0 +1,317 @@
+import Dispatch
+import RaceLab
+import SharedSuite
+
+/// How the values of a program are made, and recognized.
+struct Conversion<Value>: Sendable {
+    let make: @Sendable (Int) -> Value
+    let number: @Sendable (Value) -> Int
+    var error: @Sendable (Int) -> any Error = { Coded(code: $0) }
+}
+
+/// An error of a program.
+private struct Coded: Error, CustomStringConvertible {
+    let code: Int
+    var description: String { "error \(-code)" }
+}
+
+/// An error of a probe; see ``Probe``.
+private final class CodedObject: Error, CustomStringConvertible, @unchecked Sendable {
+    let code: Int
+    let probe: Probe
+
+    init(_ code: Int, _ probe: Probe) {
+        self.code = code
+        self.probe = probe
+    }
+
+    var description: String {
+        probe.look()
+        return "error \(-code)"
+    }
+
+    deinit { probe.look() }
+}
+
+/// A value of a probe.
+final class CodedValue: @unchecked Sendable {
+    let code: Int
+    private let probe: Probe
+
+    fileprivate init(_ code: Int, _ probe: Probe) {
+        self.code = code
+        self.probe = probe
+    }
+
+    deinit { probe.look() }
+}
+
+private func code(of error: any Error) -> Int {
+    if let error = error as? Coded { return error.code }
+    if let error = error as? CodedObject { return error.code }
+    return "\(error)" == "returnedItself"
+        ? PromiseProgram.returnedItself : PromiseProgram.unknownError
+}
+
+/// Runs a program on an answer, and records what can be seen.
+final class PromiseRun<Value> {
+    private final class Box {
+        var handle: Handle<Value>?
+
+        init(_ handle: Handle<Value>? = nil) {
+            self.handle = handle
+        }
+    }
+
+    private let program: PromiseProgram
+    private let conversion: Conversion<Value>
+    private let rules: PromiseRules
+    private let counter: Counter
+    private let record: (PromiseEvent) -> Void
+    private var texts: Pending<String>?
+    private let roots: [Box]
+    private var functions: [(resolve: (Int) -> Void, reject: (Int) -> Void)]
+    private var boxes: [Box] = []
+    private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
+    /// Called by each handler, and when what it has captured is freed.
+    var probe: Probe?
+
+    /// Counts the objects that handlers have captured.
+    final class Counter: @unchecked Sendable {
+        var living = 0
+    }
+
+    private final class Token: @unchecked Sendable {
+        private let counter: Counter
+        private let probe: Probe?
+
+        init(_ counter: Counter, _ probe: Probe?) {
+            self.counter = counter
+            self.probe = probe
+            counter.living += 1
+        }
+
+        deinit {
+            counter.living -= 1
+            probe?.look()
+        }
+    }
+
+    init(
+        _ program: PromiseProgram, _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
+        _ rules: PromiseRules, counter: Counter = Counter(),
+        _ record: @escaping (PromiseEvent) -> Void
+    ) {
+        self.program = program
+        self.conversion = conversion
+        self.rules = rules
+        self.counter = counter
+        self.record = record
+        texts = program.usesTexts ? answer.handle(String.self) : nil
+        let pending = (0..<program.roots).map { _ in answer.handle(Value.self) }
+        functions = pending.enumerated().map { [texts] index, pending in
+            if let texts, index == 1 {
+                return ({ texts.resolve("\($0)") }, { texts.reject(conversion.error($0)) })
+            }
+            return (
+                { pending.resolve(conversion.make($0)) }, { pending.reject(conversion.error($0)) }
+            )
+        }
+        roots = pending.map { Box($0.promise) }
+        boxes = program.handlers.map { _ in Box() }
+    }
+
+    var fields: [(title: String, value: String)] { roots[0].handle?.fields ?? [] }
+    var root: Handle<Value>? { roots[0].handle }
+    var rootFunctions: (resolve: (Int) -> Void, reject: (Int) -> Void) { functions[0] }
+    var isSettled: Bool { roots.allSatisfy { $0.handle?.result != nil } }
+    var objects: [AnyObject] { (roots + boxes).compactMap { $0.handle?.object } }
+
+    func runBefore() {
+        for op in program.before { perform(op) }
+    }
+
+    func run(_ thread: Int) {
+        for op in program.threads[thread] { perform(op) }
+    }
+
+    /// Runs a program with one thread.
+    func runInSequence() {
+        for (index, op) in (program.before + program.threads[0]).enumerated() {
+            record(.call(index))
+            perform(op)
+        }
+        record(.call(-1))
+    }
+
+    private func handle(_ promise: Int) -> Handle<Value>? {
+        promise < program.roots ? roots[promise].handle : boxes[promise].handle
+    }
+
+    private func perform(_ op: PromiseProgram.Op) {
+        switch op {
+        case .then(let promise, let handler):
+            guard let promise = handle(promise) else { return }
+            boxes[handler].handle = then(promise, handler)
+        case .error(let promise, let handler):
+            let token = Token(counter, probe)
+            handle(promise)?.error { error in
+                withExtendedLifetime(token) { self.call(handler, code(of: error)) }
+            }
+        case .resolve(let promise, let value): functions[promise].resolve(value)
+        case .reject(let promise, let error): functions[promise].reject(error)
+        case .read(let promise, let reader):
+            let outcome = handle(promise)?.result.map { result in
+                switch result {
+                case .success(let value): conversion.number(value)
+                case .failure(let error): code(of: error)
+                }
+            }
+            record(.reads(reader, outcome))
+        case .drop: dropPromises()
+        case .signal(let semaphore): semaphores[semaphore].signal()
+        case .wait(let semaphore): semaphores[semaphore].wait()
+        }
+    }
+
+    private func then(_ promise: Handle<Value>, _ handler: Int) -> Handle<Value> {
+        let token = Token(counter, probe)
+        let work = { (value: Value) -> Int in
+            let number = self.conversion.number(value)
+            withExtendedLifetime(token) { self.call(handler, number) }
+            return number + self.rules.increment
+        }
+        let conversion = conversion
+        let back = { (text: String) -> Value in conversion.make(Int(text) ?? 0) }
+        switch program.handlers[handler]!.effect {
+        case .value: return promise.then { conversion.make(work($0)) }
+        case .failure:
+            return promise.then { value -> Value in
+                _ = work(value)
+                throw conversion.error(PromiseProgram.thrown(by: handler))
+            }
+        case .text: return promise.then { "\(work($0))" }.then(back)
+        case .promise(let other, asText: false):
+            return promise.flatten { value -> Handle<Value> in
+                _ = work(value)
+                return self.roots[other].handle!
+            }
+        case .promise(_, asText: true):
+            return promise.flatten { value -> Handle<String> in
+                _ = work(value)
+                return self.texts!.promise
+            }.then(back)
+        case .itself(asText: false):
+            return promise.flatten { value -> Handle<Value> in
+                _ = work(value)
+                return self.boxes[handler].handle!
+            }
+        case .itself(asText: true):
+            let own = OwnText()
+            let text = promise.flatten { value -> Handle<String> in
+                _ = work(value)
+                return own.handle!
+            }
+            own.handle = text
+            return text.then(back)
+        }
+    }
+
+    private final class OwnText {
+        var handle: Handle<String>?
+    }
+
+    private func call(_ handler: Int, _ outcome: Int) {
+        record(.begins(handler, outcome))
+        probe?.look()
+        for op in program.handlers[handler]!.body { perform(op) }
+        record(.ends(handler))
+    }
+
+    private func dropPromises() {
+        for box in roots + boxes { box.handle = nil }
+    }
+
+    /// Releases everything that the program still has.
+    func letGo() {
+        dropPromises()
+        functions = []
+        texts = nil
+    }
+}
+
+extension PromiseProgram {
+    /// Whether it needs a promise of texts.
+    var usesTexts: Bool {
+        handlers.contains {
+            if case .promise(_, asText: true) = $0?.effect { true } else { false }
+        }
+    }
+}
+
+/// Stops the program at each call of a handler, each use of an error and each `deinit`, until another
+/// thread has used the promise. If the program holds a lock at that moment, neither can continue.
+final class Probe: @unchecked Sendable {
+    private let begun = DispatchSemaphore(value: 0)
+    private let used = DispatchSemaphore(value: 0)
+    private var isLooking = false
+    private var isOver = false
+    /// What the other thread does.
+    var use: () -> Void = {}
+
+    func look() {
+        guard !isLooking, !isOver else { return }
+        isLooking = true
+        begun.signal()
+        used.wait()
+        isLooking = false
+    }
+
+    func end() {
+        isLooking = true
+        isOver = true
+        begun.signal()
+    }
+
+    /// The body of the other thread.
+    func help() {
+        while true {
+            begun.wait()
+            if isOver { return }
+            use()
+            used.signal()
+        }
+    }
+}
+
+extension Conversion where Value == CodedValue {
+    static func objects(_ probe: Probe) -> Conversion {
+        Conversion(
+            make: { CodedValue($0, probe) }, number: { $0.code }, error: { CodedObject($0, probe) })
+    }
+}
+
+extension Conversion where Value == Int {
+    static var numbers: Conversion { Conversion(make: { $0 }, number: { $0 }) }
+}
+
+extension Conversion where Value == String {
+    static var texts: Conversion { Conversion(make: { "\($0)" }, number: { Int($0) ?? -97 }) }
+}
+
+extension Conversion where Value == Int? {
+    /// 1 stands for `nil`.
+    static var optionals: Conversion {
+        Conversion(make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 })
+    }
+}
+
+extension Conversion where Value == Void {
+    static var nothing: Conversion { Conversion(make: { _ in }, number: { _ in 1 }) }
+}
+
+extension Conversion where Value == [Double] {
+    static var arrays: Conversion {
+        Conversion(make: { [0.5, Double($0)] }, number: { $0.count == 2 ? Int($0[1]) : -97 })
+    }
+}
