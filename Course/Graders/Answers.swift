@@ -6,44 +6,7 @@ import SharedSuite
 /// An answer that is a promise class: exercises 2 to 7 and 12.
 public protocol PromiseAnswer: AnyObject {
     var promise: any PromiseUnderTest.Type { get }
-    func pending<Value>(_ type: Value.Type) -> PendingPromise<Value>
     func handle<Value>(_ type: Value.Type) -> Pending<Value>
-}
-
-/// A promise of any type of value, as functions.
-public struct PendingPromise<Value> {
-    let resolve: (Value) -> Void
-    let reject: (any Error) -> Void
-    /// Registers a function that receives `value …` or `error …`.
-    let listen: (@escaping (String) -> Void) -> Void
-    /// Returns the same text, or `pending`.
-    let result: () -> String
-
-    public init(
-        resolve: @escaping (Value) -> Void, reject: @escaping (any Error) -> Void,
-        listen: @escaping (@escaping (String) -> Void) -> Void,
-        result: @escaping () -> Result<Value, any Error>?
-    ) {
-        self.resolve = resolve
-        self.reject = reject
-        self.listen = listen
-        self.result = {
-            switch result() {
-            case nil: "pending"
-            case .success(let value): "value \(value)"
-            case .failure(let error): "error \(error)"
-            }
-        }
-    }
-}
-
-/// A promise of a number whose `then` can lead to a promise of a text: exercise 4.
-public protocol ConvertingPromise: AnyObject {
-    /// Returns a function that fulfills the promise of a number, and the promise of a text that the
-    /// function passed to its `then` returns. `hear` receives the outcome of the chain.
-    static func converting(
-        _ hear: @escaping (String) -> Void
-    ) -> (resolve: (Int) -> Void, text: PendingPromise<String>)
 }
 
 /// An answer that consists of two interleavings: exercise 1.
@@ -122,9 +85,4 @@ public struct Office: Sendable {
         self.sell = sell
         self.freeSeats = freeSeats
     }
-}
-
-extension PromiseAnswer {
-    /// For exercises with the adapter `FlatteningPromise.swift`.
-    var flatteningPromise: any FlatteningPromise.Type { promise as! any FlatteningPromise.Type }
 }

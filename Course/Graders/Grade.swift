@@ -367,7 +367,7 @@ public struct Grader: Sendable {
 
 extension String {
     /// The id of a requirement with the number of one of its programs.
-    fileprivate func with(_ program: Int?) -> String { program.map { "\(self)/\($0)" } ?? self }
+    func with(_ program: Int?) -> String { program.map { "\(self)/\($0)" } ?? self }
 
     /// The id of a requirement, without the number of a program.
     package var withoutProgram: String { String(prefix { $0 != "/" }) }

@@ -8,6 +8,11 @@ extension Requirement {
         }
         let other = Requirement.otherQuestions[failure.reason]
         let isMarked = failure.table?.remarks("every continuation fails from here") ?? false
+        if hasPrograms {
+            return isMarked
+                ? "At the marked step, what does the one thread assume about the promise that "
+                    + "another one has made untrue?" : other ?? question
+        }
         if question.contains("the marked step"), !isMarked { return other }
         let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
         return asksAboutOrder == isAboutOrder ? question : other ?? question
@@ -15,7 +20,7 @@ extension Requirement {
 
     private var asksAboutOrder: Bool {
         [
-            "H08", "H09", "R06", "E02.2", "E07.2", "E07.3", "E07.4", "E07.11", "E08.1", "E12.5",
+            "E08.1"
         ].contains(id)
     }
 
@@ -54,6 +59,17 @@ extension Requirement {
             + "from the list?",
         "wrong value":
             "Where does the wrong value come from, and which step wrote it there last?",
+        "called under a lock":
+            "What does the thread hold at the line at which it waits, and which of your lines "
+            + "releases it?",
+        "kept alive":
+            "Which property still leads to the object when no handler is left to call, and which "
+            + "line should have cleared it?",
+        "result differs":
+            "Which line stores the outcome, and has every reader to wait for it? What can run "
+            + "before that line?",
+        "settles twice":
+            "What does the second call find, and when was that stored?",
         "oversold":
             "After which step do other tasks see that a seat is taken, and which of them can look "
             + "before it?",

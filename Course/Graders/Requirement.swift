@@ -4,7 +4,7 @@ import SharedSuite
 /// One condition that an answer has to satisfy.
 public struct Requirement: Sendable {
     /// The id of a hazard of the catalogue, or of a requirement of the exercise, such as `E08.2`.
-    public let id: String
+    public internal(set) var id: String
     /// A few words.
     public let name: String
     /// A sentence: what is run, and the expected result.

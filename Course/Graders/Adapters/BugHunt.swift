@@ -6,10 +6,6 @@ import SharedSuite
 final class TheAnswer: BugHuntAnswer {
     var promise: any PromiseUnderTest.Type { AWPromise<Int>.self }
 
-    func pending<Value>(_ type: Value.Type) -> PendingPromise<Value> {
-        AWPromise<Value>.asFunctions()
-    }
-
     func handle<Value>(_ type: Value.Type) -> Pending<Value> {
         AWPromise<Value>.pendingHandle()
     }

@@ -23,19 +23,3 @@ extension AWPromise: PromiseUnderTest where Value == Int {
 
     public var fields: [(title: String, value: String)] { storedFields(of: self, self.result) }
 }
-
-extension AWPromise {
-    static func asFunctions() -> PendingPromise<Value> { withFunctions().functions }
-
-    static func withFunctions() -> (promise: AWPromise, functions: PendingPromise<Value>) {
-        var (resolve, reject): (((Value) -> Void)?, ((any Error) -> Void)?)
-        let promise = AWPromise<Value> { (resolve, reject) = ($0, $1) }
-        let functions = PendingPromise(
-            resolve: resolve!, reject: reject!,
-            listen: { hear in
-                promise.then { "\($0)" }.then { hear("value \($0)") }.error { hear("error \($0)") }
-            },
-            result: { promise.result })
-        return (promise, functions)
-    }
-}

@@ -25,6 +25,7 @@ extension Requirement {
     func only(_ program: Int) -> Requirement {
         var copy = self
         copy.program = program
+        copy.id = id.with(program)
         return copy
     }
 

@@ -158,7 +158,7 @@ struct PromiseModel: Hashable {
         switch event {
         case .call, .ends: (slot, value) = (-1, nil)
         case .begins(let handler, let outcome): (slot, value) = (handler, outcome)
-        case .reads(let reader, let outcome): 
+        case .reads(let reader, let outcome):
             (slot, value) = (search.program.slot(of: reader), outcome)
         }
         let isCompared =
@@ -348,7 +348,7 @@ struct PromiseModel: Hashable {
         switch search.program.handlers[handler]!.effect {
         case .value, .text:
             threads[thread].append(.settle(handler, outcome + search.rules.increment))
-        case .failure:
+        case .failure, .failureForPromise:
             threads[thread].append(.settle(handler, PromiseProgram.thrown(by: handler)))
         case .itself:
             threads[thread].append(.settle(handler, PromiseProgram.returnedItself))

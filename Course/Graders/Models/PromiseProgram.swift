@@ -43,6 +43,8 @@ struct PromiseProgram: Hashable {
         /// It returns the next value.
         case value
         case failure
+        /// It throws, and is one that returns a promise otherwise.
+        case failureForPromise
         /// It returns a text, which another link turns into the value.
         case text
         /// It returns a promise, possibly of texts.
@@ -87,7 +89,8 @@ extension PromiseProgram: CustomStringConvertible {
                 }
                 last = isThen ? handler : nil
                 continue
-            case .resolve(let promise, let value): parts.append("\(name(promise)).resolve(\(value))")
+            case .resolve(let promise, let value):
+                parts.append("\(name(promise)).resolve(\(value))")
             case .reject(let promise, let error):
                 parts.append("\(name(promise)).reject(\(PromiseProgram.text(error)))")
             case .read(let promise, _): parts.append("\(name(promise)).result")
@@ -106,6 +109,7 @@ extension PromiseProgram: CustomStringConvertible {
         switch known.effect {
         case .value: break
         case .failure: end = "throw"
+        case .failureForPromise: end = "throw instead of returning a promise"
         case .text: end = "return a String"
         case .promise(let promise, let asText):
             end = "return \(name(promise))\(asText ? ", a promise of a String" : "")"

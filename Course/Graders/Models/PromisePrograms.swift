@@ -72,6 +72,11 @@ struct PromisePrograms {
         builder.then(next)
         builder.error(next)
     }
+    static let failingForPromise = Operation("y") { builder, promise in
+        let next = builder.then(promise, .failureForPromise)
+        builder.then(next)
+        builder.error(next)
+    }
     static let text = Operation("s") { $0.error($0.then($0.then($1, .text))) }
     static let resolve = Operation("1") { $0.ops.append(.resolve($1, 1)) }
     static let resolveOtherwise = Operation("2") { $0.ops.append(.resolve($1, 2)) }
@@ -119,11 +124,15 @@ struct PromisePrograms {
     }
     /// On the promise that the first operation of the program has returned.
     static func linked(_ operation: Operation) -> Operation {
-        Operation("l\(operation.name)") { operation.add(&$0, $0.program.roots) ; _ = $1 }
+        Operation("l\(operation.name)") {
+            operation.add(&$0, $0.program.roots); _ = $1
+        }
     }
     /// On the second promise.
     static func other(_ operation: Operation) -> Operation {
-        Operation("o\(operation.name)") { operation.add(&$0, 1) ; _ = $1 }
+        Operation("o\(operation.name)") {
+            operation.add(&$0, 1); _ = $1
+        }
     }
     static let signal = Operation(">") { $0.ops.append(.signal($1)) }
     static let wait = Operation("<") { $0.ops.append(.wait($1)) }

@@ -18,7 +18,8 @@ extension Requirement {
 
     /// Everything that one thread can do with a promise.
     static func oneThread(
-        _ id: String, _ checks: PromiseChecks, _ programs: @escaping @Sendable () -> [PromiseProgram]
+        _ id: String, _ checks: PromiseChecks,
+        _ programs: @escaping @Sendable () -> [PromiseProgram]
     ) -> Requirement {
         .programs(
             id, "one thread, small programs",
@@ -26,7 +27,8 @@ extension Requirement {
                 + "handlers make these calls, too. Each handler is called as often, with the value, "
                 + "and in the order that the task promises. When the program has dropped its "
                 + "references, everything is freed.",
-            asking: "Run the program in your head: what does each of your properties hold after each "
+            asking:
+                "Run the program in your head: what does each of your properties hold after each "
                 + "call?"
         ) { checks.inSequence(programs(), $0) }
     }
@@ -70,13 +72,15 @@ extension Requirement {
 
     /// Several threads.
     static func severalThreads(
-        _ id: String, _ checks: PromiseChecks, _ programs: @escaping @Sendable () -> [PromiseProgram]
+        _ id: String, _ checks: PromiseChecks,
+        _ programs: @escaping @Sendable () -> [PromiseProgram]
     ) -> Requirement {
         .programs(
             id, "two and three threads, small programs",
             "Two or three threads make one or two calls each, on a promise that is pending or settled. "
                 + "In every interleaving, the calls have results that they could have one after another.",
-            asking: "Which two of your steps must be one, so that no other thread can come between them?"
+            asking:
+                "Which two of your steps must be one, so that no other thread can come between them?"
         ) { checks.inThreads(programs(), $0) }
     }
 
@@ -129,7 +133,9 @@ extension PromisePrograms {
                 registering, registeringForErrors, registeringBoth, registeringDeep,
                 registeringDeepErrors, reading,
             ] + (settlingOnce ? [] : [settlingAgain])
-        let all = core.filter { ![registering, registeringForErrors].map(\.name).contains($0.name) }
+        let all = core.filter {
+            ![registering, registeringForErrors].map(\.name).contains($0.name)
+        }
         let wide =
             all.filter { !settling.map(\.name).contains($0.name) } + settling + inside
             + [longChain, text]
@@ -143,13 +149,17 @@ extension PromisePrograms {
                 [resolve, reject].map { program([[operation] + other + [drop, $0]]) }
             }
         }
-        return sequences(of: wide, upTo: 3) { most($0) && ($0.count < 3 || count("12jk", in: $0) > 0) }
+        return sequences(of: wide, upTo: 3) {
+            most($0) && ($0.count < 3 || count("12jk", in: $0) > 0)
+        }
             + sequences(of: narrow, upTo: 4) {
                 $0.count == 4 && most($0) && count("12jk", in: $0) > 0
             }
             + dropped
             + sequences(
-                of: [other(then), other(resolve), other(error), other(reject)] + [then, resolve, read],
+                of: [other(then), other(resolve), other(error), other(reject)] + [
+                    then, resolve, read,
+                ],
                 upTo: 3, roots: 2
             ) { most($0) && $0.count == 3 && (!settlingOnce || count("o1oj", in: $0) < 2) }
     }
@@ -168,7 +178,9 @@ extension PromisePrograms {
             then, error, chainOfErrors, failing, registeringBoth, resolve, resolveOtherwise, reject,
         ]
         return sequences(
-            of: few + [chain, read, registering, registeringDeep, registeringDeepErrors, settlingAgain],
+            of: few + [
+                chain, read, registering, registeringDeep, registeringDeepErrors, settlingAgain,
+            ],
             upTo: 2, where: settles)
             + sequences(of: few, upTo: 3) { $0.count == 3 && settles($0) }
     }()
@@ -190,7 +202,10 @@ extension PromisePrograms {
             before: [[], [then]], [pairs, [[then], [error], [resolve], [reject], [read]]])
         all += meetings(
             before: [[], [registering], [error]],
-            [[[then], [resolve], [reject]], [[then], [error], [resolve]], [[then], [read], [registering]]])
+            [
+                [[then], [resolve], [reject]], [[then], [error], [resolve]],
+                [[then], [read], [registering]],
+            ])
         all += meetings(before: [[]], [short, short])
         // A link of a chain, and handlers that register others.
         all += meetings(
@@ -231,15 +246,19 @@ extension PromisePrograms {
     static func returningPromises() -> [PromiseProgram] {
         let wide = [
             returning(1), resolving(4), reject, then, other(then), other(resolve), other(reject),
-            other(error), failing,
+            other(error), failing, failingForPromise,
         ]
-        let returns = { (operations: [Operation]) -> Bool in count("p", in: operations) > 0 }
+        let returns = { (operations: [Operation]) -> Bool in
+            count("p", in: operations) + count("y", in: operations) > 0
+        }
         let own = [
             returningItself(), returningItself(asText: true), returning(0), resolve, reject, then,
         ]
         return sequences(of: wide, upTo: 4, roots: 2, where: returns)
             + sequences(
-                of: [returning(1, asText: true), resolving(4), reject, other(resolve), other(reject)],
+                of: [
+                    returning(1, asText: true), resolving(4), reject, other(resolve), other(reject),
+                ],
                 upTo: 4, roots: 2, where: returns)
             + sequences(of: own, upTo: 3) { operations in
                 // A function that is called at once cannot return what `then` has not returned yet.

@@ -113,9 +113,9 @@ final class PromiseRun<Value> {
             if let texts, index == 1 {
                 return ({ texts.resolve("\($0)") }, { texts.reject(conversion.error($0)) })
             }
-            return (
-                { pending.resolve(conversion.make($0)) }, { pending.reject(conversion.error($0)) }
-            )
+            // Not the promise itself.
+            let (resolve, reject) = (pending.resolve, pending.reject)
+            return ({ resolve(conversion.make($0)) }, { reject(conversion.error($0)) })
         }
         roots = pending.map { Box($0.promise) }
         boxes = program.handlers.map { _ in Box() }
@@ -191,6 +191,11 @@ final class PromiseRun<Value> {
                 throw conversion.error(PromiseProgram.thrown(by: handler))
             }
         case .text: return promise.then { "\(work($0))" }.then(back)
+        case .failureForPromise:
+            return promise.flatten { value -> Handle<Value> in
+                _ = work(value)
+                throw conversion.error(PromiseProgram.thrown(by: handler))
+            }
         case .promise(let other, asText: false):
             return promise.flatten { value -> Handle<Value> in
                 _ = work(value)

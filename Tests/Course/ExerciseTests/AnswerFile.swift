@@ -1,6 +1,7 @@
 import Foundation
-import Graders
 import Testing
+
+@testable import Graders
 
 /// An answer that tests the graders.
 struct AnswerFile: Sendable, CustomTestStringConvertible {
@@ -105,7 +106,7 @@ extension Grade {
         case .doesNotCompile: "does not compile"
         case .refused: "refused"
         case .passed: "passed"
-        case .failed(let failure): "\(unmet ?? "?") \(failure.reason)"
+        case .failed(let failure): "\(unmet?.withoutProgram ?? "?") \(failure.reason)"
         case .unavailable(let why): "unavailable: \(why)"
         }
     }

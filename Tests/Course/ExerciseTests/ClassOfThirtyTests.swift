@@ -28,17 +28,18 @@ extension ClassTests {
         let hunger =
             "var all: [[Int]] = []; while true { all.append([Int](repeating: 1, count: 1 << 20)) }"
         return [
-            Submission(try answer("while true {}"), "H01 no end"),
-            Submission(try answer("while true { sched_yield() }"), "H01 no end"),
-            Submission(try answer("pthread_kill(pthread_self(), SIGSTOP)"), "H01 no end"),
-            Submission(try answer("DispatchSemaphore(value: 0).wait()"), "H01 deadlock"),
-            Submission(try answer("fatalError(\"on purpose\")"), "H01 crash"),
+            Submission(try answer("while true {}"), "E05.1/0 no end"),
+            Submission(try answer("while true { sched_yield() }"), "E05.1/0 no end"),
+            Submission(try answer("pthread_kill(pthread_self(), SIGSTOP)"), "E05.1/0 no end"),
+            Submission(try answer("DispatchSemaphore(value: 0).wait()"), "E05.1/0 deadlock"),
+            Submission(try answer("fatalError(\"on purpose\")"), "E05.1/0 crash"),
             Submission(
-                try answer("UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1"), "H01 crash"),
-            Submission(try answer(recursion), "H01 crash"),
-            Submission(try answer(hunger), "H01 crash"),
-            Submission(try answer("while true { print(\"more\") }"), "H01 too much output"),
-            Submission(try answer("pthread_kill(pthread_self(), SIGKILL)"), "H01 killed"),
+                try answer("UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1"), "E05.1/0 crash"
+            ),
+            Submission(try answer(recursion), "E05.1/0 crash"),
+            Submission(try answer(hunger), "E05.1/0 crash"),
+            Submission(try answer("while true { print(\"more\") }"), "E05.1/0 too much output"),
+            Submission(try answer("pthread_kill(pthread_self(), SIGKILL)"), "E05.1/0 killed"),
         ]
     }
 
@@ -59,8 +60,8 @@ extension ClassTests {
             Submission(
                 try answer() + "\n@section(\".init_array\") let early = 1\n", "not accepted: line"),
             Submission("import Glibc\n" + (try answer()), "not accepted: line"),
-            Submission(try answer("forgeVerdicts(); fatalError()") + forgery, "H01 forged"),
-            Submission(try answer(close), "H01 no verdict"),
+            Submission(try answer("forgeVerdicts(); fatalError()") + forgery, "E05.1 forged"),
+            Submission(try answer(close), "E05.1/0 no verdict"),
         ]
     }
 
@@ -87,8 +88,8 @@ extension ClassTests {
             Submission(try kept("05/Mutex.swift"), "passed"),
             Submission(try kept("05/SerialQueue.swift"), "passed"),
             Submission(try kept("05/LockFree.swift"), "passed"),
-            Submission(try kept("05/CheckOutsideTheLock.swift"), "R01 lost: "),
-            Submission(try kept("05/OneGlobalLock.swift"), "E05.1 over-synchronized"),
+            Submission(try kept("05/CheckOutsideTheLock.swift"), "E05.4/"),
+            Submission(try kept("05/OneGlobalLock.swift"), "E05.7 over-synchronized"),
         ]
     }
 

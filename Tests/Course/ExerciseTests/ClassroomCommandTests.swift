@@ -88,9 +88,9 @@ struct ClassroomCommandTests {
         // A command to copy is not wrapped, however long the path of the file.
         let lines = result.lines.filter { !$0.contains(copy.folder.path) }
         #expect(lines.allSatisfy { $0.count <= 100 })
-        #expect(result.output.contains("✗ R01 then ∥ resolve"))
+        #expect(result.output.contains("✗ E05.4/"))
         #expect(result.output.contains("handlers.append(handler)"))
-        #expect(result.output.contains("--replay R01 --schedule "))
+        #expect(result.output.contains(#/--replay E05\.4/\d+ --schedule /#))
         #expect(result.output.contains("Question: "))
     }
 
@@ -115,13 +115,13 @@ struct ClassroomCommandTests {
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.hasPrefix("<!DOCTYPE html>"))
         #expect(result.output.utf8.count < 100_000)
-        #expect(result.output.contains("<title>Exercise 5 · R01 then ∥ resolve</title>"))
+        #expect(result.output.contains(#/<title>Exercise 5 · E05\.4/\d+ two and three threads/#))
         #expect(result.output.contains("handlers.append(handler)"))
         #expect(result.output.contains("\"failing\":"))
         let command = try #require(result.output.firstMatch(of: /"command":"promise-lab ([^"]*)"/))
         let shown = try copy.run("grade", "5").output
         #expect(shown.contains(command.1.replacing(#/ --replay.*/#, with: "")))
-        #expect(command.1.hasSuffix(" --replay R01"))
+        #expect(command.1.contains(#/ --replay E05\.4/\d+$/#))
     }
 
     @Test("for an answer that crashes there is a table of the interleaving, but no page")
@@ -138,9 +138,9 @@ struct ClassroomCommandTests {
         #expect(result.errors.contains("an interleaving ends the process"))
         #expect(result.errors.contains("two at once"))
         let schedule = try #require(
-            result.errors.firstMatch(of: #/--replay R04 --schedule (\S+)/#)?.1)
+            result.errors.firstMatch(of: #/--replay (E05\S+) --schedule (\S+)/#))
         let replayed = try copy.run(
-            "grade", "5", "--replay", "R04", "--schedule", String(schedule))
+            "grade", "5", "--replay", String(schedule.1), "--schedule", String(schedule.2))
         #expect(replayed.status == 0, "\(replayed.errors)")
         #expect(replayed.output.contains("✗ crash: "), "\(replayed.output)")
         #expect(replayed.output.contains("two at once"))
@@ -220,10 +220,12 @@ struct ClassroomCommandTests {
         try copy.put("05/CheckOutsideTheLock.swift", 5)
         let graded = try copy.run("grade", "5")
         #expect(graded.output.contains("Question: At the marked step"))
-        let schedule = try #require(graded.output.firstMatch(of: #/--schedule (\w+)/#)).1
-        let replayed = try copy.run("grade", "5", "--replay", "R01", "--schedule", "\(schedule)")
+        let replay = try #require(
+            graded.output.firstMatch(of: #/--replay (\S+) --schedule (\w+)/#))
+        let replayed = try copy.run(
+            "grade", "5", "--replay", "\(replay.1)", "--schedule", "\(replay.2)")
         let table = { (result: Commands.Result) in
-            result.lines.drop { !$0.contains("subscriber  ") }.prefix { !$0.isEmpty }
+            result.lines.drop { !$0.hasPrefix("    A") }.prefix { !$0.isEmpty }
         }
         #expect(table(graded).contains { $0.hasSuffix("← every continuation fails from here") })
         #expect(table(graded) == table(replayed))

@@ -238,7 +238,7 @@ struct GraderTests {
             Issue.record("it was graded as \(grade.rejection)")
             return
         }
-        #expect(grade.rejection == "R04 crash")
+        #expect(grade.rejection == "E05.4 crash")
         #expect(failure.detail.contains("two at once"))
         #expect(try #require(failure.failing) < #require(failure.explored))
         #expect(failure.schedule != nil)
@@ -248,9 +248,9 @@ struct GraderTests {
         "the question fits the failure",
         arguments: [
             ("12/NotMended.swift", "the class is unchanged"),
-            ("12/AnotherGapInstead.swift", "that another handler has registered"),
+            ("12/AnotherGapInstead.swift", "which line decides which is called next"),
             ("05/ReadingWithoutTheLock.swift", "nothing orders one access before the other"),
-            ("06/LateOnesUnderTheLock.swift", "What does each blocked thread wait for"),
+            ("06/LateOnesUnderTheLock.swift", "which of your lines releases it"),
             ("07/NoLockForItself.swift", "in the middle of changing the same memory"),
             ("07/OneOrderForEachKind.swift", "where is it stored which one was registered first"),
         ])

@@ -32,7 +32,7 @@ struct QuestionTests {
 
     @Test("a question about the order is asked only if the order is wrong")
     func order() throws {
-        let requirement = try #require(Self.requirements.first { $0.id == "R06" })
+        let requirement = try #require(Self.requirements.first { $0.id == "E08.1" })
         #expect(requirement.question(for: failure("out of order")) == requirement.question)
         #expect(requirement.question(for: failure("lost")) != requirement.question)
     }
