@@ -1,4 +1,4 @@
-// Rejected: E02.3 wrong value
+// Rejected: E02.1 wrong value
 // The second handler receives the result of the first, as if it were the next link of a chain.
 
 public final class AWPromise<Value> {

@@ -1,4 +1,4 @@
-// Rejected: H02 replaced
+// Rejected: E02.1 lost
 // The lists exist in comments only. (Cheats: looks right to a reader.)
 
 public final class AWPromise<Value> {

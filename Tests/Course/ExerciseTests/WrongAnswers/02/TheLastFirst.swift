@@ -1,4 +1,4 @@
-// Rejected: H09 out of order
+// Rejected: E02.1 out of order
 // Each new handler calls the earlier ones, but only after it has been called itself.
 
 public final class AWPromise<Value> {

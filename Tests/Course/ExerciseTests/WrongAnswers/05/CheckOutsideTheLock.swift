@@ -1,4 +1,4 @@
-// Rejected: R01 lost
+// Rejected: E05.4 lost
 // The outcome is checked before the lock is taken, and may be out of date afterwards.
 
 import Foundation

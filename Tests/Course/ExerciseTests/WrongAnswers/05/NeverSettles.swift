@@ -1,4 +1,4 @@
-// Rejected: H01 lost
+// Rejected: E05.1 lost
 // A promise that never settles has no races.
 
 public final class AWPromise<Value> {

@@ -1,4 +1,4 @@
-// Rejected: R01 lost
+// Rejected: E05.4 overlap
 // The lock exists in comments only. (Cheats: looks right to a reader.)
 
 public final class AWPromise<Value> {

@@ -1,4 +1,4 @@
-// Rejected: R01 lost
+// Rejected: E05.4 lost
 // One lock for the outcome and one for the list: each access is guarded, but check-then-act is not.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: R01 deadlock
+// Rejected: E05.4 deadlock
 // Two locks, each taken while the other is held, in opposite order.
 
 import Foundation

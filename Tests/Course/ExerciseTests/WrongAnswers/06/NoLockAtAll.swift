@@ -1,4 +1,4 @@
-// Rejected: R01 lost
+// Rejected: E06.4 overlap
 // There is no lock that could be held while handlers are called.
 
 public final class AWPromise<Value> {

@@ -1,4 +1,4 @@
-// Rejected: E06.4 deadlock
+// Rejected: E06.6 called under a lock
 // The list that is called leaves the lock. The other list is emptied under it.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: R09 deadlock
+// Rejected: E06.6 called under a lock
 // The lock of the state is released, but a second lock is held while handlers are called.
 
 import Foundation

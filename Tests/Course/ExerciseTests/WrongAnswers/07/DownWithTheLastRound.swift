@@ -1,4 +1,4 @@
-// Rejected: E07.2 out of order
+// Rejected: E07.1 out of order
 // The flag is cleared when the list becomes empty, before the last handler has been called.
 
 import Foundation

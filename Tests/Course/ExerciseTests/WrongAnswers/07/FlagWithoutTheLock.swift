@@ -1,4 +1,4 @@
-// Rejected: R06 lost
+// Rejected: E07.4 lost
 // The flag of Stage 2 is accessed without the lock.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: H13 kept alive
+// Rejected: E07.1 kept alive
 // An index into the list keeps the order, but the list only grows.
 
 import Foundation

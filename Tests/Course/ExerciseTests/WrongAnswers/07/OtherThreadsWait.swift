@@ -1,4 +1,4 @@
-// Rejected: R09 deadlock
+// Rejected: E07.6 called under a lock
 // A handler that another handler registers joins the list. Other threads wait until all handlers
 // have returned.
 

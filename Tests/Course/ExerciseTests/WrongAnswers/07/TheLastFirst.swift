@@ -1,4 +1,4 @@
-// Rejected: H09 out of order
+// Rejected: E07.1 out of order
 // There is one caller, but it removes handlers from the end of the list.
 
 import Foundation

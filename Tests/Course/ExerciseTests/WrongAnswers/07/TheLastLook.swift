@@ -1,4 +1,4 @@
-// Rejected: R06 lost
+// Rejected: E07.4 lost
 // The list is found empty, and then the flag is cleared. A handler added between the two is lost.
 
 import Foundation

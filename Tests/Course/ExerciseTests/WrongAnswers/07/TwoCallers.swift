@@ -1,4 +1,4 @@
-// Rejected: R06 out of order
+// Rejected: E07.1 out of order
 // Each registration adds to the list and then calls its handlers, even while another thread does
 // the same.
 

@@ -1,4 +1,4 @@
-// Rejected: H08 deadlock
+// Rejected: E07.1 deadlock
 // A registration waits until the handlers have returned, even inside one of them.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: R09 deadlock
+// Rejected: E12.7 called under a lock
 // The order is kept by a second lock, which is held while handlers are called.
 
 import Foundation
