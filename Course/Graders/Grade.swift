@@ -32,13 +32,15 @@ public struct Grade: Sendable, Equatable, Codable {
         public let id: String
         public let explored: Int?
         public let coverage: Exploration.Coverage
+        /// The number of small programs, if the requirement runs several.
+        public let programs: Int?
 
         init(_ line: GraderProcess.Line, _ id: String) {
             self.id = id
-            if case .ends(_, .holds(let explored, let coverage, _), _) = line {
-                (self.explored, self.coverage) = (explored, coverage)
+            if case .ends(_, .holds(let explored, let coverage, let programs), _) = line {
+                (self.explored, self.coverage, self.programs) = (explored, coverage, programs)
             } else {
-                (explored, coverage) = (nil, .first(0))
+                (explored, coverage, programs) = (nil, .first(0), nil)
             }
         }
     }

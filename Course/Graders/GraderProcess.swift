@@ -95,7 +95,7 @@ public struct GraderProcess {
         switch requirement.body(answer) {
         case .scenario(let own, let describe): (options, scenario) = (own, describe)
         case .programs(let programs):
-            options = Requirement.options(of: programs)
+            options = Requirement.optionsOfPrograms
             scenario = { programs.describe(requirement.program ?? 0, $0) }
         default: return
         }

@@ -59,6 +59,9 @@ extension Requirement {
             + "from the list?",
         "wrong value":
             "Where does the wrong value come from, and which step wrote it there last?",
+        "unexpected call":
+            "Which outcome did the promise of this handler have at that moment, and which line "
+            + "decided to call the handler?",
         "called under a lock":
             "What does the thread hold at the line at which it waits, and which of your lines "
             + "releases it?",

@@ -41,7 +41,9 @@ extension Requirement {
     ) -> Verdict {
         let verdict = verdict(on: answer, isolated: isolated, isOptimized: isOptimized)
         guard let whenStuck, case .fails(var failure) = verdict,
-            ["deadlock", "waits forever", "no end"].contains(failure.reason)
+            ["deadlock", "waits forever", "no end"].contains(failure.reason),
+            // Waiting on a condition is no waiting for a lock.
+            !failure.detail.contains("to be woken")
         else { return verdict }
         failure.reason = whenStuck.reason
         failure.detail = "\(whenStuck.detail) (\(failure.detail))"
@@ -93,7 +95,7 @@ extension Requirement {
             let judged = trace.findings.filter { options.failingKinds.contains($0.kind) }
             return (trace, verdict(judged.map(\.sentence)))
         case .programs(let programs):
-            var options = Requirement.options(of: programs)
+            var options = Requirement.optionsOfPrograms
             options.marksPointOfNoReturn = marked
             if isolated { options.isolation = .childProcess() }
             let trace = try Exploration.replay(schedule, options: options) {

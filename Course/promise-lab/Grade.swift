@@ -170,16 +170,19 @@ enum GradeCommand {
     }
 
     private static func extent(of met: Grade.Met) -> String {
-        guard let explored = met.explored else { return "" }
+        let programs = met.programs.map { "\($0.grouped) programs" }
+        guard let explored = met.explored else { return programs ?? "" }
         if explored == 1 { return "in the one interleaving" }
         let number = "\(explored.grouped) interleavings"
-        return switch met.coverage {
-        case .all, .atMost:
-            met.coverage.description.replacing(
-                "all interleavings", with: "in every one of \(number)")
-        case .first: "in the first \(number)"
-        case .sampled: "in \(number) drawn at random"
-        }
+        let extent =
+            switch met.coverage {
+            case .all, .atMost:
+                met.coverage.description.replacing(
+                    "all interleavings", with: "in every one of \(number)")
+            case .first: "in the first \(number)"
+            case .sampled: "in \(number) drawn at random"
+            }
+        return [programs, extent].compactMap(\.self).joined(separator: ", ")
     }
 
     private static func heading(_ requirement: Requirement) -> String {

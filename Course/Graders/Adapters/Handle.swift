@@ -12,7 +12,9 @@ class Held<Value>: Handle<Value> {
     }
 
     override var object: AnyObject { promise }
-    override var result: Result<Value, any Error>? { promise.result }
+    override var result: Result<Value, any Error>? {
+        promise.result
+    }
 
     override func then<Next>(_ function: @escaping (Value) throws -> Next) -> Handle<Next> {
         Held<Next>(promise.then(function))

@@ -22,6 +22,6 @@ extension Exercise {
             + "set, no thread adds to the list, so the list belongs to the thread that has "
             + "settled the promise.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
-        requirements: PromiseChecks(rules: PromiseRules())
-            .requirements(6, threads: true, probes: true) { PromisePrograms.inSequence() })
+        requirements: PromiseChecks(rules: PromiseRules(), callsOutside: true)
+            .requirements(6, threads: true) { PromisePrograms.inSequence() })
 }

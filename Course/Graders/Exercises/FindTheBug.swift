@@ -22,7 +22,7 @@ extension Exercise {
             + "exercise 12 --variant …",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: [report]
-            + PromiseChecks.ofOrder.requirements(12, first: 2, threads: true, probes: true) {
+            + PromiseChecks.ofOrder.requirements(12, first: 2, threads: true) {
                 PromisePrograms.inSequence()
             })
 

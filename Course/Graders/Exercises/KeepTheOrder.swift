@@ -27,5 +27,5 @@ extension Exercise {
             + "handler that waits.",
         forbidden: SourceRules.sentAway + SourceRules.finishedThing,
         requirements: PromiseChecks.ofOrder
-            .requirements(7, threads: true, probes: true) { PromisePrograms.inSequence() })
+            .requirements(7, threads: true) { PromisePrograms.inSequence() })
 }

@@ -515,18 +515,23 @@ private final class Buyer: Sendable {
     var hasSeat: Bool { record.withLock { $0.hasSeat } }
     var error: (any Error)? { record.withLock { $0.error } }
 
+    /// Not inlined: in optimized code, a lock that is taken inside of an `async` function may be
+    /// released in the name of another thread.
+    @inline(never)
+    private func note(_ change: (inout Record) -> Void) { record.withLock { change(&$0) } }
+
     func buy(at office: Office, paying payment: @escaping Office.Payment = {}) async {
         do {
             let hasSeat = try await office.sell {
-                self.record.withLock { $0.payments += 1 }
+                self.note { $0.payments += 1 }
                 self.log.append("pays", "\(self.name) pays")
                 try await payment()
-                self.record.withLock { $0.paid += 1 }
+                self.note { $0.paid += 1 }
             }
-            record.withLock { $0.hasSeat = hasSeat }
+            note { $0.hasSeat = hasSeat }
             log.append("leaves", hasSeat ? "\(name) has a seat" : "\(name) is refused")
         } catch {
-            record.withLock { $0.error = error }
+            note { $0.error = error }
             log.append("fails", "\(name): \(error)")
         }
     }

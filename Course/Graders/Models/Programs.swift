@@ -6,18 +6,32 @@ import Synchronization
 /// Programs that a requirement runs, the smallest first.
 struct Programs {
     let count: Int
-    /// A program as text.
-    let text: (Int) -> String
     /// One program, with a check of what was seen.
     let describe: (Int, Scenario) -> Void
     /// Runs one program without the lab, for programs whose interleaving does not matter. They are
     /// many, and one that fails, or does not end, is explored alone.
     var runAlone: ((Int) -> Fault?)?
-    var failingKinds = Set(Exploration.Finding.Kind.allCases)
 
     /// The limits. None of them is a time.
     static let interleavingsOfOne = 4_000
     static let interleavingsOfAll = 40_000
+
+    /// How many interleavings the next program may have. No program goes without, however many the
+    /// earlier ones have used.
+    static func share(of left: Int, among programs: Int) -> Int {
+        min(interleavingsOfOne, max(16, 8 * left / programs))
+    }
+}
+
+extension Programs {
+    /// Several lists, one after another. All of them can run without the lab.
+    init(joining all: [Programs]) {
+        let places = all.flatMap { list in (0..<list.count).map { (list, $0) } }
+        self.init(
+            count: places.count,
+            describe: { places[$0].0.describe(places[$0].1, $1) },
+            runAlone: { places[$0].0.runAlone?(places[$0].1) })
+    }
 }
 
 extension Requirement {
@@ -38,25 +52,22 @@ extension Requirement {
         return isOptimized ? verdictOfOneInterleaving(programs) : verdictOfEach(programs)
     }
 
-    static func options(of programs: Programs) -> Exploration.Options {
+    static var optionsOfPrograms: Exploration.Options {
         var options = Exploration.Options()
-        options.failingKinds = programs.failingKinds
+        options.failingKinds = Set(Exploration.Finding.Kind.allCases)
         options.maximumInterleavings = Programs.interleavingsOfOne
         return options
     }
 
     private func verdictOfEach(_ programs: Programs) -> Verdict {
-        var options = Requirement.options(of: programs)
+        var options = Requirement.optionsOfPrograms
         options.stopsAtFirstFailure = true
         var explored = 0
         var isComplete = true
         for number in 0..<programs.count {
             Patience.begin(program: number)
-            let left = Programs.interleavingsOfAll - explored
-            guard left > 0 else {
-                return .holds(explored: explored, of: .first(explored), programs: number)
-            }
-            options.maximumInterleavings = min(left, Programs.interleavingsOfOne)
+            options.maximumInterleavings = Programs.share(
+                of: Programs.interleavingsOfAll - explored, among: programs.count - number)
             let exploration = explore(options: options) { programs.describe(number, $0) }
             explored += exploration.explored
             if exploration.inconclusive != nil || exploration.failing > 0 {
@@ -71,7 +82,7 @@ extension Requirement {
     private func verdictOfOneInterleaving(_ programs: Programs) -> Verdict {
         for number in 0..<programs.count {
             Patience.begin(program: number)
-            let verdict = verdictOfOneInterleaving(Requirement.options(of: programs)) {
+            let verdict = verdictOfOneInterleaving(Requirement.optionsOfPrograms) {
                 programs.describe(number, $0)
             }
             if case .fails(var failure) = verdict {
@@ -163,7 +174,7 @@ extension Requirement {
 
     /// One program in all of its interleavings.
     private func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
-        var options = Requirement.options(of: programs)
+        var options = Requirement.optionsOfPrograms
         let verdict = explored(&options, isolated: isolated) { programs.describe(program, $0) }
         guard case .fails(var failure) = verdict else { return verdict }
         failure.program = program

@@ -15,6 +15,10 @@ extension PromiseModel {
             return explains(seen, of: program, rules, comparing: comparison)
         }
         let received = "the program is \(program); " + text(of: seen, program)
+        if holds({ $0.settlesOnce = false }) {
+            return Fault(
+                "settles twice", "a later call of `resolve` or `reject` has an effect: \(received)")
+        }
         if holds({ $0.order = false }) {
             return Fault(
                 "out of order", "the order of the calls is not one that is promised: \(received)")
@@ -41,7 +45,7 @@ extension PromiseModel {
             return Fault(
                 "lost", "the handler \(program.letter(lost)) is never called: \(received)")
         }
-        return Fault("wrong value", "a handler is called that should not be: \(received)")
+        return Fault("unexpected call", "a handler is called that should not be: \(received)")
     }
 
     private static func text(of seen: Seen, _ program: PromiseProgram) -> String {
@@ -68,27 +72,34 @@ struct PromiseChecks: Sendable {
     var rules: PromiseRules
     /// Whether a settled promise has freed all handlers.
     var freesHandlers = true
+    /// Whether handlers are called while no lock is held.
+    var callsOutside = false
 
     /// The promise of exercises 7 and 12.
     static let ofOrder = PromiseChecks(
-        rules: PromiseRules(takesTurns: true, chainsInTurn: true, ordersThreads: true))
+        rules: PromiseRules(takesTurns: true, chainsInTurn: true, ordersThreads: true),
+        callsOutside: true)
 
     /// All requirements of an exercise, with the ids `E07.1`, `E07.2` and so on.
     func requirements(
-        _ exercise: Int, first: Int = 1, threads: Bool = false, probes: Bool = false,
+        _ exercise: Int, first: Int = 1, threads: Bool = false,
         _ programs: @escaping @Sendable () -> [PromiseProgram]
     ) -> [Requirement] {
         let number = exercise < 10 ? "0\(exercise)" : "\(exercise)"
         let id = { "E\(number).\(first + $0)" }
         var all = [Requirement.oneThread(id(0), self, programs)]
-        all += Requirement.anyValue(id(1), self)
+        all.append(.otherValues(id(1), self))
         all.append(.many(id(2), takesTurns: rules.takesTurns))
         if threads {
-            all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads(deep: true) })
+            all.append(.severalThreads(id(3), self) { PromisePrograms.inThreads() })
             all.append(.severalThreadsWithTexts(id(4), self))
         }
-        if probes { all.append(.nothingUnderALock(id(5), self)) }
-        if threads { all.append(.independent(id(6))) }
+        if callsOutside {
+            all += [.nothingUnderALock(id(5), self), .handlersThatWait(id(6), self)]
+        }
+        if threads { all.append(.independent(id(7))) }
+        all.append(.everythingFreed(id(8), self, programs))
+        if threads, freesHandlers { all.append(.everythingFreedInThreads(id(9), self)) }
         return all
     }
 
@@ -101,8 +112,45 @@ struct PromiseChecks: Sendable {
     func inSequence<Value>(
         _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>
     ) -> Programs {
-        Programs(
-            count: all.count, text: { "\(all[$0])" },
+        inSequence(all, answer, conversion) { observation, program in
+            var seen = PromiseModel.Seen(of: program)
+            for event in observation.events { seen.add(event, program) }
+            return PromiseModel.fault(seen, of: program, rules)
+        }
+    }
+
+    /// Whether everything is freed.
+    func memory(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
+        inSequence(all, answer, .numbers) { observation, program in
+            if !observation.isFreedWhenSettled {
+                return Fault(
+                    "kept alive",
+                    "the promise is settled, and still holds what a handler has captured: the "
+                        + "program is \(program)")
+            }
+            if !observation.isFreed {
+                return Fault(
+                    "kept alive",
+                    "the program has dropped all of its references, and a promise or a handler "
+                        + "is still alive: the program is \(program)")
+            }
+            return nil
+        }
+    }
+
+    private func inSequence<Value>(
+        _ all: [PromiseProgram], _ answer: any PromiseAnswer, _ conversion: Conversion<Value>,
+        _ fault: @escaping (Observation, PromiseProgram) -> Fault?
+    ) -> Programs {
+        let fault = { (seen: Observation, program: PromiseProgram) in
+            fault(seen, program).map { found in
+                conversion.values.map {
+                    Fault(found.reason, "\(found.detail); values are of type \($0)")
+                } ?? found
+            }
+        }
+        return Programs(
+            count: all.count,
             describe: { number, scenario in
                 let seen = Observations()
                 scenario.thread("main") {
@@ -145,25 +193,6 @@ struct PromiseChecks: Sendable {
         return seen
     }
 
-    private func fault(_ observation: Observation, _ program: PromiseProgram) -> Fault? {
-        var seen = PromiseModel.Seen(of: program)
-        for event in observation.events { seen.add(event, program) }
-        if let fault = PromiseModel.fault(seen, of: program, rules) { return fault }
-        if !observation.isFreedWhenSettled {
-            return Fault(
-                "kept alive",
-                "the promise is settled, and still holds what a handler has captured: the "
-                    + "program is \(program)")
-        }
-        if !observation.isFreed {
-            return Fault(
-                "kept alive",
-                "the program has dropped all of its references, and a promise or a handler is "
-                    + "still alive: the program is \(program)")
-        }
-        return nil
-    }
-
     private struct Weak {
         weak var object: AnyObject?
 
@@ -183,7 +212,7 @@ struct PromiseChecks: Sendable {
     ) -> Programs {
         let known = Known(rules)
         return Programs(
-            count: all.count, text: { "\(all[$0])" },
+            count: all.count,
             describe: { number, scenario in
                 describe(all[number], scenario, answer, conversion, known)
             })
@@ -236,6 +265,27 @@ struct PromiseChecks: Sendable {
         }
     }
 
+    func memoryInThreads(_ answer: any PromiseAnswer) -> Programs {
+        let all = PromisePrograms.meetingsOfMemory
+        return Programs(
+            count: all.count,
+            describe: { number, scenario in
+                let counter = PromiseRun<Int>.Counter()
+                let run = PromiseRun(all[number], answer, .numbers, rules, counter: counter) { _ in
+                }
+                run.runBefore()
+                scenario.thread("A") { run.run(0) }
+                scenario.thread("B") { run.run(1) }
+                scenario.check {
+                    guard counter.living > 0 else { return }
+                    throw Fault(
+                        "kept alive",
+                        "the promise is settled, and still holds what a handler has captured: the "
+                            + "program is \(all[number])")
+                }
+            })
+    }
+
     /// Remembers what the model has explained, because many interleavings look the same.
     private final class Known: @unchecked Sendable {
         private let rules: PromiseRules
@@ -265,7 +315,7 @@ struct PromiseChecks: Sendable {
 
     func withProbes(_ all: [PromiseProgram], _ answer: any PromiseAnswer) -> Programs {
         Programs(
-            count: all.count, text: { "\(all[$0])" },
+            count: all.count,
             describe: { number, scenario in
                 let probe = Probe()
                 scenario.thread("main") { run(all[number], answer, probe) }
@@ -287,6 +337,7 @@ struct PromiseChecks: Sendable {
         probe.use = {
             let isSettled = root?.result != nil
             _ = root?.then { $0 }
+            _ = root?.then { _ -> Int in throw Sent("late") }
             root?.error { _ in }
             guard isSettled else { return }
             functions.resolve(5)

@@ -67,6 +67,12 @@ struct PromiseModel: Hashable {
         var order = true
         var readers = true
         var values = true
+        /// Otherwise a later settlement may replace the outcome.
+        var settlesOnce = true
+        /// Otherwise any call explains what was seen.
+        var calls = true
+
+        static let nothing = Comparison(order: false, readers: false, values: false, calls: false)
     }
 
     /// Whether some order of the actions leads to what was seen.
@@ -76,6 +82,13 @@ struct PromiseModel: Hashable {
     ) -> Bool {
         let search = Search(program: program, rules: rules, seen: seen, comparison: comparison)
         return search.explains(PromiseModel(program, slots: seen.received.count))
+    }
+
+    /// Whether some order of the actions leads to threads that wait forever.
+    static func mayBlock(_ program: PromiseProgram, _ rules: PromiseRules) -> Bool {
+        let search = Search(
+            program: program, rules: rules, seen: Seen(of: program), comparison: .nothing)
+        return search.mayBlock(PromiseModel(program, slots: search.seen.received.count))
     }
 
     /// The first handler that should have been called, too; `nil` if more calls explain nothing.
@@ -111,7 +124,16 @@ struct PromiseModel: Hashable {
             self.seen = seen
             self.comparison = comparison
             isSequential = program.isSequential
-            compared = program.handlers.count + (comparison.readers ? program.readers : 0)
+            compared =
+                comparison.calls
+                ? program.handlers.count + (comparison.readers ? program.readers : 0) : 0
+        }
+
+        func mayBlock(_ model: PromiseModel) -> Bool {
+            if model.isComplete || !inVain.insert(model).inserted { return false }
+            let next = model.threads.indices.filter { !model.threads[$0].isEmpty }
+                .flatMap { model.alternatives($0, self) }
+            return next.isEmpty || next.contains(where: mayBlock)
         }
 
         func explains(_ model: PromiseModel) -> Bool {
@@ -221,8 +243,8 @@ struct PromiseModel: Hashable {
             guard isThen else { return [next] }
             return next.finish(handler, outcome, thread, search)
         case .settle(let promise, let outcome):
-            next.settle(promise, outcome, thread, mayMove: !search.rules.chainsInTurn)
-            return [next]
+            return next.settle(
+                promise, outcome, thread, search, mayMove: !search.rules.chainsInTurn)
         case .drain(let promise): return next.drain(promise, thread)
         case .leave(let promise): return next.leave(promise, thread)
         }
@@ -237,7 +259,7 @@ struct PromiseModel: Hashable {
         case .error(let promise, let handler):
             return register(.error(handler), promise, thread, search.rules)
         case .resolve(let promise, let outcome), .reject(let promise, let outcome):
-            settle(promise, outcome, thread, mayMove: false)
+            return settle(promise, outcome, thread, search, mayMove: false)
         case .read(let promise, let reader):
             guard emit(.reads(reader, nodes[promise].outcome), search) else { return [] }
         case .drop: break
@@ -251,18 +273,23 @@ struct PromiseModel: Hashable {
 
     /// - Parameter mayMove: whether the handlers may be called at another time, because no order is
     ///   promised between the handlers of two promises.
-    private mutating func settle(
-        _ promise: Int, _ outcome: PromiseProgram.Outcome, _ thread: Int, mayMove: Bool
-    ) {
-        guard nodes[promise].outcome == nil else { return }
-        nodes[promise].outcome = outcome
-        guard !nodes[promise].waiting.isEmpty else { return }
-        nodes[promise].isCalling = true
-        if mayMove {
-            threads.append([.drain(promise)])
-        } else {
-            threads[thread].append(.drain(promise))
+    private func settle(
+        _ promise: Int, _ outcome: PromiseProgram.Outcome, _ thread: Int, _ search: Search,
+        mayMove: Bool
+    ) -> [PromiseModel] {
+        let isFirst = nodes[promise].outcome == nil
+        if !isFirst, search.comparison.settlesOnce { return [self] }
+        var next = self
+        next.nodes[promise].outcome = outcome
+        if !nodes[promise].waiting.isEmpty {
+            next.nodes[promise].isCalling = true
+            if mayMove {
+                next.threads.append([.drain(promise)])
+            } else {
+                next.threads[thread].append(.drain(promise))
+            }
         }
+        return isFirst ? [next] : [next, self]
     }
 
     private func register(

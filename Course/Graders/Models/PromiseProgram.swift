@@ -60,6 +60,11 @@ struct PromiseProgram: Hashable {
     static func thrown(by handler: Int) -> Outcome { -100 - handler }
 
     var isSequential: Bool { threads.count == 1 }
+
+    /// The number of calls, including those in handlers.
+    var size: Int {
+        before.count + threads.joined().count + handlers.reduce(0) { $0 + ($1?.body.count ?? 0) }
+    }
 }
 
 // MARK: The text

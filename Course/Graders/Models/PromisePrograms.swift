@@ -136,6 +136,15 @@ struct PromisePrograms {
     }
     static let signal = Operation(">") { $0.ops.append(.signal($1)) }
     static let wait = Operation("<") { $0.ops.append(.wait($1)) }
+    /// Handlers that wait until another thread calls `signal`.
+    static let waiting = Operation("w") { builder, promise in
+        builder.then(promise) { $0.ops += [.signal(1), .wait(0)] }
+    }
+    static let waitingForErrors = Operation("we") { builder, promise in
+        builder.error(promise) { $0.ops += [.signal(1), .wait(0)] }
+    }
+    /// Waits until such a handler has begun.
+    static let begun = Operation("B") { builder, _ in builder.ops.append(.wait(1)) }
     static let drop = Operation("D") { builder, _ in builder.ops.append(.drop) }
     static func returning(_ promise: Int, asText: Bool = false) -> Operation {
         Operation("p") { builder, own in

@@ -25,31 +25,57 @@ extension Requirement {
             id, "one thread, small programs",
             "One thread calls `then`, `error`, `resolve`, `reject` and `result`, in every order, and "
                 + "handlers make these calls, too. Each handler is called as often, with the value, "
-                + "and in the order that the task promises. When the program has dropped its "
-                + "references, everything is freed.",
+                + "and in the order that the task promises.",
             asking:
                 "Run the program in your head: what does each of your properties hold after each "
                 + "call?"
         ) { checks.inSequence(programs(), $0) }
     }
 
+    /// Nothing is leaked.
+    static func everythingFreed(
+        _ id: String, _ checks: PromiseChecks,
+        _ programs: @escaping @Sendable () -> [PromiseProgram]
+    ) -> Requirement {
+        .programs(
+            id, "everything is freed",
+            "The programs with one thread run again. "
+                + (checks.freesHandlers
+                    ? "When a promise is settled, it has released what its handlers have captured. "
+                    : "")
+                + "When a program has dropped its references, everything is freed.",
+            asking:
+                "Which of your properties or closures refers to an object that is still alive?"
+        ) { checks.memory(programs(), $0) }
+    }
+
+    /// Nothing is leaked if threads meet, either.
+    static func everythingFreedInThreads(_ id: String, _ checks: PromiseChecks) -> Requirement {
+        .programs(
+            id, "everything is freed: two threads",
+            "One thread registers a handler, and another settles the promise. In every "
+                + "interleaving, the promise has released what its handlers have captured.",
+            asking: "Which thread removes the handler from the list, if the other comes first?"
+        ) { checks.memoryInThreads($0) }
+    }
+
     /// The same with other types of values.
-    static func anyValue(_ id: String, _ checks: PromiseChecks) -> [Requirement] {
-        let values = PromisePrograms.ofValues
+    static func otherValues(_ id: String, _ checks: PromiseChecks) -> Requirement {
         var rules = checks.rules
         rules.increment = 0
         let nothing = PromiseChecks(rules: rules, freesHandlers: checks.freesHandlers)
-        let all: [(String, String, @Sendable (any PromiseAnswer) -> Programs)] = [
-            ("a", "strings", { checks.inSequence(values, $0, .texts) }),
-            ("b", "optionals", { checks.inSequence(values, $0, .optionals) }),
-            ("c", "arrays", { checks.inSequence(values, $0, .arrays) }),
-            ("d", "`Void`", { nothing.inSequence(PromisePrograms.ofNothing, $0, .nothing) }),
-        ]
-        return all.map { letter, name, programs in
-            .programs(
-                id + letter, "values: \(name)",
-                "Some of these programs again, with a promise of \(name).",
-                asking: "Which of your lines assumes that the value is a number?", programs)
+        return .programs(
+            id, "one thread, other types of values",
+            "Some of these programs again, with promises of strings, optionals, arrays and `Void`.",
+            asking: "Which of your lines assumes that the value is a number?"
+        ) { answer in
+            let programs = PromisePrograms.ofValues
+            return Programs(joining: [
+                checks.inSequence(programs, answer, .texts),
+                checks.inSequence(programs, answer, .optionals),
+                checks.inSequence(programs, answer, .arrays),
+                nothing.inSequence(programs, answer, .nothing),
+            ])
         }
     }
 
@@ -92,10 +118,19 @@ extension Requirement {
         ) { checks.inThreads(PromisePrograms.meetingsOfValues, $0, .texts) }
     }
 
+    static func handlersThatWait(_ id: String, _ checks: PromiseChecks) -> Requirement {
+        .programs(
+            id, "handlers that wait for another thread",
+            "A handler waits until another thread has called `then`, `error`, `resolve`, `reject` or "
+                + "`result`. No thread may wait for the handler, because the handler waits for it.",
+            asking: "Which thread calls the handler that waits, and what else must that thread do?"
+        ) { checks.inThreads(PromisePrograms.waiting(checks.rules), $0) }
+    }
+
     /// No lock is held while code of the program runs.
     static func nothingUnderALock(_ id: String, _ checks: PromiseChecks) -> Requirement {
         .programs(
-            id, "nothing of the program's under a lock",
+            id, "no lock is held while other code runs",
             "Each handler, each `deinit` of a value, an error or an object that a handler has "
                 + "captured, and each use of an error's text waits until another thread has read the "
                 + "result, registered handlers and, if the promise is settled, settled it again.",
@@ -133,11 +168,11 @@ extension PromisePrograms {
                 registering, registeringForErrors, registeringBoth, registeringDeep,
                 registeringDeepErrors, reading,
             ] + (settlingOnce ? [] : [settlingAgain])
-        let all = core.filter {
+        let others = core.filter {
             ![registering, registeringForErrors].map(\.name).contains($0.name)
         }
         let wide =
-            all.filter { !settling.map(\.name).contains($0.name) } + settling + inside
+            others.filter { !settling.map(\.name).contains($0.name) } + settling + inside
             + [longChain, text]
         let most = { (operations: [Operation]) -> Bool in
             count("12jk", in: operations) <= (settlingOnce ? 1 : 2)
@@ -149,9 +184,10 @@ extension PromisePrograms {
                 [resolve, reject].map { program([[operation] + other + [drop, $0]]) }
             }
         }
-        return sequences(of: wide, upTo: 3) {
-            most($0) && ($0.count < 3 || count("12jk", in: $0) > 0)
-        }
+        let all =
+            sequences(of: wide, upTo: 3) {
+                most($0) && ($0.count < 3 || count("12jk", in: $0) > 0)
+            }
             + sequences(of: narrow, upTo: 4) {
                 $0.count == 4 && most($0) && count("12jk", in: $0) > 0
             }
@@ -162,13 +198,12 @@ extension PromisePrograms {
                 ],
                 upTo: 3, roots: 2
             ) { most($0) && $0.count == 3 && (!settlingOnce || count("o1oj", in: $0) < 2) }
+        return all.sorted { $0.size < $1.size }
     }
 
     static let ofValues = sequences(
         of: [then, chain, error, failing, resolve, reject, read], upTo: 3
     ) { count("1", in: $0) + count("j", in: $0) == 1 }
-
-    static let ofNothing = ofValues
 
     static let ofProbes: [PromiseProgram] = {
         let settles = { (operations: [Operation]) -> Bool in
@@ -185,10 +220,29 @@ extension PromisePrograms {
             + sequences(of: few, upTo: 3) { $0.count == 3 && settles($0) }
     }()
 
+    static let meetingsOfMemory = meetings(
+        before: [[], [then, error]],
+        [[[then], [error], [chain], [failing], [registering]], [[resolve], [reject]]])
+
     static let meetingsOfValues = meetings(
         [[[then], [chain], [resolve], [reject], [error]], [[then], [resolve], [read], [error]]])
 
-    static func inThreads(deep: Bool) -> [PromiseProgram] {
+    /// Handlers that wait for the progress of another thread, which uses the promise meanwhile. No
+    /// order that the rules allow makes a thread wait for itself.
+    static func waiting(_ rules: PromiseRules) -> [PromiseProgram] {
+        let uses = [
+            then, error, chain, chainOfErrors, registering, registeringForErrors, read,
+            resolveOtherwise, reject,
+        ]
+        let helpers = uses.map { [$0, signal] } + uses.map { [begun, $0, signal] }
+        let all = [(waiting, resolve), (waitingForErrors, reject)].flatMap { handler, settle in
+            meetings(before: [[handler], [then, handler, error]], [[[settle]], helpers])
+                + meetings(before: [[settle]], [[[handler]], helpers])
+        }
+        return all.filter { !PromiseModel.mayBlock($0, rules) }
+    }
+
+    static func inThreads() -> [PromiseProgram] {
         let single = [
             then, chain, error, failing, resolve, resolveOtherwise, reject, read, registering,
             registeringForErrors, settlingAgain,
@@ -254,7 +308,8 @@ extension PromisePrograms {
         let own = [
             returningItself(), returningItself(asText: true), returning(0), resolve, reject, then,
         ]
-        return sequences(of: wide, upTo: 4, roots: 2, where: returns)
+        let all =
+            sequences(of: wide, upTo: 4, roots: 2, where: returns)
             + sequences(
                 of: [
                     returning(1, asText: true), resolving(4), reject, other(resolve), other(reject),
@@ -266,7 +321,7 @@ extension PromisePrograms {
                 return count("p", in: operations) + count("i", in: operations) > 0
                     && count("i", in: operations) == count("i", in: Array(early))
             }
-            + [nestedChains]
+        return all.sorted { $0.size < $1.size } + [nestedChains]
     }
 
     /// Functions that return promises and functions that return values, in one chain.

@@ -4,6 +4,8 @@ import SharedSuite
 
 /// How the values of a program are made, and recognized.
 struct Conversion<Value>: Sendable {
+    /// The values, for messages; `nil` if they are numbers.
+    var values: String?
     let make: @Sendable (Int) -> Value
     let number: @Sendable (Value) -> Int
     var error: @Sendable (Int) -> any Error = { Coded(code: $0) }
@@ -72,6 +74,7 @@ final class PromiseRun<Value> {
     private let roots: [Box]
     private var functions: [(resolve: (Int) -> Void, reject: (Int) -> Void)]
     private var boxes: [Box] = []
+    private var calls: [Int]
     private let semaphores = (0..<2).map { _ in DispatchSemaphore(value: 0) }
     /// Called by each handler, and when what it has captured is freed.
     var probe: Probe?
@@ -119,6 +122,7 @@ final class PromiseRun<Value> {
         }
         roots = pending.map { Box($0.promise) }
         boxes = program.handlers.map { _ in Box() }
+        calls = program.handlers.map { _ in 0 }
     }
 
     var fields: [(title: String, value: String)] { roots[0].handle?.fields ?? [] }
@@ -229,7 +233,11 @@ final class PromiseRun<Value> {
     private func call(_ handler: Int, _ outcome: Int) {
         record(.begins(handler, outcome))
         probe?.look()
-        for op in program.handlers[handler]!.body { perform(op) }
+        calls[handler] += 1
+        // A handler that is called again by what it does would be called without end.
+        if calls[handler] <= 2 {
+            for op in program.handlers[handler]!.body { perform(op) }
+        }
         record(.ends(handler))
     }
 
@@ -257,8 +265,8 @@ extension PromiseProgram {
 /// Stops the program at each call of a handler, each use of an error and each `deinit`, until another
 /// thread has used the promise. If the program holds a lock at that moment, neither can continue.
 final class Probe: @unchecked Sendable {
-    private let begun = DispatchSemaphore(value: 0)
-    private let used = DispatchSemaphore(value: 0)
+    private let otherCodeRuns = DispatchSemaphore(value: 0)
+    private let promiseIsUsed = DispatchSemaphore(value: 0)
     private var isLooking = false
     private var isOver = false
     /// What the other thread does.
@@ -267,24 +275,24 @@ final class Probe: @unchecked Sendable {
     func look() {
         guard !isLooking, !isOver else { return }
         isLooking = true
-        begun.signal()
-        used.wait()
+        otherCodeRuns.signal()
+        promiseIsUsed.wait()
         isLooking = false
     }
 
     func end() {
         isLooking = true
         isOver = true
-        begun.signal()
+        otherCodeRuns.signal()
     }
 
     /// The body of the other thread.
     func help() {
         while true {
-            begun.wait()
+            otherCodeRuns.wait()
             if isOver { return }
             use()
-            used.signal()
+            promiseIsUsed.signal()
         }
     }
 }
@@ -301,22 +309,28 @@ extension Conversion where Value == Int {
 }
 
 extension Conversion where Value == String {
-    static var texts: Conversion { Conversion(make: { "\($0)" }, number: { Int($0) ?? -97 }) }
+    static var texts: Conversion {
+        Conversion(values: "`String`", make: { "\($0)" }, number: { Int($0) ?? -97 })
+    }
 }
 
 extension Conversion where Value == Int? {
     /// 1 stands for `nil`.
     static var optionals: Conversion {
-        Conversion(make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 })
+        Conversion(values: "`Int?`", make: { $0 == 1 ? nil : $0 }, number: { $0 ?? 1 })
     }
 }
 
 extension Conversion where Value == Void {
-    static var nothing: Conversion { Conversion(make: { _ in }, number: { _ in 1 }) }
+    static var nothing: Conversion {
+        Conversion(values: "`Void`", make: { _ in }, number: { _ in 1 })
+    }
 }
 
 extension Conversion where Value == [Double] {
     static var arrays: Conversion {
-        Conversion(make: { [0.5, Double($0)] }, number: { $0.count == 2 ? Int($0[1]) : -97 })
+        Conversion(
+            values: "`[Double]`", make: { [0.5, Double($0)] },
+            number: { $0.count == 2 ? Int($0[1]) : -97 })
     }
 }

@@ -36,11 +36,11 @@ struct ClaimTests {
         .stub("03", 2),
         // Exercise 5: "settles once and calls every handler once", but "does not keep the order if
         // a handler registers another one".
-        .stub("05", 2), .stub("05", 3, failing: "H08"),
+        .stub("05", 2), .stub("05", 3, failing: "out of order"),
         // Exercise 6: "no handler is lost, and none is called twice".
-        .stub("06", 5), .stub("06", 6, failing: "deadlock"),
+        .stub("06", 5), .stub("06", 6, failing: "called under a lock"),
         // Exercise 7: "decides under its lock, and calls handlers after it has released it".
-        .stub("07", 6), .stub("07", 7, failing: "H08"),
+        .stub("07", 6), .stub("07", 7, failing: "out of order"),
     ]
 
     @Test("a listing is, or is not, an answer, as the documents claim", arguments: claims)

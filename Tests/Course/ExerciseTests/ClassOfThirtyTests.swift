@@ -28,18 +28,18 @@ extension ClassTests {
         let hunger =
             "var all: [[Int]] = []; while true { all.append([Int](repeating: 1, count: 1 << 20)) }"
         return [
-            Submission(try answer("while true {}"), "E05.1/0 no end"),
-            Submission(try answer("while true { sched_yield() }"), "E05.1/0 no end"),
-            Submission(try answer("pthread_kill(pthread_self(), SIGSTOP)"), "E05.1/0 no end"),
-            Submission(try answer("DispatchSemaphore(value: 0).wait()"), "E05.1/0 deadlock"),
-            Submission(try answer("fatalError(\"on purpose\")"), "E05.1/0 crash"),
+            Submission(try answer("while true {}"), "E05.1 no end"),
+            Submission(try answer("while true { sched_yield() }"), "E05.1 no end"),
+            Submission(try answer("pthread_kill(pthread_self(), SIGSTOP)"), "E05.1 no end"),
+            Submission(try answer("DispatchSemaphore(value: 0).wait()"), "E05.1 deadlock"),
+            Submission(try answer("fatalError(\"on purpose\")"), "E05.1 crash"),
             Submission(
-                try answer("UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1"), "E05.1/0 crash"
+                try answer("UnsafeMutablePointer<Int>(bitPattern: 8)!.pointee = 1"), "E05.1 crash"
             ),
-            Submission(try answer(recursion), "E05.1/0 crash"),
-            Submission(try answer(hunger), "E05.1/0 crash"),
-            Submission(try answer("while true { print(\"more\") }"), "E05.1/0 too much output"),
-            Submission(try answer("pthread_kill(pthread_self(), SIGKILL)"), "E05.1/0 killed"),
+            Submission(try answer(recursion), "E05.1 crash"),
+            Submission(try answer(hunger), "E05.1 crash"),
+            Submission(try answer("while true { print(\"more\") }"), "E05.1 too much output"),
+            Submission(try answer("pthread_kill(pthread_self(), SIGKILL)"), "E05.1 killed"),
         ]
     }
 
@@ -61,7 +61,7 @@ extension ClassTests {
                 try answer() + "\n@section(\".init_array\") let early = 1\n", "not accepted: line"),
             Submission("import Glibc\n" + (try answer()), "not accepted: line"),
             Submission(try answer("forgeVerdicts(); fatalError()") + forgery, "E05.1 forged"),
-            Submission(try answer(close), "E05.1/0 no verdict"),
+            Submission(try answer(close), "E05.1 no verdict"),
         ]
     }
 
@@ -88,8 +88,8 @@ extension ClassTests {
             Submission(try kept("05/Mutex.swift"), "passed"),
             Submission(try kept("05/SerialQueue.swift"), "passed"),
             Submission(try kept("05/LockFree.swift"), "passed"),
-            Submission(try kept("05/CheckOutsideTheLock.swift"), "E05.4/"),
-            Submission(try kept("05/OneGlobalLock.swift"), "E05.7 over-synchronized"),
+            Submission(try kept("05/CheckOutsideTheLock.swift"), "E05.4 lost"),
+            Submission(try kept("05/OneGlobalLock.swift"), "E05.8 over-synchronized"),
         ]
     }
 
@@ -116,6 +116,7 @@ extension ClassTests {
         let rows = try rows(submitted)
         for (index, submission) in submissions.enumerated() {
             let cell = (rows["student \(index + 10)"] ?? "no row").drop { $0 == "\"" }
+                .replacing(#/\/\d+/#, with: "", maxReplacements: 1)
             #expect(cell.hasPrefix(submission.cell), "student \(index + 10): \(cell)")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path) == [])

@@ -80,7 +80,7 @@ struct ClassTests {
         #expect(rows["cleo"]?.contains("no end") == true, "\(rows["cleo"] ?? "")")
         #expect(rows["dora"]?.contains("crash") == true, "\(rows["dora"] ?? "")")
         #expect(rows["emil"] == "does not compile")
-        #expect(rows["fritz"] == "E05.1/0 too much output")
+        #expect(rows["fritz"]?.contains("too much output") == true, "\(rows["fritz"] ?? "")")
         #expect(rows["gerda"]?.contains("crash") == true, "\(rows["gerda"] ?? "")")
         #expect(rows["hugo"] == "not attempted")
     }

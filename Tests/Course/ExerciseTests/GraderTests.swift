@@ -69,20 +69,13 @@ struct GraderTests {
         #expect(wrong >= 6)
     }
 
-    /// Requirements that an earlier one implies for all current answers. They remain because of
-    /// their questions, and because an answer of another kind may meet the earlier one.
-    private static let implied: [Int: Set<String>] = [
-        3: ["H16"], 6: ["R10"], 7: ["R01", "R07", "R10"], 12: ["R10"],
-    ]
-
     @Test("each requirement rejects an answer that meets all earlier ones", arguments: Exercise.all)
     func everyRequirementIsNeeded(_ exercise: Exercise) throws {
         let rejections = AnswerFile.wrong.filter { $0.exercise.number == exercise.number }
             .compactMap(\.rejection)
-        let implied = GraderTests.implied[exercise.number] ?? []
         for requirement in exercise.requirements {
             let isNeeded = rejections.contains { $0.hasPrefix("\(requirement.id) ") }
-            #expect(isNeeded != implied.contains(requirement.id), "\(requirement.id)")
+            #expect(isNeeded, "\(requirement.id)")
         }
     }
 

@@ -1,4 +1,4 @@
-// Rejected: E05.7 over-synchronized
+// Rejected: E05.8 over-synchronized
 // One lock for all promises: safe, but unrelated threads wait for each other.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E06.7 over-synchronized
+// Rejected: E06.8 over-synchronized
 // Handlers run outside the lock, but all promises share one lock.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: R09 deadlock
+// Rejected: E07.7 deadlock
 // An atomic counter has the number of requests to call handlers; the thread that raises it from 0
 // calls all of them. That may be a thread that registers a late handler, which then waits inside
 // `then` for an earlier handler.

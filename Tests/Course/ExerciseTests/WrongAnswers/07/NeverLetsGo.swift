@@ -1,4 +1,4 @@
-// Rejected: E07.1 kept alive
+// Rejected: E07.9 kept alive
 // An index into the list keeps the order, but the list only grows.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E07.7 over-synchronized
+// Rejected: E07.8 over-synchronized
 // In order, and handlers run outside the lock, but all promises share one lock.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E07.6 called under a lock
+// Rejected: E07.6 deadlock
 // A handler that another handler registers joins the list. Other threads wait until all handlers
 // have returned.
 
