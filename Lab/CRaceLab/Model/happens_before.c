@@ -102,6 +102,15 @@ void rl_check_access(plain_access a) {
     c->write_pc = a.pc;
 }
 
+bool rl_is_unordered(plain_access access, uintptr_t *other) {
+    const size_t count = lab.race_count;
+    rl_check_access(access);
+    if (lab.race_count == count) return false;
+    *other = lab.races[count].first_pc;
+    lab.race_count = count;
+    return true;
+}
+
 void rl_is_on_stack_of(int owner, uintptr_t address) {
     cell *c = rl_cell_at(address);
     if (c->on_stack_of > 0 && c->on_stack_of != owner + 1) rl_forget_cell(c);

@@ -20,6 +20,9 @@ typedef struct {
 
 /// Checks an access for data races with earlier accesses.
 void rl_check_access(plain_access access);
+/// Whether nothing orders an access and an earlier one, at `*other`, with which it conflicts. Records no
+/// data race.
+bool rl_is_unordered(plain_access access, uintptr_t *other);
 /// The stack of thread `owner` contains the address. If another thread's stack contained it
 /// before, forgets what is known about it.
 void rl_is_on_stack_of(int owner, uintptr_t address);

@@ -22,6 +22,7 @@
 
 #include "Model/happens_before.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/unannounced.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
@@ -44,11 +45,11 @@ const rl_operation rl_modify = {.kind = RL_MODIFY, .carry_out = check_access};
 
 // MARK: - Accesses that last
 
-static void begin_lasting_access(const void *address, const void *buffer) {
+static void begin_lasting_access(const void *address, const void *buffer, bool modifies) {
     thread *t = my_thread();
     MAKE_ROOM(t->open, t->open_count, t->open_capacity, 8);
     t->open[t->open_count++] =
-        (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread]};
+        (open_access){buffer, (uintptr_t)address, t->clock.at[me->thread], t->pc, modifies};
     rl_clean_stack();
 }
 
@@ -57,8 +58,10 @@ static void end_lasting_access(const void *buffer) {
     thread *t = my_thread();
     for (size_t i = t->open_count; i > 0; i--) {
         if (t->open[i - 1].buffer != buffer) continue;
+        const open_access ended = t->open[i - 1];
         t->open_count--;
         memmove(&t->open[i - 1], &t->open[i], (t->open_count - (i - 1)) * sizeof *t->open);
+        if (ended.may_be_by_pointer && rl_is_sanitized(ended.pc)) rl_passed_by_pointer(ended.pc);
         return;
     }
 }
@@ -167,23 +170,38 @@ static void announce(thread *t, uintptr_t address) {
     t->has_read = false;
 }
 
+/// `own`: the access that it belongs to, or NULL.
+static void make_step(thread *t, open_access *own, rl_kind kind, uintptr_t address,
+                      bool is_announcement, rl_place place) {
+    if (!is_announcement && is_announced(t, kind, address)) return;
+    if (own)
+        access_later(t, own, kind, place);
+    else
+        rl_point(kind == RL_READ ? &rl_read : &rl_modify, (const void *)address,
+                 rl_place_in_source(place));
+    if (is_announcement) announce(t, address);
+}
+
+/// Swift code touches the variable of the innermost access itself.
+static void touch(thread *t) {
+    if (t->open_count > 0) t->open[t->open_count - 1].may_be_by_pointer = false;
+}
+
 static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
     const bool is_own_stack =
         address >= (uintptr_t)__builtin_frame_address(0) && address < me->stack_base;
     if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
+    touch(t);
+    if (rl_is_known_unannounced(place.pc) && !rl_is_private(t, address))
+        return make_step(t, NULL, kind, address, is_announcement, place);
     const bool others_have_begun = have_others_begun();
     open_access *own =
         has_lasting_access(t) || others_have_begun ? own_access(t, kind, address) : NULL;
     const bool is_open = others_have_begun && is_open_elsewhere(address, own, place);
-    if (!is_open && !own && !is_on_other_stack(address)) return;
+    if (!is_open && !own && !is_on_other_stack(address)) return rl_meet_unannounced(kind, address, place);
     if (rl_block_with(t, address)) return;
-    if (!is_announcement && is_announced(t, kind, address)) return;
-    if (own && !is_open)
-        access_later(t, own, kind, place);
-    else
-        rl_point(kind == RL_READ ? &rl_read : &rl_modify, (const void *)address, rl_place_in_source(place));
-    if (is_announcement) announce(t, address);
+    make_step(t, is_open ? NULL : own, kind, address, is_announcement, place);
 }
 
 static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement, rl_place place) {
@@ -210,8 +228,11 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
         heard++;
         if (rl_is_observing) rl_touch(address);
     } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place)) {
-        rl_point(flags & 1 ? &rl_modify : &rl_read, address, rl_place_in_source(place));
-        if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place)) begin_lasting_access(address, buffer);
+        const bool modifies = flags & 1;
+        rl_point(modifies ? &rl_modify : &rl_read, address, rl_place_in_source(place));
+        rl_meet_announced(modifies ? RL_MODIFY : RL_READ, (uintptr_t)address, place);
+        if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place))
+            begin_lasting_access(address, buffer, modifies);
     }
     real_begin_access()(address, buffer, flags, pc);
 }

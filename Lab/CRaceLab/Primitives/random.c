@@ -3,6 +3,7 @@
 // Linux only, where the program's definitions take precedence; see thread.c.
 
 #include "Primitives/next_symbol.h"
+#include "Primitives/outer_state.h"
 #include "Scheduler/early_end.h"
 #include "State/inputs.h"
 
@@ -65,6 +66,7 @@ typedef ssize_t (*read_file)(int, void *, size_t);
 REAL(read_file, real_read, "read")
 
 ssize_t read(int file, void *memory, size_t size) {
+    rl_reads(file, RL_CALLER);
     if (!rl_runs_scenario() || !is_source(file)) return real_read()(file, memory, size);
     rl_draw(memory, size);
     return (ssize_t)size;

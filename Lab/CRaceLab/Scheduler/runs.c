@@ -113,6 +113,7 @@ static bool begin_run(void) {
     rl_forget_inputs();
     lab.step_ended = NULL;
     lab.listens_to_counts = false;
+    lab.has_more_steps = false;
     FOR_EACH_SERVICE(run_begins);
     rl_note_objects(lab.scenario->stepped != NULL);
     lab.set_up_count = 0;
@@ -182,7 +183,7 @@ static bool end_run(void) {
         lab.outside = RL_RETAINS_AND_RELEASES;
         lab.outside_pc = rl_place_that_observes();
     }
-    if (!ends_all && !only_this && !lab.outside && !rl_learn()) {
+    if (lab.has_more_steps || (!ends_all && !only_this && !lab.outside && !rl_learn())) {
         lab.summary.starts_again = true;
         FOR_EACH_SERVICE(run_is_over);
         free_what_was_kept();

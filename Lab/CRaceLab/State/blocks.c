@@ -38,7 +38,8 @@ static void add_block(thread *t, uintptr_t start, size_t size) {
     memmove(place + 1, place, (size_t)(t->by_address + t->block_count - place) * sizeof *place);
     *place = (uint32_t)t->block_count;
     const size_t words = (size < RL_MOST_BYTES ? size : RL_MOST_BYTES) / sizeof(uint64_t);
-    t->blocks[t->block_count++] = (block_of_memory){.start = start, .size = size, .words = words};
+    t->blocks[t->block_count++] = (block_of_memory){
+        .start = start, .size = size, .words = words, .since = t->clock.at[me->thread]};
     t->block_words += words;
 }
 

@@ -102,6 +102,7 @@ typedef struct {
     size_t size;
     size_t words;               // how many of its words are looked at
     uint64_t looked_at_in;      // number of the last fingerprint that includes it
+    uint32_t since;             // the thread's clock at the allocation
     bool is_freed;
 } block_of_memory;
 
@@ -142,6 +143,8 @@ typedef struct {
     const void *buffer;         // identifies it
     uintptr_t address;
     uint32_t since;             // the thread's clock at its beginning
+    uintptr_t pc;
+    bool may_be_by_pointer;     // Swift code has not touched the variable since
 } open_access;
 
 /// A release of a reference that is in progress.
@@ -201,6 +204,7 @@ struct thread {
     uint32_t moment_after;      // … and how many accesses it had made by then
     open_access *open;          // one within another
     size_t open_count, open_capacity;
+    uintptr_t begun, begun_at;  // the last access that the runtime has announced: where, and its place
     uintptr_t announced;        // the address that it has announced to modify; 0: none …
     uint32_t announced_after;   // … and how many accesses it had made by then …
     bool has_read;              // … and whether it has read it since
@@ -309,6 +313,7 @@ struct laboratory {
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
     uint8_t free_before;            // how the current step's lock was available before, RL_FREE_…
+    bool has_more_steps;            // the run has shown accesses that are steps from now on
     uint32_t preemptions;
     int last;                       // the thread that made the last step
     uint64_t time;                  // of the model, in nanoseconds …

@@ -6,6 +6,7 @@
 
 #include "Platform/memory.h"
 #include "Symbols/bare_atomics.h"
+#include "Symbols/functions.h"
 #include "Symbols/source_lines.h"
 
 #include <dlfcn.h>
@@ -28,6 +29,7 @@ typedef struct {
     uint8_t origin, source;
     bool allocating_is_known, is_allocating, atomics_are_known;
     bool registering_is_known, is_registering;
+    bool is_sanitized;          // of the beginning of a function
     uintptr_t statement;        // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
@@ -439,7 +441,9 @@ rl_place rl_place_of_making(rl_place place) {
 uintptr_t rl_unseen_atomic(uintptr_t pc) {
 #if defined(__linux__)
     if (call_site_of(pc)->atomics_are_known) return 0;
+    uintptr_t start = 0;
     rl_ignore();
+    if (rl_size_of_function(pc, &start) > 0) call_site_of(start)->is_sanitized = true;
     const uintptr_t found = rl_bare_atomic_near(pc);
     rl_attend();
     call_site_of(pc)->atomics_are_known = found == 0;
@@ -448,6 +452,11 @@ uintptr_t rl_unseen_atomic(uintptr_t pc) {
     (void)pc;
     return 0;
 #endif
+}
+
+bool rl_is_sanitized(uintptr_t pc) {
+    uintptr_t start = 0;
+    return rl_size_of_function(pc, &start) > 0 && call_site_of(start)->is_sanitized;
 }
 
 bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }

@@ -42,6 +42,9 @@ bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address);
 /// operation in it that makes no call; 0 if there is none.
 uintptr_t rl_unseen_atomic(uintptr_t pc);
 
+/// Whether a function is compiled with `-sanitize=thread`. It has been called by now.
+bool rl_is_sanitized(uintptr_t pc);
+
 /// The place in the code under test that calls the runtime; `pc` is 0 if it has left the stack.
 rl_place rl_place_of_await(rl_place place);
 /// The place in the code under test that awaits the running library function; `pc` is 0 if unknown.

@@ -273,6 +273,7 @@ typedef struct {
     bool starts_again;          // `learn` returned false
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
     bool has_random_numbers;    // the code under test has drawn some
+    bool has_unannounced;       // it has changed shared memory without an announcement
 } rl_summary;
 
 /// Families of entry points, through which the lab observes a program.

@@ -49,7 +49,7 @@ final class Explorer {
     }
 
     /// Everything that must be equal when an interleaving is replayed.
-    private struct Recording: Equatable {
+    struct Recording: Equatable {
         let status: UInt32
         let schedule: Exploration.Schedule
         let places: [UInt]
@@ -69,8 +69,10 @@ final class Explorer {
     /// Which threads of the last run examined are tasks, one bit for each.
     private var startedTasks: UInt32 = 0
     /// The outcome of the last run examined.
-    private var outcome: String?
-    private var first: Recording?
+    var outcome: String?
+    var first: Recording?
+    /// How the very first run ended, even if it was not counted.
+    var beginning: Beginning?
     private var startedOver = false
     /// The code addresses in the run that did not repeat an earlier one: likely places of the
     /// cause.
@@ -84,10 +86,14 @@ final class Explorer {
     var judge: (rl_run) -> Bool = { _ in true }
     var stepped: ((Int) -> Void)?
     /// What is run next: decided between two runs.
-    private var search: Search?
+    var search: Search?
     /// Whether the preemption bound has left out an interleaving.
     var reachedPreemptionBound: Bool { search?.reachedPreemptionBound ?? false }
     var wasSetUp: (() -> Void)?
+    /// The finding whose steps a trace marks, and whether the run of the trace has changed shared memory
+    /// without an announcement.
+    var shown: String?
+    var hasUnannounced = false
     /// Sends the parent process what it needs even if this process crashes.
     let reporter: ChildReporter?
 
@@ -102,6 +108,7 @@ final class Explorer {
         // everything is initialized, so try once more.
         let again = Explorer(options, describe, crashes: crashes, reporter: reporter)
         again.deadline = deadline
+        again.beginning = beginning
         return again.exploredOnce()
     }
 
@@ -303,7 +310,10 @@ final class Explorer {
             accesses[thread] = max(accesses[thread], run.accesses(of: thread))
         }
         let causes = causes(of: run)
-        if first == nil { first = recording(of: run, causes: causes) }
+        if first == nil {
+            first = recording(of: run, causes: causes)
+            if !begins(run, causes) { return false }
+        }
         let smallest = causes.isEmpty ? nil : withFewestSwitches(run)
         for cause in causes {
             let fresh = Tally(firstSeen: tallies.count)
@@ -350,12 +360,16 @@ final class Explorer {
         if run.status == RL_COMPLETE { scenario.letGo() }
         causes += misuses(names: names(of: run)).map { FindingKey.said(.misuse, $0) }
         for race in run.allRaces {
-            let cause = FindingKey.race(
-                race.accesses.map(representative), overlap: race.overlap, isKnown: race.is_known
-            ).counted(by: options.failingKinds)
+            let cause = key(of: race)
             if !causes.contains(cause) { causes.append(cause) }
         }
         return causes
+    }
+
+    func key(of race: rl_race) -> FindingKey {
+        FindingKey.race(
+            race.accesses.map(representative), overlap: race.overlap, isKnown: race.is_known
+        ).counted(by: options.failingKinds)
     }
 
     /// The first access that was seen on the same line: a finding names only the lines, so races
@@ -369,7 +383,7 @@ final class Explorer {
         return first
     }
 
-    private func failedCheck() -> String? {
+    func failedCheck() -> String? {
         for check in scenario.checks {
             do {
                 try check()
@@ -446,7 +460,7 @@ final class Explorer {
             for: configuration, given: choices.count, isSampled: isSampled, continuing: continuing)
         configuration.counts = search.knownCounts
         if schedule == nil || andBeyond {
-            configuration.learn = { Explorer.from($0).search!.learn(from: $1!) }
+            configuration.learn = { Explorer.from($0).learn(from: $1!) }
             configuration.choose = { Explorer.from($0).search!.choose($1!) }
         }
         let neverEmpty: [UInt8] = choices + [0]

@@ -12,11 +12,15 @@ extension Explorer {
     /// Records the same trace as ``trace(of:)`` and marks the step from which every continuation
     /// fails.
     ///
-    /// - Parameter kind: a continuation fails if it has a finding of this kind or of a more
-    ///   informative one; `nil`: of the most informative kind that this interleaving shows.
+    /// - Parameters:
+    ///   - kind: a continuation fails if it has a finding of this kind or of a more informative one;
+    ///     `nil`: of the most informative kind that this interleaving shows.
+    ///   - finding: if it is a data race, its two steps are marked; `nil`: those of any race.
     func markedTrace(
-        of schedule: Exploration.Schedule, failingBy kind: Exploration.Finding.Kind? = nil
+        of schedule: Exploration.Schedule, failingBy kind: Exploration.Finding.Kind? = nil,
+        showing finding: Exploration.Finding? = nil
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
+        shown = finding?.description
         var trace = try trace(of: schedule)
         let judged = trace.findings.map(\.kind).filter(options.failingKinds.contains)
         guard let kind = kind ?? judged.min(), ![.overlap, .dataRace].contains(kind),
@@ -37,8 +41,18 @@ extension Explorer {
             return try traceOnce(of: schedule)
         } catch {
             guard case .mismatch = error else { throw error }
+            if hasUnannounced { learnUnannounced() }
             return try traceOnce(of: schedule)
         }
+    }
+
+    /// Finds accesses that nothing announces, and that are steps nevertheless: see
+    /// Primitives/unannounced.c. The process that printed the schedule knew them.
+    private func learnUnannounced() {
+        var few = options
+        few.maximumInterleavings = 100
+        few.maximumTime = .seconds(5)
+        _ = Explorer(few, describe, crashes: crashes).explored()
     }
 
     private func traceOnce(of schedule: Exploration.Schedule) throws(Exploration.ReplayError)
@@ -81,6 +95,7 @@ extension Explorer {
             return false
         }
         let summary = run(schedule)
+        hasUnannounced = summary.has_unannounced
         if let inconclusive { throw .inconclusive(inconclusive) }
         if let mismatch { throw .mismatch(mismatch) }
         guard let trace else {
@@ -127,15 +142,19 @@ extension Explorer {
             findings: causes.map { Exploration.Finding($0, count: 1, schedule: run.schedule) },
             waiting: Exploration.Trace.Waiting.all(of: run))
         result.name(objects, touched: touched)
-        for race in run.allRaces
-        where
+        let races = run.allRaces.filter {
             options.failingKinds.contains(.dataRace)
-            || race.overlap && options.failingKinds.contains(.overlap)
-        {
+                || $0.overlap && options.failingKinds.contains(.overlap)
+        }
+        let isShown = { (race: rl_race) in
+            let key = self.key(of: race)
+            return Exploration.Finding(key, count: 1, schedule: run.schedule).description
+                == self.shown
+        }
+        if let race = races.first(where: isShown) ?? races.first {
             let word = race.overlap ? "overlaps" : "races"
             result.mark(
                 step: Int(race.second_step), "\(word) with step \(race.first_step + 1)")
-            break
         }
         return result
     }

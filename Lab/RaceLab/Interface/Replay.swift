@@ -146,7 +146,8 @@ extension Program {
         showing finding: Exploration.Finding
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
         if let isolated { return try isolated.counterexample(showing: finding) }
-        return try explorer.markedTrace(of: finding.schedule, failingBy: finding.kind)
+        return try explorer.markedTrace(
+            of: finding.schedule, failingBy: finding.kind, showing: finding)
     }
 
     func replay(

@@ -56,6 +56,8 @@ package final class Search {
     /// Forgets the runs so far, but not what they have shown about reference counts.
     package func startOver() {
         reduction.startOver()
+        every.deallocate()
+        every = EveryInterleaving(settings)
     }
 
     /// Examines a run. Returns false if it has shown something that the earlier ones should have

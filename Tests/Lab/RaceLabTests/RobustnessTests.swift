@@ -154,7 +154,17 @@ struct RobustnessTests {
                 "$ss19DiscardingTaskGroup", "$ss27ThrowingDiscardingTaskGroup", "clock_gettime",
                 "exit", "_exit", "_Exit", "quick_exit", "exec", "fexecve", "syscall", "getrandom",
                 "getentropy", "arc4random", "rand", "lrand48", "mrand48", "drand48", "read", "time",
-                "gettimeofday", "nanosleep", "clock_nanosleep", "usleep", "sleep",
+                "gettimeofday", "access", "faccessat", "stat", "lstat", "fstat", "readlink",
+                "mkdir",
+                "rmdir", "unlink", "remove", "symlink", "link", "rename", "truncate", "ftruncate",
+                "chmod", "lseek", "write", "pread", "pwrite", "close", "dup", "send", "recv",
+                "bind",
+                "listen", "connect", "accept", "shutdown", "fread", "fwrite", "fgets", "fgetc",
+                "getline", "fputs", "fputc", "vfprintf", "fseek", "fclose", "chdir", "getcwd",
+                "opendir", "open", "fopen", "mkstemp", "socket", "pipe", "getenv", "setenv",
+                "unsetenv", "putenv", "setlocale", "umask", "alarm", "setitimer", "signal",
+                "sigaction", "raise", "kill", "$s20FoundationEssentials11ProcessInfoC11environment",
+                "nanosleep", "clock_nanosleep", "usleep", "sleep",
             ]
             for object in objects {
                 for name in try Self.exported(by: Data(contentsOf: object)) {

@@ -1,0 +1,104 @@
+// The environment, and other settings of the process that its threads share.
+//
+// Linux only, where the program's definitions take precedence; see thread.c.
+
+#include "Primitives/next_symbol.h"
+#include "Primitives/outer_state.h"
+#include "Scheduler/outside.h"
+#include "Symbols/call_sites.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static const uint64_t whole_environment = 101, signals = 102;
+
+static void use_variable(const char *name, size_t size, rl_use how, rl_place place) {
+    if (!rl_uses_outer_state() || !name) return;
+    static const char what[] =
+        "uses an environment variable that another thread uses, too, and one of them changes it";
+    rl_use_outer_state(rl_key(whole_environment, rl_key_of_text(name, size)), how, what, place);
+    if (how == RL_CHANGES) rl_use_outer_state(whole_environment, how, what, place);
+}
+
+#define USES(type, name, parameters, arguments, variable, how)                        \
+    typedef type(*type_of_##name) parameters;                                         \
+    REAL(type_of_##name, real_##name, #name)                                          \
+    type name parameters {                                                            \
+        use_variable(variable, strcspn(variable, "="), how, RL_CALLER);               \
+        return real_##name() arguments;                                               \
+    }
+
+// Only here: the C library itself, and the lab, read the environment before `dlsym` can be called.
+typedef char *(*get)(const char *);
+REAL(get, real_getenv, "getenv")
+char *getenv(const char *name) {
+    if (me) use_variable(name, strlen(name), RL_LOOKS, RL_CALLER);
+    return real_getenv()(name);
+}
+USES(int, setenv, (const char *name, const char *value, int replaces), (name, value, replaces), name, RL_CHANGES)
+USES(int, unsetenv, (const char *name), (name), name, RL_CHANGES)
+USES(int, putenv, (char *text), (text), text, RL_CHANGES)
+
+/// `ProcessInfo.environment` reads the whole environment, without a call of the C library.
+#define ENVIRONMENT "$s20FoundationEssentials11ProcessInfoC11environmentSDyS2SGvg"
+SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) __asm__(ENVIRONMENT);
+typedef SWIFT_FUNCTION void *(*get_all)(SWIFT_SELF void *);
+REAL(get_all, real_environment, ENVIRONMENT)
+SWIFT_FUNCTION void *rl_environment(SWIFT_SELF void *info) {
+    if (rl_uses_outer_state())
+        rl_use_outer_state(whole_environment, RL_LOOKS,
+                           "reads the environment, which another thread changes", RL_CALLER);
+    return real_environment()(info);
+}
+
+// MARK: - What other threads use without a call
+
+static void change_for_others(const char *what, rl_place place) {
+    if (!rl_uses_outer_state() || lab.thread_count < 2) return;
+    rl_library_between(&place);
+    rl_meet_outside(what, rl_place_in_source(place));
+}
+
+#define CHANGES(type, name, parameters, arguments, condition, what) \
+    typedef type(*type_of_##name) parameters;                       \
+    REAL(type_of_##name, real_##name, #name)                        \
+    type name parameters {                                          \
+        if (condition) change_for_others(what, RL_CALLER);          \
+        return real_##name() arguments;                             \
+    }
+
+CHANGES(char *, setlocale, (int category, const char *name), (category, name), name,
+        "changes the locale, which other threads use")
+CHANGES(mode_t, umask, (mode_t mode), (mode), true, "changes the mask for files that other threads make")
+CHANGES(unsigned, alarm, (unsigned seconds), (seconds), seconds > 0, "sets a timer that sends a signal")
+CHANGES(int, setitimer, (__itimer_which_t which, const struct itimerval *time, struct itimerval *before),
+        (which, time, before), true, "sets a timer that sends a signal")
+
+// MARK: - Handlers of signals
+
+static void use_signals(rl_use how, rl_place place) {
+    if (rl_uses_outer_state() && rl_is_of_program(place.pc))
+        rl_use_outer_state(signals, how, "uses a signal whose handler another thread changes", place);
+}
+
+#define SIGNALS(type, name, parameters, arguments, how) \
+    typedef type(*type_of_##name) parameters;           \
+    REAL(type_of_##name, real_##name, #name)            \
+    type name parameters {                              \
+        use_signals(how, RL_CALLER);                    \
+        return real_##name() arguments;                 \
+    }
+SIGNALS(__sighandler_t, signal, (int number, __sighandler_t handler), (number, handler), RL_CHANGES)
+SIGNALS(int, sigaction, (int number, const struct sigaction *action, struct sigaction *before),
+        (number, action, before), action ? RL_CHANGES : RL_LOOKS)
+SIGNALS(int, raise, (int number), (number), RL_LOOKS)
+SIGNALS(int, kill, (pid_t process, int number), (process, number), RL_LOOKS)
+
+#endif

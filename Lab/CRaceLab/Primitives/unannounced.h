@@ -1,0 +1,23 @@
+// Accesses that no call of the runtime announces.
+
+#pragma once
+
+#include "State/state.h"
+
+/// Whether the accesses at this place are steps.
+bool rl_is_known_unannounced(uintptr_t pc);
+/// Whether other threads cannot know the memory yet: the thread has allocated it, and has released
+/// nothing since.
+bool rl_is_private(const thread *t, uintptr_t address);
+
+/// The calling thread accesses memory without an announcement. If that conflicts with what another
+/// thread does, the exploration starts over, and both are steps.
+void rl_meet_unannounced(rl_kind kind, uintptr_t address, rl_place place);
+/// It announces an access, which may conflict with one that was not announced.
+void rl_meet_announced(rl_kind kind, uintptr_t address, rl_place place);
+
+// MARK: - Variables that are passed by pointer
+
+/// The calling thread has ended an access in which Swift code neither read nor wrote the variable, nor
+/// passed it on as `inout`.
+void rl_passed_by_pointer(uintptr_t pc);
