@@ -42,7 +42,8 @@ char *getenv(const char *name) {
     if (me) use_variable(name, strlen(name), RL_LOOKS, RL_CALLER);
     return real_getenv()(name);
 }
-USES(int, setenv, (const char *name, const char *value, int replaces), (name, value, replaces), name, RL_CHANGES)
+USES(int, setenv, (const char *name, const char *value, int replaces), (name, value, replaces),
+     name, RL_CHANGES)
 USES(int, unsetenv, (const char *name), (name), name, RL_CHANGES)
 USES(int, putenv, (char *text), (text), text, RL_CHANGES)
 
@@ -76,9 +77,11 @@ static void change_for_others(const char *what, rl_place place) {
 
 CHANGES(char *, setlocale, (int category, const char *name), (category, name), name,
         "changes the locale, which other threads use")
-CHANGES(mode_t, umask, (mode_t mode), (mode), true, "changes the mask for files that other threads make")
+CHANGES(mode_t, umask, (mode_t mode), (mode), true,
+        "changes the mask for files that other threads make")
 CHANGES(unsigned, alarm, (unsigned seconds), (seconds), seconds > 0, "sets a timer that sends a signal")
-CHANGES(int, setitimer, (__itimer_which_t which, const struct itimerval *time, struct itimerval *before),
+CHANGES(int, setitimer,
+        (__itimer_which_t which, const struct itimerval *time, struct itimerval *before),
         (which, time, before), true, "sets a timer that sends a signal")
 
 // MARK: - Handlers of signals

@@ -26,8 +26,8 @@
 enum { NAME = 1, CONTENTS, LISTING, DESCRIPTOR, SOCKETS, DIRECTORY };
 
 static void use(uint64_t key, rl_use how, rl_place place) {
-    rl_use_outer_state(key, how, "uses a file that another thread uses, too, and one of them changes it",
-                       place);
+    static const char what[] = "uses a file that another thread uses, too, and one of them changes it";
+    rl_use_outer_state(key, how, what, place);
 }
 
 // MARK: - Paths
@@ -40,7 +40,8 @@ static bool look_up(int folder, const char *path, int flags, struct statx *found
 }
 
 static uint64_t key_of(const struct statx *s, int kind) {
-    return rl_key(rl_key((uint64_t)s->stx_dev_major << 32 | s->stx_dev_minor, s->stx_ino), (uint64_t)kind);
+    const uint64_t device = (uint64_t)s->stx_dev_major << 32 | s->stx_dev_minor;
+    return rl_key(rl_key(device, s->stx_ino), (uint64_t)kind);
 }
 
 /// The files that this run has made. The system gives the number of a file that was removed to another.
@@ -150,6 +151,10 @@ static void use_stream(FILE *stream, rl_use contents, rl_place place) {
         use_descriptor(fileno(stream), contents, true, place);
 }
 
+static bool is_for_reading(FILE *stream) {
+    return (fcntl(fileno(stream), F_GETFL) & O_ACCMODE) == O_RDONLY;
+}
+
 // MARK: - Entry points
 
 /// Replaces a function: does `look`, and calls it.
@@ -175,7 +180,8 @@ REPLACES(int, stat64, (const char *p, struct stat64 *s), (p, s), LOOKS(p))
 REPLACES(int, lstat64, (const char *p, struct stat64 *s), (p, s), LOOKS(p))
 REPLACES(int, fstatat, (int f, const char *p, struct stat *s, int flags), (f, p, s, flags),
          use_path(f, p, RL_LOOKS, RL_LOOKS, RL_CALLER))
-REPLACES(int, fstat, (int file, struct stat *s), (file, s), use_descriptor(file, RL_LOOKS, false, RL_CALLER))
+REPLACES(int, fstat, (int file, struct stat *s), (file, s),
+         use_descriptor(file, RL_LOOKS, false, RL_CALLER))
 REPLACES(ssize_t, readlink, (const char *p, char *to, size_t size), (p, to, size), LOOKS(p))
 REPLACES(int, mkdir, (const char *p, mode_t mode), (p, mode), RENAMES(p))
 REPLACES(int, rmdir, (const char *p), (p), RENAMES(p))
@@ -187,30 +193,44 @@ REPLACES(int, symlink, (const char *to, const char *p), (to, p), RENAMES(p))
 REPLACES(int, link, (const char *from, const char *p), (from, p), (LOOKS(from), RENAMES(p)))
 REPLACES(int, rename, (const char *from, const char *to), (from, to), (RENAMES(from), RENAMES(to)))
 REPLACES(int, renameat, (int f, const char *from, int t, const char *to), (f, from, t, to),
-         (use_path(f, from, RL_CHANGES, RL_LOOKS, RL_CALLER), use_path(t, to, RL_CHANGES, RL_LOOKS, RL_CALLER)))
-REPLACES(int, truncate, (const char *p, off_t size), (p, size), use_path(HERE, p, RL_LOOKS, RL_CHANGES, RL_CALLER))
+         (use_path(f, from, RL_CHANGES, RL_LOOKS, RL_CALLER),
+          use_path(t, to, RL_CHANGES, RL_LOOKS, RL_CALLER)))
+REPLACES(int, truncate, (const char *p, off_t size), (p, size),
+         use_path(HERE, p, RL_LOOKS, RL_CHANGES, RL_CALLER))
 REPLACES(int, ftruncate, (int file, off_t size), (file, size), WRITES(file))
-REPLACES(int, chmod, (const char *p, mode_t mode), (p, mode), use_path(HERE, p, RL_LOOKS, RL_CHANGES, RL_CALLER))
+REPLACES(int, chmod, (const char *p, mode_t mode), (p, mode),
+         use_path(HERE, p, RL_LOOKS, RL_CHANGES, RL_CALLER))
 REPLACES(off_t, lseek, (int file, off_t to, int from), (file, to, from), READS(file))
-REPLACES(ssize_t, write, (int file, const void *from, size_t size), (file, from, size), WRITES(file))
-REPLACES(ssize_t, readv, (int file, const struct iovec *to, int count), (file, to, count), READS(file))
-REPLACES(ssize_t, writev, (int file, const struct iovec *from, int count), (file, from, count), WRITES(file))
+REPLACES(ssize_t, write, (int file, const void *from, size_t size), (file, from, size),
+         WRITES(file))
+REPLACES(ssize_t, readv, (int file, const struct iovec *to, int count), (file, to, count),
+         READS(file))
+REPLACES(ssize_t, writev, (int file, const struct iovec *from, int count), (file, from, count),
+         WRITES(file))
 REPLACES(ssize_t, pread, (int file, void *to, size_t size, off_t at), (file, to, size, at),
          use_descriptor(file, RL_LOOKS, false, RL_CALLER))
 REPLACES(ssize_t, pwrite, (int file, const void *from, size_t size, off_t at), (file, from, size, at),
          use_descriptor(file, RL_CHANGES, false, RL_CALLER))
 REPLACES(int, close, (int file), (file), READS(file))
 REPLACES(int, dup2, (int from, int to), (from, to), READS(to))
-REPLACES(ssize_t, send, (int file, const void *from, size_t size, int flags), (file, from, size, flags), WRITES(file))
-REPLACES(ssize_t, recv, (int file, void *to, size_t size, int flags), (file, to, size, flags), READS(file))
-REPLACES(ssize_t, sendto, (int file, const void *from, size_t size, int flags, const struct sockaddr *to, socklen_t length),
+REPLACES(ssize_t, send, (int file, const void *from, size_t size, int flags),
+         (file, from, size, flags), WRITES(file))
+REPLACES(ssize_t, recv, (int file, void *to, size_t size, int flags), (file, to, size, flags),
+         READS(file))
+REPLACES(ssize_t, sendto,
+         (int file, const void *from, size_t size, int flags, const struct sockaddr *to,
+          socklen_t length),
          (file, from, size, flags, to, length), WRITES(file))
-REPLACES(ssize_t, recvfrom, (int file, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *length),
+REPLACES(ssize_t, recvfrom,
+         (int file, void *to, size_t size, int flags, struct sockaddr *from, socklen_t *length),
          (file, to, size, flags, from, length), READS(file))
-REPLACES(int, bind, (int file, const struct sockaddr *to, socklen_t length), (file, to, length), WRITES(file))
+REPLACES(int, bind, (int file, const struct sockaddr *to, socklen_t length), (file, to, length),
+         WRITES(file))
 REPLACES(int, listen, (int file, int count), (file, count), WRITES(file))
-REPLACES(int, connect, (int file, const struct sockaddr *to, socklen_t length), (file, to, length), WRITES(file))
-REPLACES(int, accept, (int file, struct sockaddr *from, socklen_t *length), (file, from, length), READS(file))
+REPLACES(int, connect, (int file, const struct sockaddr *to, socklen_t length), (file, to, length),
+         WRITES(file))
+REPLACES(int, accept, (int file, struct sockaddr *from, socklen_t *length), (file, from, length),
+         READS(file))
 REPLACES(int, shutdown, (int file, int how), (file, how), WRITES(file))
 
 REPLACES(size_t, fread, (void *to, size_t size, size_t count, FILE *s), (to, size, count, s),
@@ -219,14 +239,15 @@ REPLACES(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *s),
          use_stream(s, RL_CHANGES, RL_CALLER))
 REPLACES(char *, fgets, (char *to, int size, FILE *s), (to, size, s), use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(int, fgetc, (FILE *s), (s), use_stream(s, RL_LOOKS, RL_CALLER))
-REPLACES(ssize_t, getline, (char **to, size_t *size, FILE *s), (to, size, s), use_stream(s, RL_LOOKS, RL_CALLER))
+REPLACES(ssize_t, getline, (char **to, size_t *size, FILE *s), (to, size, s),
+         use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(int, fputs, (const char *text, FILE *s), (text, s), use_stream(s, RL_CHANGES, RL_CALLER))
 REPLACES(int, fputc, (int byte, FILE *s), (byte, s), use_stream(s, RL_CHANGES, RL_CALLER))
 REPLACES(int, vfprintf, (FILE *s, const char *format, va_list rest), (s, format, rest),
          use_stream(s, RL_CHANGES, RL_CALLER))
 REPLACES(int, fseek, (FILE *s, long to, int from), (s, to, from), use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(int, fclose, (FILE *s), (s),
-         use_stream(s, (fcntl(fileno(s), F_GETFL) & O_ACCMODE) == O_RDONLY ? RL_LOOKS : RL_CHANGES, RL_CALLER))
+         use_stream(s, is_for_reading(s) ? RL_LOOKS : RL_CHANGES, RL_CALLER))
 
 REPLACES(int, chdir, (const char *p), (p),
          if (rl_uses_outer_state()) rl_use_outer_state(DIRECTORY, RL_CHANGES,
@@ -251,7 +272,8 @@ static bool open_path(int folder, const char *path, int flags, rl_place place) {
     if (!rl_uses_outer_state() || !path) return false;
     struct statx found;
     const bool makes = flags & O_CREAT && !look_up(folder, path, 0, &found);
-    use_path(folder, path, makes ? RL_CHANGES : RL_LOOKS, flags & O_TRUNC ? RL_CHANGES : RL_LOOKS, place);
+    use_path(folder, path, makes ? RL_CHANGES : RL_LOOKS,
+             flags & O_TRUNC ? RL_CHANGES : RL_LOOKS, place);
     return makes;
 }
 
@@ -316,6 +338,7 @@ int mkstemp(char *path) { return made_file(real_mkstemp()(path)); }
     }
 MAKES_TWO(pipe, (int files[2]), (files), files)
 MAKES_TWO(pipe2, (int files[2], int flags), (files, flags), files)
-MAKES_TWO(socketpair, (int domain, int type, int protocol, int files[2]), (domain, type, protocol, files), files)
+MAKES_TWO(socketpair, (int domain, int type, int protocol, int files[2]),
+          (domain, type, protocol, files), files)
 
 #endif

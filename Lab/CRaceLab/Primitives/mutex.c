@@ -11,6 +11,7 @@
 #include "Primitives/task_calls.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/operation.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Primitives/task.h"
 #include "State/state.h"
@@ -76,9 +77,15 @@ static bool take(void *handle) {
     return taken;
 }
 
+/// Without calls for atomics, the lab sees only the attempts that have to wait.
+static void meet_lock_without_calls(rl_place place) {
+    if (rl_is_unseen_lock(place)) rl_meet_outside(RL_LOCK_WITHOUT_CALLS, rl_place_in_source(place));
+}
+
 SWIFT_FUNCTION void rl_mutex_lock(uint32_t number, SWIFT_SELF void *handle) {
     if (rl_is_observing) rl_observer_locks(handle, release_word);
     if (rl_sees(RL_MUTEX, RL_CALLER)) {
+        meet_lock_without_calls(RL_CALLER);
         rl_point(&take_mutex, handle, rl_place_in_source(RL_CALLER));
         if (take(handle)) return;
     }

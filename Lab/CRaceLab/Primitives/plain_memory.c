@@ -199,7 +199,8 @@ static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement
     open_access *own =
         has_lasting_access(t) || others_have_begun ? own_access(t, kind, address) : NULL;
     const bool is_open = others_have_begun && is_open_elsewhere(address, own, place);
-    if (!is_open && !own && !is_on_other_stack(address)) return rl_meet_unannounced(kind, address, place);
+    if (!is_open && !own && !is_on_other_stack(address))
+        return rl_meet_unannounced(kind, address, place);
     if (rl_block_with(t, address)) return;
     make_step(t, is_open ? NULL : own, kind, address, is_announcement, place);
 }
@@ -210,6 +211,13 @@ static void access_memory(rl_kind kind, uintptr_t address, bool is_announcement,
 }
 
 // MARK: - Entry points: exclusive access
+
+/// If the thread is inside of code that makes no calls for atomics, such as a lock in another target,
+/// the lab does not see what may order the accesses.
+static void doubt_race(rl_place place) {
+    const rl_place unseen = rl_place_of_unseen_lock(place);
+    if (unseen.pc) rl_meet_outside(RL_LOCK_WITHOUT_CALLS, rl_place_in_source(unseen));
+}
 
 static _Thread_local uint64_t heard;
 uint64_t rl_heard(void) { return heard; }
@@ -229,7 +237,9 @@ void swift_beginAccess(void *address, void *buffer, uintptr_t flags, void *pc) {
         if (rl_is_observing) rl_touch(address);
     } else if (rl_is_under_test(place.pc) && rl_sees(RL_ACCESSES, place)) {
         const bool modifies = flags & 1;
+        const size_t races = lab.race_count;
         rl_point(modifies ? &rl_modify : &rl_read, address, rl_place_in_source(place));
+        if (lab.race_count > races) doubt_race(place);
         rl_meet_announced(modifies ? RL_MODIFY : RL_READ, (uintptr_t)address, place);
         if (flags & IS_TRACKED && rl_sees(RL_LASTING_ACCESSES, place))
             begin_lasting_access(address, buffer, modifies);
@@ -303,6 +313,7 @@ void __tsan_func_entry(void *caller) {
     (void)caller;
     if (!rl_active) return;
     rl_place place = RL_CALLER;
+    rl_note_sanitized(place.pc);
     const uintptr_t atomic = rl_unseen_atomic(place.pc);
     rl_clean_stack();
     if (!atomic) return;

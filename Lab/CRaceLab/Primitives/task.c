@@ -108,6 +108,7 @@ static int new_task(const void *task) {
         lab.threads[index].is_away = true;
     }
     lab.threads[index].is_task = true;
+    if (rl_recording) rl_recording->tasks |= set_of(index);
     lab.threads[index].describe = describe;
     lab.threads[index].leave = leave_thread;
     lab.run_job = run_job;

@@ -100,6 +100,19 @@ static void end_of_added_thread(void *argument) {
     rl_pass_turn(index);
 }
 
+typedef void (*end_thread)(void *);
+REAL(end_thread, real_exit, "pthread_exit")
+
+/// The threads of the scenario belong to the lab.
+_Noreturn void pthread_exit(void *result) {
+    const bool is_labs = rl_on_lab_thread() && !my_thread()->is_added;
+    rl_place place = RL_CALLER;
+    if (is_labs) rl_library_between(&place);
+    if (is_labs) rl_meet_outside("ends its thread with pthread_exit", rl_place_in_source(place));
+    real_exit()(result);
+    __builtin_unreachable();
+}
+
 static void *run_added_thread(void *argument) {
     rl_begin_work(argument);
     if (setjmp(me->base.at)) {

@@ -30,7 +30,8 @@ typedef struct {
 static places *unannounced;
 
 __attribute__((constructor)) static void make_places(void) {
-    void *memory = mmap(NULL, sizeof(places), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const int access = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
+    void *memory = mmap(NULL, sizeof(places), access, flags, -1, 0);
     unannounced = memory == MAP_FAILED ? NULL : memory;
 }
 

@@ -8,6 +8,10 @@
 /// no verdict. Where accesses are steps, this ends the run and does not return.
 void rl_meet_outside(const char *what, rl_place place);
 
+/// What a `Mutex` or an atomic does in a target that is compiled without the setting.
+#define RL_LOCK_WITHOUT_CALLS \
+    "uses a `Mutex` or an atomic in a target that is not compiled with -sanitize=thread"
+
 /// On a lab thread: this run created the object, so no code outside the scenario has it.
 void rl_made(const void *object);
 

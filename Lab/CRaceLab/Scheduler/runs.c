@@ -126,6 +126,7 @@ static bool begin_run(void) {
     begin_delayed_work();
     if (went_outside()) return false;
     lab.first_count = lab.thread_count;
+    if (rl_recording) rl_recording->tasks = 0;
     if (rl_recording) rl_recording->thread_count = (uint32_t)lab.thread_count;
     return lab.thread_count > 0;
 }

@@ -29,7 +29,8 @@ typedef struct {
     uint8_t origin, source;
     bool allocating_is_known, is_allocating, atomics_are_known;
     bool registering_is_known, is_registering;
-    bool is_sanitized;          // of the beginning of a function
+    // Of a beginning of a function, of the call there, of another one.
+    bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
     uintptr_t statement;        // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
@@ -441,9 +442,7 @@ rl_place rl_place_of_making(rl_place place) {
 uintptr_t rl_unseen_atomic(uintptr_t pc) {
 #if defined(__linux__)
     if (call_site_of(pc)->atomics_are_known) return 0;
-    uintptr_t start = 0;
     rl_ignore();
-    if (rl_size_of_function(pc, &start) > 0) call_site_of(start)->is_sanitized = true;
     const uintptr_t found = rl_bare_atomic_near(pc);
     rl_attend();
     call_site_of(pc)->atomics_are_known = found == 0;
@@ -455,9 +454,48 @@ uintptr_t rl_unseen_atomic(uintptr_t pc) {
 }
 
 bool rl_is_sanitized(uintptr_t pc) {
+    if (call_site_of(pc)->is_in_sanitized) return true;
     uintptr_t start = 0;
-    return rl_size_of_function(pc, &start) > 0 && call_site_of(start)->is_sanitized;
+    if (rl_size_of_function(pc, &start) == 0 || !call_site_of(start)->is_sanitized) return false;
+    return call_site_of(pc)->is_in_sanitized = true;
 }
+
+void rl_note_sanitized(uintptr_t pc) {
+    uintptr_t start = 0;
+    if (call_site_of(pc)->is_entry_of_sanitized) return;
+    call_site_of(pc)->is_entry_of_sanitized = true;
+    rl_ignore();
+    const bool is_known = rl_size_of_function(pc, &start) > 0;
+    rl_attend();
+    if (is_known) call_site_of(start)->is_sanitized = true;
+}
+
+/// Whether a function is in the Swift half of the lab, or in an unknown file.
+static bool is_in_lab(uintptr_t pc) {
+    uintptr_t start = 0;
+    rl_line line;
+    if (rl_size_of_function(pc, &start) == 0 || !rl_find_line(start, &line) || !line.folder) return true;
+    return strstr(line.folder, "Lab/RaceLab/") != NULL;
+}
+
+bool rl_is_unseen_lock(rl_place place) {
+    if (!rl_is_under_test(place.pc) || rl_is_labs_own(place.pc)) return false;
+    return !rl_is_sanitized(place.pc) && rl_bare_atomic_near(place.pc) && !is_in_lab(place.pc);
+}
+
+rl_place rl_place_of_unseen_lock(rl_place place) {
+    rl_ignore();
+    const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
+    while (!rl_is_unseen_lock(place)) {
+        frame = next_frame(frame);
+        if (!frame || (uintptr_t)frame >= me->body) break;
+        place = place_above(frame);
+    }
+    rl_attend();
+    return rl_is_unseen_lock(place) ? place : (rl_place){0, 0};
+}
+
+
 
 bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
 

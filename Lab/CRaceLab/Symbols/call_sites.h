@@ -42,6 +42,14 @@ bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address);
 /// operation in it that makes no call; 0 if there is none.
 uintptr_t rl_unseen_atomic(uintptr_t pc);
 
+/// A function that is compiled with `-sanitize=thread` has called `__tsan_func_entry`.
+void rl_note_sanitized(uintptr_t pc);
+/// Whether a function is compiled without the setting and contains an atomic operation, such as that of
+/// a `Mutex`.
+bool rl_is_unseen_lock(rl_place place);
+/// The innermost such function, from `place` up to the body of the thread; its place is 0 if there is
+/// none.
+rl_place rl_place_of_unseen_lock(rl_place place);
 /// Whether a function is compiled with `-sanitize=thread`. It has been called by now.
 bool rl_is_sanitized(uintptr_t pc);
 

@@ -394,6 +394,7 @@ typedef struct {
     uint64_t runs;          // completed before the current run
     uint64_t redundant;     // redundant runs, not included in `runs`
     uint32_t thread_count;
+    uint32_t tasks;             // which threads are tasks, one bit for each
     int signal;             // of the crash in the child, or 0
     bool overflow;          // the crash is a stack overflow
     uintptr_t crash_pc;

@@ -126,8 +126,10 @@ import Synchronization
 ///
 /// ## What it does not see
 ///
-/// - accesses through unsafe pointers, and accesses to single elements of arrays and dictionaries:
-///   an access to an element counts as an access to the property that holds the array;
+/// - single elements of arrays and dictionaries: an access to an element counts as an access to the
+///   property that holds the array;
+/// - in targets that are not compiled with `-sanitize=thread`, accesses through unsafe pointers, and
+///   to properties with `@exclusivity(unchecked)`;
 /// - structures and local variables that no closure captures: no other thread can reach them;
 /// - in targets that are not compiled with `-sanitize=thread`, variables that only closures which
 ///   do not escape capture, and what a function with an `inout` parameter, or a `mutating` method,

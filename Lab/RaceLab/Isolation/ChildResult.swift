@@ -75,7 +75,8 @@ struct ChildResult {
     var schedule: Exploration.Schedule { Exploration.Schedule(steps) }
 
     var threads: [String] {
-        StartedThreads.names(after: named, upTo: Int(recorder.thread_count))
+        StartedThreads.names(
+            after: named, upTo: Int(recorder.thread_count), tasks: recorder.tasks)
     }
 
     // MARK: How it ended

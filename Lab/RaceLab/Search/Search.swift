@@ -34,7 +34,11 @@ package final class Search {
         counts = other?.counts ?? ReferenceCounts()
         reduction = Reduction(settings, counts)
         every = EveryInterleaving(settings)
-        sampling = settings.sampling.map {
+        sampling = Search.sampling(settings)
+    }
+
+    private static func sampling(_ settings: SearchSettings) -> Sampling? {
+        settings.sampling.map {
             Sampling(
                 $0.method, runs: $0.runs, seed: $0.seed, preemptionBound: settings.preemptionBound)
         }
@@ -58,6 +62,8 @@ package final class Search {
         reduction.startOver()
         every.deallocate()
         every = EveryInterleaving(settings)
+        sampling?.deallocate()
+        sampling = Search.sampling(settings)
     }
 
     /// Examines a run. Returns false if it has shown something that the earlier ones should have

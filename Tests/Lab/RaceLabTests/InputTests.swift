@@ -207,25 +207,25 @@
 
     /// A value with atomic operations that the compiler inserts at their calls. A protocol witness is
     /// a copy of them without lines.
-    private protocol AtomicValue {
+    protocol AtomicValue {
         static func load(_ memory: UnsafeMutableRawPointer) -> Self
         static func store(_ memory: UnsafeMutableRawPointer, _ value: Self)
     }
 
     extension Int: AtomicValue {
         @_transparent
-        fileprivate static func load(_ memory: UnsafeMutableRawPointer) -> Int {
+        static func load(_ memory: UnsafeMutableRawPointer) -> Int {
             memory.assumingMemoryBound(to: Atomic<Int>.self).pointee.load(ordering: .acquiring)
         }
 
         @_transparent
-        fileprivate static func store(_ memory: UnsafeMutableRawPointer, _ value: Int) {
+        static func store(_ memory: UnsafeMutableRawPointer, _ value: Int) {
             memory.assumingMemoryBound(to: Atomic<Int>.self).pointee.store(
                 value, ordering: .releasing)
         }
     }
 
-    private final class GenericCell<Value: AtomicValue>: @unchecked Sendable {
+    final class GenericCell<Value: AtomicValue>: @unchecked Sendable {
         private let memory = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
         init(_ value: Value) { Value.store(memory, value) }
         deinit { memory.deallocate() }

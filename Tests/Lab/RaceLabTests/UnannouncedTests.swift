@@ -23,6 +23,7 @@
         private final class Buffer: @unchecked Sendable {
             let memory = UnsafeMutablePointer<Int>.allocate(capacity: 2)
             let isReady = Atomic(false)
+            var seen = 0
             init() { memory.initialize(repeating: 0, count: 2) }
             deinit { memory.deallocate() }
         }
@@ -89,6 +90,31 @@
             }
             #expect(exploration.survives, "\(exploration.summary)")
             #expect(exploration.explored == 2)
+        }
+
+        @Test("memory that is passed on by an atomic store is ordered if the store releases")
+        func passedOn() {
+            for isOrdered in [true, false] {
+                var options = Exploration.Options()
+                options.failingKinds.insert(.dataRace)
+                let exploration = explore(options: options) { scenario in
+                    let buffer = Buffer()
+                    scenario.thread("writes") {
+                        buffer.memory[0] = 1
+                        if isOrdered {
+                            buffer.isReady.store(true, ordering: .releasing)
+                        } else {
+                            buffer.isReady.store(true, ordering: .relaxed)
+                        }
+                    }
+                    scenario.thread("reads") {
+                        guard buffer.isReady.load(ordering: .acquiring) else { return }
+                        buffer.seen = buffer.memory[0]
+                    }
+                }
+                #expect(exploration.survives == isOrdered, "\(exploration.summary)")
+                #expect(exploration.inconclusive == nil)
+            }
         }
 
         @Test("the schedule of one process can be replayed in another")

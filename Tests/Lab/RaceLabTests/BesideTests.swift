@@ -1,0 +1,210 @@
+#if os(Linux)
+    import Foundation
+    import RaceLabTesting
+    import SharedSuite
+    import Synchronization
+    import Testing
+
+    @testable import RaceLab
+
+    /// The table of WhatTheLabSees.md about what code can do beside its steps: a program for each row.
+    @Suite("What code can do beside its steps", .needsTheLab)
+    struct BesideTests {
+        private final class Shared: @unchecked Sendable {
+            @exclusivity(unchecked) var unchecked = 0
+            let memory = UnsafeMutablePointer<Int>.allocate(capacity: 2)
+            var seed: UInt32 = 1
+            var value = 0
+            let lock = NSLock()
+            let locked = LockWithoutTheSetting()
+            let without = UncheckedWithoutTheSetting()
+            init() { memory.initialize(repeating: 0, count: 2) }
+            deinit { memory.deallocate() }
+        }
+
+        nonisolated(unsafe) private static var last = 0
+        private static let file = FileManager.default.temporaryDirectory
+            .appending(path: "beside-\(getpid())").path
+
+        private static func write(_ path: String) {
+            let file = open(path, O_WRONLY | O_CREAT, 0o600)
+            _ = Glibc.write(file, "x", 1)
+            close(file)
+        }
+
+        private static func look(_ path: String) { _ = access(path, F_OK) }
+
+        /// What two threads do; each also takes a lock, so that there are steps.
+        private static func explored(
+            isolated: Bool = false, _ body: @escaping @Sendable (Shared, Bool) -> Void
+        ) -> Exploration {
+            var options = Exploration.Options()
+            if isolated { options.isolation = .childProcess() }
+            return explore(options: options) { scenario in
+                let shared = Shared()
+                for isFirst in [true, false] {
+                    scenario.thread(isFirst ? "first" : "second") {
+                        shared.lock.withLock { shared.value += 1 }
+                        body(shared, isFirst)
+                    }
+                }
+                scenario.outcome { "\(shared.value)" }
+            }
+        }
+
+        private static func transparent() -> Exploration {
+            explore { scenario in
+                let cell = GenericCell(0)
+                for name in ["first", "second"] {
+                    scenario.thread(name) {
+                        let seen = cell.value
+                        cell.value = seen + 1
+                    }
+                }
+                scenario.check { try Scenario.require(cell.value == 2, "an update was lost") }
+            }
+        }
+
+        /// The programs, by the beginning of their row. "seen!": there is a bug, which is found.
+        private static let programs:
+            [(row: String, result: String, run: @Sendable () -> Exploration)] = [
+                ("atomics in copies of transparent functions", "seen!", transparent),
+                (
+                    "properties with `@exclusivity(unchecked)`", "seen!",
+                    { explored { s, _ in s.unchecked += 1 } }
+                ),
+                (
+                    "properties with `@exclusivity(unchecked)`", "seen!",
+                    { explored { s, _ in s.memory[1] += 1 } }
+                ),
+                (
+                    "the same without the setting", "not seen",
+                    { explored { s, _ in s.without.increment() } }
+                ),
+                (
+                    "a `Mutex` without the setting", "inconclusive",
+                    { explored { s, _ in s.locked.increment() } }
+                ),
+                (
+                    "other uses of `Mutex`", "not seen",
+                    { explored { s, isFirst in s.without.lockBoth(inOrder: isFirst) } }
+                ),
+                (
+                    "memory that C code accesses", "not seen",
+                    { explored { s, isFirst in memset(s.memory, isFirst ? 1 : 2, 8) } }
+                ),
+                (
+                    "variables that two threads pass", "inconclusive",
+                    { explored { s, _ in _ = rand_r(&s.seed) } }
+                ),
+                ("random numbers", "seeded", { explored { _, _ in _ = Int.random(in: 0..<8) } }),
+                ("the order of a set", "seen", { explored { _, _ in _ = Set(["a", "b"]).first } }),
+                ("the clocks", "seen", { explored { _, _ in _ = (Date(), ContinuousClock.now) } }),
+                (
+                    "files, pipes and descriptors", "inconclusive",
+                    { explored { _, isFirst in isFirst ? write(file) : look(file) } }
+                ),
+                (
+                    "sockets that two threads use", "inconclusive",
+                    {
+                        explored { _, _ in
+                            let one = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+                            _ = send(one, "x", 1, 0)
+                            close(one)
+                        }
+                    }
+                ),
+                (
+                    "standard output", "seen",
+                    {
+                        explored { _, isFirst in
+                            print("", terminator: "")
+                            write(file + (isFirst ? "1" : "2"))
+                        }
+                    }
+                ),
+                (
+                    "an environment variable", "inconclusive",
+                    {
+                        explored { _, isFirst in
+                            if isFirst { setenv("BESIDE", "1", 1) } else { _ = getenv("BESIDE") }
+                        }
+                    }
+                ),
+                (
+                    "changes of the current directory", "inconclusive",
+                    { explored { _, _ in chdir(".") } }
+                ),
+                (
+                    "changes of the current directory", "inconclusive",
+                    { explored { _, _ in _ = setlocale(LC_ALL, "C") } }
+                ),
+                (
+                    "changes of the current directory", "inconclusive",
+                    { explored { _, _ in _ = signal(SIGUSR1, SIG_IGN) } }
+                ),
+                ("timers that send a signal", "inconclusive", { explored { _, _ in alarm(1000) } }),
+                (
+                    "state that an earlier run", "inconclusive",
+                    {
+                        last = 0
+                        return explored { s, _ in
+                            s.lock.withLock { last += 1 }
+                            s.value += last
+                        }
+                    }
+                ),
+                ("`exit`", "seen!", { explored(isolated: true) { _, _ in exit(0) } }),
+                (
+                    "a crash", "seen!",
+                    { explored(isolated: true) { _, _ in fatalError("on purpose") } }
+                ),
+                (
+                    "a thread of the scenario that calls", "inconclusive",
+                    { explored { _, _ in pthread_exit(nil) } }
+                ),
+                ("a sleep", "inconclusive", { explored { _, _ in _ = poll(nil, 0, 1500) } }),
+            ]
+
+        private static func result(_ exploration: Exploration) -> String {
+            if exploration.inconclusive != nil { return "inconclusive" }
+            if exploration.failing > 0 { return "seen!" }
+            return exploration.randomSeed == nil ? "survives" : "seeded"
+        }
+
+        @Test("each row says what a program shows", arguments: programs.indices)
+        func row(index: Int) throws {
+            let program = Self.programs[index]
+            let rows = try Self.rows()
+            let written = try #require(rows.first { $0.what.hasPrefix(program.row) })
+            let word = program.result.filter { $0 != "!" }
+            #expect(written.result.hasPrefix(word), "\(program.row)")
+            let exploration = program.run()
+            let expected =
+                ["seen", "not seen"].contains(program.result) ? "survives" : program.result
+            #expect(Self.result(exploration) == expected, "\(program.row): \(exploration.summary)")
+            for path in [Self.file, Self.file + "1", Self.file + "2"] { unlink(path) }
+        }
+
+        @Test("each row has a program")
+        func rows() throws {
+            for row in try Self.rows() {
+                #expect(Self.programs.contains { row.what.hasPrefix($0.row) }, "\(row.what)")
+            }
+        }
+
+        private static func rows() throws -> [(what: String, result: String)] {
+            let page = URL(filePath: #filePath).deletingLastPathComponent()
+                .appending(path: "../../../Lab/RaceLab/RaceLab.docc/WhatTheLabSees.md")
+            let text = try String(contentsOf: page, encoding: .utf8)
+            let lines = text.components(separatedBy: "\n")
+            let start = try #require(lines.firstIndex(of: "## What code can do beside its steps"))
+            let rows = lines[start...].drop { !$0.hasPrefix("| ---") }.dropFirst()
+                .prefix { $0.hasPrefix("| ") }
+            return rows.map { line in
+                let cells = line.dropFirst(2).dropLast(2).components(separatedBy: " | ")
+                return (cells[0], cells[1])
+            }
+        }
+    }
+#endif

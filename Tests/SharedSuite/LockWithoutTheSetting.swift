@@ -1,0 +1,34 @@
+import Synchronization
+
+/// A counter behind a `Mutex`, in a target that is not compiled with `-sanitize=thread`. The lab
+/// cannot see when the lock is free, and says so.
+public final class LockWithoutTheSetting: @unchecked Sendable {
+    private let mutex = Mutex(())
+    public private(set) var count = 0
+
+    public init() {}
+
+    public func increment() {
+        mutex.withLock { _ in count += 1 }
+    }
+}
+
+/// Accesses of a target that is not compiled with `-sanitize=thread`, which the lab does not see.
+public final class UncheckedWithoutTheSetting: @unchecked Sendable {
+    @exclusivity(unchecked) private var count = 0
+    private let first = Mutex(())
+    private let second = Mutex(())
+
+    public init() {}
+
+    public func increment() { count += 1 }
+
+    /// Takes two locks, in an order that the caller chooses.
+    public func lockBoth(inOrder: Bool) {
+        if inOrder {
+            first.withLock { _ in second.withLock { _ in } }
+        } else {
+            second.withLock { _ in first.withLock { _ in } }
+        }
+    }
+}
