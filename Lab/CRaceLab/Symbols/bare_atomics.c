@@ -74,4 +74,9 @@ uintptr_t rl_bare_atomic_near(uintptr_t pc) {
     return 0;
 }
 
+#elif !defined(RL_WITHOUT_HOOKS)
+
+size_t rl_size_of_function(uintptr_t pc, uintptr_t *start) { return (void)pc, (void)start, 0; }
+uintptr_t rl_bare_atomic_near(uintptr_t pc) { return (void)pc, 0; }
+
 #endif

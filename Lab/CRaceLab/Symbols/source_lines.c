@@ -629,4 +629,8 @@ bool rl_find_line(uintptr_t address, rl_line *line) {
     return true;
 }
 
+#elif !defined(RL_WITHOUT_HOOKS)
+
+bool rl_find_line(uintptr_t address, rl_line *line) { return (void)address, (void)line, false; }
+
 #endif
