@@ -14,6 +14,10 @@ struct Machine {
     private var values = SIMD2<UInt8>(repeating: 0)
     /// The thread that holds each lock, + 1; 0: none.
     private var owners = SIMD2<UInt8>(repeating: 0)
+    /// The `deinit`s that each thread has to run, one bit for each object.
+    private var ends = SIMD4<UInt8>(repeating: 0)
+    /// How many references there are to each object.
+    private(set) var references = SIMD2<UInt8>(repeating: 0)
     private(set) var trace = Trace()
 
     init(_ program: Program) {
@@ -22,6 +26,7 @@ struct Machine {
             for (index, operation) in body.enumerated() {
                 operations[thread * Self.operations + index] =
                     operation.kind.rawValue << 1 | operation.address
+                if operation.kind == .drop { references[Int(operation.address)] += 1 }
             }
         }
         self.program = operations
@@ -30,8 +35,17 @@ struct Machine {
 
     @inline(__always)
     private func code(_ thread: Int) -> UInt8 {
-        at[thread] < UInt8(Self.operations)
+        if ends[thread] != 0 {
+            return Operation.Kind.write.rawValue << 1 | (ends[thread] & 1 != 0 ? 0 : 1)
+        }
+        return at[thread] < UInt8(Self.operations)
             ? program[thread * Self.operations + Int(at[thread])] : Self.none
+    }
+
+    /// Where a thread is in its code: 0 is no place.
+    @inline(__always)
+    func place(_ thread: Int) -> UInt {
+        UInt(thread * 16) + UInt(at[thread]) + (ends[thread] != 0 ? 100 : 1)
     }
 
     /// Whether a thread has made all its steps.
@@ -66,15 +80,23 @@ struct Machine {
         return set
     }
 
+    @inline(__always)
+    private func isRelease(_ code: UInt8) -> Bool {
+        code >> 1 == Operation.Kind.unlock.rawValue || code >> 1 == Operation.Kind.drop.rawValue
+    }
+
     /// How a lock is available.
     @inline(__always)
     private func isFree(_ address: UInt) -> UInt8 {
         address <= 2 || owners[Int(address) - 3] == 0 ? UInt8(RL_FREE_FOR_ONE) : 0
     }
 
-    /// Makes a thread's next step, and the releases that follow it. Reports each effect.
+    /// Makes a thread's next step, and the releases that follow it. Reports each effect, and each
+    /// object of which a reference is released, with the number of those left.
     @inline(__always)
-    mutating func step(_ thread: Int, _ report: (rl_effect) -> Void) {
+    mutating func step(
+        _ thread: Int, _ report: (rl_effect) -> Void, dropped: (Int, Int) -> Void
+    ) {
         let code = code(thread)
         let index = Int(code & 1)
         var (kind, address) = next(thread)
@@ -93,13 +115,24 @@ struct Machine {
             break
         }
         let only = kind == UInt8(RL_ATOMIC_READ.rawValue)
-        trace.add(address, event: UInt64(thread * 8) + UInt64(at[thread]), onlyReads: only)
+        trace.add(address, event: UInt64(place(thread)), onlyReads: only)
         report(rl_effect(address: address, type: 0, kind: kind, free_for: free))
-        at[thread] += 1
-        while self.code(thread) >> 1 == Operation.Kind.unlock.rawValue {
+        if ends[thread] != 0 { ends[thread] &= ends[thread] - 1 } else { at[thread] += 1 }
+        while isRelease(self.code(thread)) {
+            let object = Int(self.code(thread) & 1)
+            if self.code(thread) >> 1 == Operation.Kind.drop.rawValue {
+                references[object] -= 1
+                dropped(object, Int(references[object]))
+                if references[object] == 0 {
+                    trace.add(UInt(object + 5), event: UInt64(place(thread)), onlyReads: false)
+                }
+                at[thread] += 1
+                if references[object] == 0 { ends[thread] |= 1 << UInt8(object) }
+                continue
+            }
             address = UInt(self.code(thread) & 1) + 3
             owners[Int(address) - 3] = 0
-            trace.add(address, event: UInt64(thread * 8) + UInt64(at[thread]), onlyReads: false)
+            trace.add(address, event: UInt64(place(thread)), onlyReads: false)
             report(
                 rl_effect(
                     address: address, type: 0, kind: UInt8(RL_LOCK.rawValue), free_for: 0))
@@ -108,12 +141,12 @@ struct Machine {
     }
 }
 
-/// What has happened at each address, in which order, up to the order of reads between two writes:
-/// what all interleavings of an equivalence class have in common. It does not use the dependence
-/// relation of the lab.
+/// What has happened at each address, in which order, up to the order of reads between two writes,
+/// and who has released the last reference to each object: what all interleavings of an equivalence
+/// class have in common. It does not use the dependence relation of the lab.
 struct Trace {
-    private var hashes = SIMD4<UInt64>(repeating: 0)
-    private var reads = SIMD4<UInt64>(repeating: 0)
+    private var hashes = SIMD8<UInt64>(repeating: 0)
+    private var reads = SIMD8<UInt64>(repeating: 0)
 
     @inline(__always)
     private static func mixed(_ value: UInt64) -> UInt64 {
@@ -138,7 +171,7 @@ struct Trace {
     @inline(__always)
     var key: UInt64 {
         var key: UInt64 = 0
-        for a in 0..<4 { key = Self.mixed(key ^ hashes[a] &+ Self.mixed(reads[a])) }
+        for a in 0..<6 { key = Self.mixed(key ^ hashes[a] &+ Self.mixed(reads[a])) }
         return key
     }
 }

@@ -1,4 +1,4 @@
-/// What a thread of a toy program does next. There are two variables and two locks.
+/// What a thread of a toy program does next. There are two variables, two locks and two objects.
 package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertible {
     package enum Kind: UInt8, CaseIterable, Sendable {
         case read
@@ -8,6 +8,9 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
         case lock
         /// Not a step of its own: it belongs to the step before, like every release in the lab.
         case unlock
+        /// Releases the thread's reference to an object. Not a step of its own, either. The release
+        /// of the last reference runs a `deinit`, which writes the variable of that number.
+        case drop
     }
 
     package let kind: Kind
@@ -19,9 +22,13 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.address = address
     }
 
-    /// All of them.
-    package static let all: [Operation] = Kind.allCases.flatMap { kind in
+    /// All but those on objects.
+    package static let common: [Operation] = Kind.allCases.filter { $0 != .drop }.flatMap { kind in
         [Operation(kind, 0), Operation(kind, 1)]
+    }
+    /// Some of those, and all on objects.
+    package static let counting: [Operation] = [Kind.read, .write, .lock, .unlock, .drop].flatMap {
+        kind in [Operation(kind, 0), Operation(kind, 1)]
     }
 
     package static func < (left: Operation, right: Operation) -> Bool {
@@ -29,7 +36,12 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
     }
 
     package var description: String {
-        let names = kind == .lock || kind == .unlock ? ["m", "n"] : ["x", "y"]
+        let names =
+            switch kind {
+            case .lock, .unlock: ["m", "n"]
+            case .drop: ["a", "b"]
+            default: ["x", "y"]
+            }
         return "\(kind) \(names[Int(address)])"
     }
 
@@ -48,9 +60,16 @@ package struct Program: Hashable, Sendable, CustomStringConvertible {
         threads.map { $0.map(\.description).joined(separator: "; ") }.joined(separator: " ∥ ")
     }
 
-    /// Whether each thread unlocks only what it has locked.
+    /// Whether each thread begins with a step, unlocks only what it has locked, and releases at most
+    /// one reference in a step. (Of 20,000 programs that may release more, the search misses an
+    /// interleaving of one: what a step releases second comes after the `deinit` of the first.)
     static func isValid(_ thread: [Operation]) -> Bool {
         var held: Set<UInt8> = []
+        if thread.first?.kind == .drop { return false }
+        if zip(thread, thread.dropFirst()).contains(where: { $0.kind == .drop && $1.kind == .drop })
+        {
+            return false
+        }
         for operation in thread {
             switch operation.kind {
             case .lock: held.insert(operation.address)
@@ -63,8 +82,10 @@ package struct Program: Hashable, Sendable, CustomStringConvertible {
 
     /// Every program of this shape. Of programs that differ only in the names of threads or of
     /// addresses, there is one.
-    package static func all(threads: Int, operations: Int) -> [Program] {
-        let bodies = bodies(operations)
+    package static func all(
+        threads: Int, operations: Int, _ alphabet: [Operation] = Operation.common
+    ) -> [Program] {
+        let bodies = bodies(operations, alphabet)
         let swapped = bodies.map { body in
             bodies.firstIndex(of: body.map(\.swapped))!
         }
@@ -88,19 +109,20 @@ package struct Program: Hashable, Sendable, CustomStringConvertible {
         return programs
     }
 
-    private static func bodies(_ operations: Int) -> [[Operation]] {
+    private static func bodies(_ operations: Int, _ alphabet: [Operation]) -> [[Operation]] {
         var bodies: [[Operation]] = [[]]
         for _ in 0..<operations {
-            bodies = bodies.flatMap { body in Operation.all.map { body + [$0] } }
+            bodies = bodies.flatMap { body in alphabet.map { body + [$0] } }
         }
         return bodies.filter(isValid)
     }
 
     /// Programs drawn at random, the same ones for a seed.
     package static func random(
-        _ count: Int, threads: Int, operations: Int, seed: UInt64
+        _ count: Int, threads: Int, operations: Int, seed: UInt64,
+        _ alphabet: [Operation] = Operation.common
     ) -> [Program] {
-        let bodies = bodies(operations)
+        let bodies = bodies(operations, alphabet)
         var state = seed
         /// SplitMix64, by Vigna.
         func next(below bound: Int) -> Int {

@@ -9,6 +9,8 @@ package final class ToyEngine {
         case readsAreIndependent
         /// What happens to a lock does not matter to those who want it.
         case locksAreIndependent
+        /// It does not matter who releases the last reference.
+        case countsAreIndependent
         /// A thread remains asleep whatever the others do.
         case sleepersStayAsleep
         /// No thread is asleep: what has been explored is explored again.
@@ -42,6 +44,9 @@ package final class ToyEngine {
     private let kinds = UnsafeMutablePointer<UInt8>.allocate(capacity: most * row)
     private let effects = UnsafeMutablePointer<rl_effect>.allocate(capacity: 2 * most)
     private let fingerprints = UnsafeMutablePointer<UInt64>.allocate(capacity: most)
+    private let objects = UnsafeMutablePointer<rl_counted_object>.allocate(capacity: 2)
+    private let countings = UnsafeMutablePointer<rl_counting>.allocate(capacity: 2 * most)
+    private var countingCount = 0
     private let sleepers = UnsafeMutablePointer<rl_sleeper>.allocate(capacity: row)
     private var (found, existing): (Set<UInt64>, Set<UInt64>) = ([], [])
 
@@ -59,6 +64,8 @@ package final class ToyEngine {
         kinds.initialize(repeating: 0, count: Self.most * Self.row)
         effects.initialize(repeating: rl_effect(), count: 2 * Self.most)
         fingerprints.initialize(repeating: 0, count: Self.most)
+        objects.initialize(repeating: rl_counted_object(), count: 2)
+        countings.initialize(repeating: rl_counting(), count: 2 * Self.most)
         sleepers.initialize(repeating: rl_sleeper(), count: Self.row)
     }
 
@@ -69,6 +76,8 @@ package final class ToyEngine {
         kinds.deallocate()
         effects.deallocate()
         fingerprints.deallocate()
+        objects.deallocate()
+        countings.deallocate()
         sleepers.deallocate()
     }
 
@@ -79,6 +88,7 @@ package final class ToyEngine {
         existing.removeAll(keepingCapacity: true)
         tryAll(Machine(program), program.threads.count)
         search.startOver()
+        search.forgetCounts()
         plan = rl_plan()
         // A fault may make the search endless.
         while result.explored + result.redundant < 10_000 {
@@ -89,7 +99,13 @@ package final class ToyEngine {
                 result.redundant += 1
             }
             plan = rl_plan()
-            guard search.learn(from: &execution), search.choose(&plan) else { break }
+            guard search.learn(from: &execution) else {
+                search.startOver()
+                (result.explored, result.redundant) = (0, 0)
+                found.removeAll(keepingCapacity: true)
+                continue
+            }
+            guard search.choose(&plan) else { break }
         }
         result.found = found.count
         result.existing = existing.count
@@ -102,7 +118,7 @@ package final class ToyEngine {
         if enabled == 0 { existing.insert(machine.trace.key) }
         for thread in 0..<threadCount where enabled >> UInt32(thread) & 1 != 0 {
             var next = machine
-            next.step(thread) { _ in }
+            next.step(thread, { _ in }, dropped: { _, _ in })
             tryAll(next, threadCount)
         }
     }
@@ -114,6 +130,7 @@ package final class ToyEngine {
         var machine = start
         var (count, effectCount, limit) = (0, 0, UInt32.max)
         var sleeping: rl_thread_set = 0
+        beginCounting(start)
         var wishes = plan.first_wish
         var last = 0
         while true {
@@ -155,11 +172,18 @@ package final class ToyEngine {
             steps[count].thread = UInt8(thread)
             steps[count].kind = kind
             steps[count].address = address
-            machine.step(thread) { effect in
-                effects[effectCount] = seen(effect)
-                sleeping = stillAsleep(sleeping, count, effects[effectCount], threadCount)
-                effectCount += 1
-            }
+            steps[count].pc = machine.place(thread)
+            machine.step(
+                thread,
+                { effect in
+                    effects[effectCount] = seen(effect)
+                    sleeping = stillAsleep(sleeping, count, effects[effectCount], threadCount)
+                    effectCount += 1
+                },
+                dropped: { object, left in
+                    noteDrop(of: object, thread, count)
+                    sleeping = stillAsleep(sleeping, count, object, left, threadCount)
+                })
             last = thread
             count += 1
         }
@@ -180,6 +204,53 @@ package final class ToyEngine {
             sleepers[thread].address = pending[count * Self.row + thread].address
         }
         return rl_still_asleep(sleeping, sleepers, 0, effect.kind, effect.address, false)
+    }
+
+    // MARK: Objects
+
+    private func beginCounting(_ machine: Machine) {
+        countingCount = 0
+        for object in 0..<2 {
+            objects[object] = rl_counted_object()
+            objects[object].object = UInt(object + 5)
+            objects[object].type = UInt(object + 5)
+            objects[object].at_first = Int64(machine.references[object])
+            objects[object].is_observed = machine.references[object] > 0
+            objects[object].is_counted = machine.references[object] > 0
+        }
+    }
+
+    private func noteDrop(of object: Int, _ thread: Int, _ step: Int) {
+        if fault == .countsAreIndependent { return }
+        let before = rl_change(objects + object, Int32(thread))
+        rl_set_change(objects + object, Int32(thread), before - 1)
+        if countingCount > 0, countings[countingCount - 1].step == step,
+            countings[countingCount - 1].of == object
+        {
+            countings[countingCount - 1].after -= 1
+            countings[countingCount - 1].least -= 1
+            return
+        }
+        countings[countingCount] = rl_counting(
+            of: object, step: UInt32(step), before: before, after: before - 1, least: before - 1,
+            looks: false)
+        countingCount += 1
+    }
+
+    /// The threads that remain asleep after a release.
+    private func stillAsleep(
+        _ sleeping: rl_thread_set, _ count: Int, _ object: Int, _ left: Int, _ threadCount: Int
+    ) -> rl_thread_set {
+        var sleeping = sleeping
+        if sleeping == 0 || fault == .sleepersStayAsleep { return sleeping }
+        for thread in 0..<threadCount where sleeping >> UInt32(thread) & 1 != 0 {
+            let place = pending[count * Self.row + thread].pc
+            let type = objects[object].type
+            if rl_depends_on_drop(search.knownCounts, place, Int64(left), type) {
+                sleeping &= ~(1 << UInt32(thread))
+            }
+        }
+        return sleeping
     }
 
     /// An effect as the search sees it.
@@ -203,7 +274,8 @@ package final class ToyEngine {
             let waits = !machine.isFinished(thread)
             let (kind, address) = waits ? machine.next(thread) : (0, 0)
             pending[count * Self.row + thread] = rl_pending(
-                address: waits ? address : 0, pc: 0, kind: kind, waits: waits, is_spinning: !waits)
+                address: waits ? address : 0, pc: machine.place(thread), kind: kind, waits: waits,
+                is_spinning: !waits)
             if sleeping != 0 { kinds[count * Self.row + thread] = sleepers[thread].kind }
         }
     }
@@ -221,7 +293,14 @@ package final class ToyEngine {
         execution.kinds = UnsafePointer(kinds)
         execution.effects = UnsafePointer(effects)
         execution.effect_count = UInt32(effectCount)
-        execution.finished = ~0
+        execution.finished = 0
+        for thread in 0..<threadCount where !pending[count * Self.row + thread].waits {
+            execution.finished |= 1 << UInt32(thread)
+        }
+        execution.objects = UnsafePointer(objects)
+        execution.object_count = 2
+        execution.countings = UnsafePointer(countings)
+        execution.counting_count = countingCount
     }
 }
 

@@ -5,8 +5,8 @@
 // An object is *observed* if a thread loads it through a weak reference, asks whether it is
 // uniquely referenced, or if its deinitialization makes steps. Observed objects matter only if they
 // could end while the threads run: if some reference keeps the object alive all the time, the order
-// of the other retains and releases decides nothing. Otherwise a step that removes references
-// depends on other such steps, and on those that observe the object.
+// of the other retains and releases decides nothing. Otherwise the step that removes the last
+// reference depends on those that remove others, and on those that observe the object.
 //
 // Which objects matter is known after a run, see ReferenceCounts.swift. During a run, sleep sets use
 // what earlier runs have shown: the classes of observed objects, and the places in the code whose
@@ -75,10 +75,19 @@ static void wake_because_of(uintptr_t type, uint8_t kind) {
             lab.sleeping &= ~set_of(i);
 }
 
-static void write_down(size_t of, int32_t change, bool looks) {
+/// The same, for an object to which so many references are left.
+static void wake_because_of_drop(uintptr_t type, int64_t left) {
+    for (int i = 0; i < lab.thread_count; i++)
+        if (has(lab.sleeping, i) && rl_depends_on_drop(known(), lab.threads[i].pc, left, type))
+            lab.sleeping &= ~set_of(i);
+}
+
+static void write_down(size_t of, int32_t change, int64_t left, bool looks) {
     const uint32_t step = (uint32_t)my_thread()->last_step;
-    if (change < 0 || objects[of].asks_for_uniqueness || looks)
+    if (looks || objects[of].asks_for_uniqueness)
         wake_because_of(objects[of].type, looks ? RL_LOOK : RL_COUNT);
+    else if (change < 0)
+        wake_because_of_drop(objects[of].type, left);
     for (size_t i = counting_count; !looks && i > 0 && countings[i - 1].step == step; i--) {
         if (countings[i - 1].of != of || countings[i - 1].looks) continue;
         rl_counting *c = &countings[i - 1];
@@ -101,7 +110,7 @@ static void note_change(uintptr_t object, int32_t change, int64_t before) {
     const int by = me->thread;
     o->change[by] += change;
     if (o->change[by] < o->least[by]) o->least[by] = o->change[by];
-    write_down(of, change, false);
+    write_down(of, change, before + change, false);
 }
 
 /// Values that are not objects, such as string literals, have their highest bit set.
@@ -136,7 +145,7 @@ void rl_is_observed(const void *object) {
 
 static void look_at(size_t of) {
     observe(of);
-    if (is_listening()) write_down(of, 0, true);
+    if (is_listening()) write_down(of, 0, 0, true);
 }
 
 void rl_asks_for_uniqueness(const void *object) {

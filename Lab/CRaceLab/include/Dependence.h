@@ -6,7 +6,13 @@
 #include "CRaceLab.h"
 
 /// Effects of a step on the reference count of an object, in addition to what its point announces.
-enum { RL_COUNT = 200, RL_LOOK };
+/// Of an object that ended in the run, all that matters is which step removed its last reference.
+enum {
+    RL_COUNT = 200,  // changes the count, and how is unknown
+    RL_LOOK,         // reads it, or checks whether the object exists
+    RL_DROP,         // removes references, but not the last one; a look may have added one before
+    RL_LAST,         // removes the last one
+};
 
 /// How a lock, a semaphore or a queue is available.
 enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
@@ -71,6 +77,7 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
     const bool is_end = kind == RL_FINISH || other == RL_FINISH;
     const bool is_like_end = (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
     if (is_end && is_like_end) return false;
+    if (kind == RL_DROP && other == RL_DROP) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));
 }
 
@@ -101,6 +108,7 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
 typedef struct {
     uintptr_t pc, type;
     bool changes;
+    int32_t most;               // references that a step removes
 } rl_counting_place;
 
 /// What earlier runs have shown about reference counts that matter.
@@ -125,10 +133,13 @@ static inline bool rl_counts_at(const rl_known_counts *known, uintptr_t pc) {
     return false;
 }
 
+/// Whether steps at a place are known to remove that many references.
 static inline bool rl_counts_type_at(const rl_known_counts *known, rl_counting_place place) {
     for (size_t i = 0; i < known->place_count; i++) {
         const rl_counting_place *p = &known->places[i];
-        if (p->pc == place.pc && p->type == place.type && p->changes == place.changes) return true;
+        if (p->pc == place.pc && p->type == place.type && p->changes == place.changes &&
+            p->most >= place.most)
+            return true;
     }
     return false;
 }
@@ -137,8 +148,26 @@ static inline bool rl_counts_type_at(const rl_known_counts *known, rl_counting_p
 /// count of an object of this type.
 static inline bool rl_depends_on_count(const rl_known_counts *known, uintptr_t pc, uint8_t kind,
                                        uintptr_t type) {
-    return rl_counts_type_at(known, (rl_counting_place){pc, type, true}) ||
-           (kind == RL_COUNT && rl_counts_type_at(known, (rl_counting_place){pc, type, false}));
+    return rl_counts_type_at(known, (rl_counting_place){pc, type, true, 0}) ||
+           (kind != RL_LOOK && rl_counts_type_at(known, (rl_counting_place){pc, type, false, 0}));
+}
+
+/// The same for a step with these effects.
+static inline bool rl_touches_count(const rl_known_counts *known, uintptr_t pc,
+                                    const rl_effect *first, const rl_effect *end) {
+    for (const rl_effect *e = first; e < end; e++)
+        if (e->kind >= RL_COUNT && rl_depends_on_count(known, pc, e->kind, e->type)) return true;
+    return false;
+}
+
+/// Whether a step at this place depends on one that has just removed references to an object of this
+/// type, and left so many. It does if it would remove the last one, and if it looks for an object
+/// that no longer exists.
+static inline bool rl_depends_on_drop(const rl_known_counts *known, uintptr_t pc, int64_t left,
+                                      uintptr_t type) {
+    const int32_t all = left > INT32_MAX ? INT32_MAX : left < 0 ? 0 : (int32_t)left;
+    return rl_counts_type_at(known, (rl_counting_place){pc, type, true, all}) ||
+           (left <= 0 && rl_counts_type_at(known, (rl_counting_place){pc, type, false, 0}));
 }
 
 // MARK: - What remains asleep after a step?

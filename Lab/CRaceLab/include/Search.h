@@ -77,6 +77,15 @@ static inline int32_t rl_least_change(const rl_counted_object *object, int threa
     return object->least[thread];
 }
 
+static inline void rl_set_change(rl_counted_object *object, int thread, int32_t change) {
+    object->change[thread] = change;
+    if (change < object->least[thread]) object->least[thread] = change;
+}
+
+static inline int32_t rl_change(const rl_counted_object *object, int thread) {
+    return object->change[thread];
+}
+
 /// A run, as the engine has recorded it. Valid until the next run begins. Without reduction, the
 /// search gets the steps only.
 struct rl_execution {

@@ -12,6 +12,8 @@ struct SecondStep {
     /// Whether it is known to crash the process. Then it is not made. It may depend on more than it
     /// has announced, so it races with every step that it does not follow.
     var crashes: Bool
+    /// Of a pending step at which reference counts may change: the place in the code; otherwise 0.
+    var countsAt: UInt = 0
 }
 
 /// Finds pairs of dependent steps that nothing else orders, and with each of them a sequence to
@@ -53,7 +55,8 @@ extension Reduction {
             lookForRaces(
                 with: SecondStep(
                     at: k, thread: thread, choice: UInt8(thread), effects: UnsafePointer(own),
-                    effectCount: 1, isInRuntime: isTask, crashes: false))
+                    effectCount: 1, isInRuntime: isTask, crashes: false,
+                    countsAt: rl_counts_at(counts.known, pending.pc) ? UInt(pending.pc) : 0))
         }
     }
 
@@ -79,6 +82,7 @@ extension Reduction {
     private mutating func lookForRaces(with second: SecondStep) {
         setKnown(before: second.at, second.thread)
         all.update(from: known, count: Int(RL_MAX_THREADS))
+        counted.update(from: known, count: Int(RL_MAX_THREADS))
         let start = Int(execution.steps[second.at].firstMovable)
         let steps = execution.steps
         let effects = execution.effects
@@ -103,12 +107,18 @@ extension Reduction {
                 execution.join(known, execution.clock(of: first))
                 break
             }
+            if second.countsAt != 0,
+                rl_touches_count(counts.known, second.countsAt, begin, end)
+            {
+                execution.join(counted, execution.clock(of: first))
+            }
         }
     }
 
     private mutating func foundRace(of first: Int, with second: SecondStep) {
         guard first >= firstNode, first < limit, !nodes[first].isBarrier else { return }
-        var sequence = StepSequence(without: first, second, known, in: execution, room)
+        execution.join(counted, known)
+        var sequence = StepSequence(without: first, second, counted, in: execution, room)
         if isAsleep(sequence, at: first) { return }
         let thread = sequence.thread(0, in: execution)
         let enabled = nodes[first].could.enabled >> UInt32(thread)

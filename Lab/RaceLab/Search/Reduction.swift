@@ -41,6 +41,9 @@ struct Reduction {
     var room = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
     let known = Clock.allocate(capacity: Int(RL_MAX_THREADS))
     let all = Clock.allocate(capacity: Int(RL_MAX_THREADS))
+    /// Like `known`, with the steps whose order matters because the second step, which has not been
+    /// made, may remove a reference.
+    let counted = Clock.allocate(capacity: Int(RL_MAX_THREADS))
     let own = UnsafeMutablePointer<rl_effect>.allocate(capacity: 1)
 
     init(_ settings: SearchSettings, _ counts: ReferenceCounts) {
@@ -57,6 +60,7 @@ struct Reduction {
         room.deallocate()
         known.deallocate()
         all.deallocate()
+        counted.deallocate()
         own.deallocate()
     }
 

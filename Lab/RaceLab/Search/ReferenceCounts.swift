@@ -5,8 +5,9 @@ import CRaceLab
 /// An object is *observed* if a thread loads it through a weak reference, asks whether it is
 /// uniquely referenced, or if its deinitialization makes steps. Observed objects matter only if they
 /// could end while the threads run: if some reference keeps the object alive all the time, the order
-/// of the other retains and releases decides nothing. Otherwise a step that removes references
-/// depends on other such steps, and on those that observe the object.
+/// of the other retains and releases decides nothing. Otherwise the step that removes the last
+/// reference depends on those that remove others, and on those that observe the object. Two steps
+/// neither of which removes the last one do not depend on each other.
 ///
 /// What matters is known after a run. In later runs the engine uses the classes of observed objects,
 /// and the places in the code whose steps change their counts. When a run adds to that, the
@@ -26,6 +27,12 @@ final class ReferenceCounts {
         known.deallocate()
         types.deallocate()
         places.deallocate()
+    }
+
+    /// For another program, in tests.
+    func forget() {
+        known.pointee.type_count = 0
+        known.pointee.place_count = 0
     }
 
     // MARK: Learning
@@ -58,7 +65,7 @@ final class ReferenceCounts {
             let object = run.pointee.objects + counting.of
             let place = rl_counting_place(
                 pc: run.pointee.steps[Int(counting.step)].pc, type: object.pointee.type,
-                changes: !counting.looks)
+                changes: !counting.looks, most: counting.before - counting.least)
             guard decides(object, in: run), depends(counting, in: run),
                 !rl_counts_type_at(known, place)
             else { continue }
@@ -78,16 +85,39 @@ final class ReferenceCounts {
     func effects(in run: UnsafePointer<rl_execution>) -> ContiguousArray<LateEffect> {
         var effects: ContiguousArray<LateEffect> = []
         if known.pointee.type_count == 0 { return effects }
+        var left: [Int: Int64] = [:]
         for k in 0..<run.pointee.counting_count {
             let counting = run.pointee.countings[k]
             let object = run.pointee.objects + counting.of
+            let before = left[counting.of] ?? object.pointee.at_first
+            left[counting.of] = before + Int64(counting.after - counting.before)
             guard decides(object, in: run), depends(counting, in: run) else { continue }
-            let kind = UInt8(counting.looks ? RL_LOOK : RL_COUNT)
+            let kind = UInt8(kind(counting, before, in: run))
             let effect = rl_effect(
                 address: object.pointee.object, type: object.pointee.type, kind: kind, free_for: 0)
             effects.append(LateEffect(step: Int(counting.step), effect: effect))
         }
         return effects
+    }
+
+    /// - Parameter before: how many references there were before the step.
+    private func kind(
+        _ counting: rl_counting, _ before: Int64, in run: UnsafePointer<rl_execution>
+    ) -> Int {
+        if counting.looks { return RL_LOOK }
+        let object = run.pointee.objects + counting.of
+        var atLast = object.pointee.at_first
+        for thread in 0..<run.pointee.thread_count {
+            atLast += Int64(rl_change(object, thread))
+        }
+        if object.pointee.asks_for_uniqueness || atLast > 0 { return RL_COUNT }
+        return before + Int64(counting.least - counting.before) > 0 ? RL_DROP : RL_LAST
+    }
+
+    /// Whether a thread waits at the end. What it would have done to the counts is unknown.
+    private func isStuck(_ run: UnsafePointer<rl_execution>) -> Bool {
+        let all = rl_thread_set.max >> UInt32(32 - run.pointee.thread_count)
+        return run.pointee.finished & all != all
     }
 
     /// Whether some order of what the threads have done leaves no reference when thread `by` has
@@ -96,6 +126,7 @@ final class ReferenceCounts {
         _ object: UnsafePointer<rl_counted_object>, by: Int32, _ change: Int32,
         in run: UnsafePointer<rl_execution>
     ) -> Bool {
+        if isStuck(run) { return object.pointee.is_counted }
         var least = object.pointee.at_first + Int64(change)
         for thread in 0..<run.pointee.thread_count where thread != by {
             least += Int64(rl_least_change(object, thread))
@@ -106,7 +137,7 @@ final class ReferenceCounts {
     private func decides(
         _ object: UnsafePointer<rl_counted_object>, in run: UnsafePointer<rl_execution>
     ) -> Bool {
-        object.pointee.is_observed
+        (object.pointee.is_observed || isStuck(run))
             && (object.pointee.asks_for_uniqueness
                 || couldEnd(object, by: 0, rl_least_change(object, 0), in: run))
     }

@@ -240,22 +240,8 @@ struct StepSequence {
             let end =
                 isLast ? first + last.effectCount : execution.effects + Int(step.endEffect)
             if rl_first_conflict(first, end, &own) != nil { return false }
-            if counting, touchesCount(first, end, pending.pc, counts) { return false }
+            if counting, rl_touches_count(counts, pending.pc, first, end) { return false }
         }
         return true
-    }
-
-    private func touchesCount(
-        _ first: UnsafePointer<rl_effect>, _ end: UnsafePointer<rl_effect>, _ pc: UInt,
-        _ counts: UnsafePointer<rl_known_counts>
-    ) -> Bool {
-        var effect = first
-        while effect < end {
-            let (kind, type) = (effect.pointee.kind, effect.pointee.type)
-            let isCount = kind == UInt8(RL_COUNT) || kind == UInt8(RL_LOOK)
-            if isCount, rl_depends_on_count(counts, pc, kind, type) { return true }
-            effect += 1
-        }
-        return false
     }
 }

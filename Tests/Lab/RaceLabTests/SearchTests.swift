@@ -27,6 +27,23 @@ struct SearchTests {
             programs: { Program.random(10_000, threads: 3, operations: 3, seed: 1) },
             classes: 243_414,
             redundant: 3_038),
+        Family(
+            testDescription: "10,000 programs of three threads with two operations, and references",
+            programs: {
+                Program.random(10_000, threads: 3, operations: 2, seed: 3, Operation.counting)
+            },
+            classes: 56_717, redundant: 712),
+        Family(
+            testDescription: "every program of two threads with three operations, and references",
+            programs: { Program.all(threads: 2, operations: 3, Operation.counting) },
+            classes: 124_732, redundant: 0),
+        Family(
+            testDescription:
+                "5,000 programs of three threads with three operations, and references",
+            programs: {
+                Program.random(5_000, threads: 3, operations: 3, seed: 4, Operation.counting)
+            },
+            classes: 94_192, redundant: 1_522),
     ]
 
     @Test("explores each equivalence class once, and nothing else", arguments: families)
@@ -39,7 +56,8 @@ struct SearchTests {
 
     @Test("a planted fault is noticed", arguments: ToyEngine.Fault.allCases)
     func fault(_ fault: ToyEngine.Fault) {
-        let programs = Program.random(200, threads: 3, operations: 3, seed: 2)
+        let programs = Program.random(
+            200, threads: 3, operations: 3, seed: 2, Operation.counting)
         #expect(ToyEngine.Total(of: programs).wrong == [])
         #expect(ToyEngine.Total(of: programs, fault).wrong != [])
     }
