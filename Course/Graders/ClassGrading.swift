@@ -8,7 +8,7 @@ extension Grader {
     /// - Parameters:
     ///   - progress: called with the name of each answer before it is graded, on several threads.
     ///   - finished: called when all grades of a student are known, on one thread at a time.
-    /// - Returns: how many answers were graded.
+    /// - Returns: how many answers were graded, not counting those that were not attempted.
     /// - Throws: the error that `finished` throws, or that occurs when the journal is written. No
     ///   further answer is graded after an error.
     public func grade(
@@ -40,7 +40,7 @@ extension Grader {
                 turn.withLock {
                     do {
                         if old == nil {
-                            fresh += 1
+                            if grade.result != .notAttempted { fresh += 1 }
                             try task.note(grade, in: &known)
                         }
                         grades[task.student, default: [:]][task.exercise.number] = grade

@@ -151,7 +151,10 @@ public struct GraderProcess {
         pthread_sigmask(SIG_SETMASK, &none, nil)
         signal(SIGXCPU, SIG_DFL)
         signal(SIGXFSZ, SIG_DFL)
-        Patience.begin(limits.seconds) { [record] in try? record.write(contentsOf: Data("\n".utf8))
+        // It comes at a time that differs, so it may allocate nothing: see ``Child``.
+        Patience.begin(limits.seconds) { [descriptor = record.fileDescriptor] in
+            var newline = UInt8(ascii: "\n")
+            _ = Foundation.write(descriptor, &newline, 1)
         }
         allow(limits.output, of: RLIMIT_FSIZE)
         allow(0, of: RLIMIT_CORE)
@@ -254,7 +257,10 @@ enum Patience {
 enum Tokens {
     static func made(for requirements: [Requirement]) -> [String] {
         requirements.map { _ in
-            (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+            // All of the same length, so that they take the same memory.
+            (0..<2).map { _ in
+                String(UInt64.random(in: 4_738_381_338_321_616_896 ... .max), radix: 36)
+            }.joined()
         }
     }
 
@@ -267,11 +273,15 @@ enum Tokens {
         while read(0, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
         let tokens = String(decoding: line, as: UTF8.self).split(separator: " ").map(String.init)
         guard !tokens.isEmpty, getpgrp() == getpid() else { return tokens }
+        let begun = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             var byte: UInt8 = 0
+            begun.signal()
             while read(0, &byte, 1) > 0 {}
             kill(0, SIGKILL)
         }
+        // What the thread allocates is allocated now, in every run.
+        begun.wait()
         return tokens
     }
 }

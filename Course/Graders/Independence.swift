@@ -54,7 +54,11 @@ struct Independence {
                 and: trace.steps.filter { $0.thread == standingStill })
         } catch {
             if case .inconclusive(let reason) = error { return .fails(Failure(reason)) }
-            return .fails(Failure(reason: "not explored", detail: "\(error)"))
+            return .fails(
+                Failure(
+                    reason: "not deterministic",
+                    detail: "the same calls took other steps when they were made again: something "
+                        + "outlives the objects that were made for them"))
         }
     }
 

@@ -27,7 +27,7 @@ public struct Requirement: Sendable {
         /// One thread runs a function, which throws a ``Fault`` if it fails.
         case oneThread(() throws -> Void)
         /// The same without the lab, for functions with more steps than the lab allows.
-        case unwatched(() throws -> Void)
+        case unwatched(() throws -> Void, stack: Int)
         /// A function that explores by itself, and returns what is wrong.
         case judged(() -> Fault?)
         /// Every interleaving of a scenario.
@@ -122,15 +122,17 @@ extension Requirement {
         }
     }
 
-    /// Like `oneThread`, but without the lab and on a thread with a small stack, for long runs. It
-    /// may not block.
+    /// Like `oneThread`, but without the lab, for long runs. It may not block.
+    ///
+    /// - Parameter stack: the size of the stack in bytes. By default, it is that of the main thread.
     static func unwatched<Answer>(
         _ id: String, _ name: String, _ story: String, asking question: String,
-        with type: Answer.Type, _ run: @escaping @Sendable (Answer) throws -> Void
+        with type: Answer.Type, stack: Int = 8 << 20,
+        _ run: @escaping @Sendable (Answer) throws -> Void
     ) -> Requirement {
         Requirement(id: id, name: name, story: story, question: question) { answer in
             let answer = answer as! Answer
-            return .unwatched { try run(answer) }
+            return .unwatched({ try run(answer) }, stack: stack)
         }
     }
 

@@ -53,7 +53,7 @@ extension Requirement {
     private func verdict(on answer: AnyObject, isolated: Bool, isOptimized: Bool) -> Verdict {
         switch body(answer) {
         case .oneThread(let run): return verdictOfOneThread(run)
-        case .unwatched(let run): return verdictUnwatched(run)
+        case .unwatched(let run, let stack): return verdictUnwatched(run, stack)
         case .judged(let judge):
             return judge().map { .fails(Failure(reason: $0.reason, detail: $0.detail)) }
                 ?? .holds(explored: nil)
@@ -64,7 +64,11 @@ extension Requirement {
                 options.failingKinds.subtract([.dataRace, .overlap])
                 if !isAlsoRunOptimized { return verdictOfOneInterleaving(options, describe) }
             }
-            return explored(&options, isolated: isolated, describe)
+            let verdict = explored(&options, isolated: isolated, describe)
+            guard case .holds = verdict, let failure = calledUnderALock(options, describe) else {
+                return verdict
+            }
+            return .fails(failure)
         case .programs(let programs):
             return self.verdict(of: programs, isolated: isolated, isOptimized: isOptimized)
         case .independence(let independence):
@@ -155,9 +159,8 @@ extension Requirement {
         return .fails(Failure(reason: finding.word, detail: finding.sentence))
     }
 
-    /// Runs on a thread with half a megabyte of stack. It may end the process: see
-    /// ``GraderProcess``.
-    private func verdictUnwatched(_ run: @escaping () throws -> Void) -> Verdict {
+    /// Runs on a thread of its own. It may end the process: see ``GraderProcess``.
+    private func verdictUnwatched(_ run: @escaping () throws -> Void, _ stack: Int) -> Verdict {
         let outcome = Mutex<Result<Void, any Error>?>(nil)
         nonisolated(unsafe) let run = run
         let ended = DispatchSemaphore(value: 0)
@@ -166,7 +169,7 @@ extension Requirement {
             outcome.withLock { $0 = result }
             ended.signal()
         }
-        thread.stackSize = 512 << 10
+        thread.stackSize = stack
         thread.start()
         ended.wait()
         do {
@@ -205,6 +208,28 @@ extension Requirement {
     private func verdict(_ findings: [Exploration.Finding]) -> Verdict {
         findings.first.map { .fails(Failure(reason: $0.word, detail: $0.sentence)) }
             ?? .holds(explored: 1, of: .first(1))
+    }
+
+    /// A function that is not the answer's, and was called in one interleaving while a lock was
+    /// held. All of them make notes.
+    private func calledUnderALock(
+        _ options: Exploration.Options, _ describe: @escaping (Scenario) -> Void
+    ) -> Failure? {
+        var options = options
+        options.maximumInterleavings = 1
+        options.marksPointOfNoReturn = false
+        guard let schedule = explore(options: options, describe).passingSchedule,
+            let trace = try? Exploration.replay(schedule, options: options, describe),
+            let call = trace.steps.first(where: { $0.kind == .note && $0.locksHeld > 0 })
+        else { return nil }
+        var failure = Failure(
+            reason: "called under a lock",
+            detail: "a function that is not yours is called while a lock is held: \(call.text)")
+        failure.table = trace.report(width: TableWidth.now)
+        failure.schedule = trace.scheduleText
+        failure.question =
+            "Which lock is held while that function runs, and which of your lines releases it?"
+        return failure
     }
 
     func explored(

@@ -10,12 +10,21 @@ enum SourceRules {
         let why: String
         /// Whether an answer may use this name if it declares it anywhere. All other names may be
         /// used only where the declaration certainly hides the system's: see ``OwnNames``.
-        let mayBeOwn: Bool
+        var mayBeOwn = false
+        /// Whether it is a function of Stage 3, and an answer may declare a variable of this name.
+        var isFinished = false
+        /// Whether it is a word of the language, and a name if it is in backticks.
+        var isKeyword = false
 
-        init(_ text: String, _ why: String, mayBeOwn: Bool = false) {
+        init(_ text: String, _ why: String) {
             words = text.split(separator: " ").map(String.init)
             self.why = why
-            self.mayBeOwn = mayBeOwn
+        }
+
+        func with(_ property: WritableKeyPath<Forbidden, Bool>) -> Forbidden {
+            var copy = self
+            copy[keyPath: property] = true
+            return copy
         }
     }
 
@@ -72,23 +81,23 @@ enum SourceRules {
     ]
 
     static let forbidden: [Forbidden] =
-        asking.map { Forbidden($0, asksWhoIsWatching, mayBeOwn: true) }
+        asking.map { Forbidden($0, asksWhoIsWatching).with(\.mayBeOwn) }
         + askingInAnyCase.map { Forbidden($0, asksWhoIsWatching) }
-        + reaching.map { Forbidden($0, reachesOut, mayBeOwn: true) }
+        + reaching.map { Forbidden($0, reachesOut).with(\.mayBeOwn) }
         + reachingInAnyCase.map { Forbidden($0, reachesOut) }
         + early.map { Forbidden($0, runsTooEarly) }
 
     /// For exercises that receive a clock.
     static let clockOfTheTests = [Forbidden("ManualClock", asksWhoIsWatching)]
 
-    /// Operators of Stage 3, for exercises that ask you to write them: each of these names,
-    /// wherever it occurs.
+    /// Operators of Stage 3, for exercises that ask you to write them.
     static func finished(_ names: String...) -> [Forbidden] {
         names.map {
             Forbidden(
                 $0,
                 "Stage 3 has a finished operator of this name, and the exercise asks you to "
-                    + "write it (your own variables need other names)")
+                    + "write it"
+            ).with(\.isFinished)
         }
     }
 
@@ -103,14 +112,15 @@ enum SourceRules {
             Forbidden(
                 $0,
                 "handlers have to run inside the call that settles or observes, and "
-                    + "dispatched work runs later (a queue can run it at once, with sync)")
+                    + "dispatched work runs later (a queue can run it at once, with sync)"
+            ).with(\.isKeyword)
         } + [
             Forbidden(
                 "actor",
                 "code outside an actor reaches it with await only, so a handler could not "
                     + "run before the call returns (a lock, an atomic or a queue can be used from "
                     + "any code)"
-            )
+            ).with(\.isKeyword)
         ]
 
     /// The first violation, as a sentence with its line; `nil` if there is none.
@@ -130,6 +140,8 @@ enum SourceRules {
             places[rule.words[0], default: []].first {
                 stands(rule.words, at: $0, in: words)
                     && !(rule.mayBeOwn && isOwn($0, in: words, declared: own))
+                    && !(rule.isFinished && isVariable($0, in: words, declared: own))
+                    && !(rule.isKeyword && words[$0].isQuoted && own.contains(words[$0].text))
                     && !(rule.words.count == 1 && hiding.contains($0))
                     && !isModifier($0, in: words)
             }
@@ -171,6 +183,16 @@ enum SourceRules {
         let isMember = index > 0 && words[index - 1].text == "."
         if isMember { return index < 2 || !isModule(words[index - 2].text) }
         return declared.contains(words[index].text)
+    }
+
+    /// Whether it is a variable or a label of the answer. A call may be of Stage 3's function.
+    private static func isVariable(
+        _ index: Int, in words: [SourceText.Word], declared: Set<String>
+    ) -> Bool {
+        let next = index + 1 < words.count ? words[index + 1].text : nil
+        let isMember = index > 0 && words[index - 1].text == "."
+        let isCall = next == "(" || next == "<" || isMember && next == "{"
+        return declared.contains(words[index].text) && !isCall
     }
 
     /// Whether it is the modifier in `open class`. The next word has to be on the same line, because

@@ -8,6 +8,8 @@ struct SourceText {
     struct Word: Hashable {
         let text: String
         let line: Int
+        /// Whether it is in backticks, and so no keyword.
+        var isQuoted = false
     }
 
     /// Identifiers, numbers, symbols, and the parts of literals, in order. A part of a literal
@@ -88,6 +90,8 @@ private struct Reader {
             skipComment()
         } else if next == "\"" || next == "#" {
             beginLiteral()
+        } else if next == "`" {
+            readQuotedName()
         } else if isPartOfName(next) {
             let start = position
             while let next = peek, isPartOfName(next) { advance() }
@@ -97,6 +101,15 @@ private struct Reader {
             append(String(next), line)
             advance()
         }
+    }
+
+    private mutating func readQuotedName() {
+        advance()
+        let start = position
+        while let next = peek, next != "`", !next.isNewline { advance() }
+        let name = String(characters[start..<position])
+        words.append(SourceText.Word(text: name, line: line, isQuoted: true))
+        if peek == "`" { advance() }
     }
 
     /// Counts parentheses, to find the end of an interpolation.

@@ -160,7 +160,12 @@ public struct Journal: Sendable {
         // Another grader may append to the file at the same time, so each line is written at the
         // current end.
         let descriptor = open(file.path, O_WRONLY | O_APPEND | O_CREAT, 0o644)
-        guard descriptor >= 0 else { throw CocoaError(.fileWriteNoPermission) }
+        guard descriptor >= 0 else {
+            let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
+            throw CocoaError(
+                .fileWriteNoPermission,
+                userInfo: [NSFilePathErrorKey: file.path, NSUnderlyingErrorKey: cause])
+        }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         defer { try? handle.close() }
         try handle.write(contentsOf: data)

@@ -122,15 +122,21 @@ struct Workshop {
         switch ending {
         case .status(0): return nil
         case .signal(SIGINT): return .unavailable("the compiler was interrupted")
-        case .status, .signal: return .doesNotCompile(errors(in: said, of: answer))
+        case .status, .signal:
+            if let errors = errors(in: said, of: answer) { return .doesNotCompile(errors) }
+            let first = said.split(separator: "\n").first { $0.contains("error:") }
+            return .unavailable(
+                "the compiler failed, and not because of the answer: "
+                    + (first.map(String.init) ?? said))
         // On a busy machine any answer may take long, so this is not a verdict.
         case .tookTooLong: return .unavailable("the compiler did not finish within a minute")
         case .didNotStart(let why): return .unavailable("swiftc could not be started: \(why)")
         }
     }
 
-    /// The error messages about the answer, without source excerpts, and with short file names.
-    private func errors(in said: String, of answer: URL) -> String {
+    /// The error messages about the answer, without source excerpts, and with short file names;
+    /// `nil` if there are none.
+    private func errors(in said: String, of answer: URL) -> String? {
         let lines = said.split(separator: "\n").filter { $0.contains("error:") }
         let inAnswer = lines.filter { $0.hasPrefix(answer.path) }
         if !inAnswer.isEmpty {
@@ -139,7 +145,7 @@ struct Workshop {
             }.joined(separator: "\n")
         }
         let missing = exercise.adapterFiles.flatMap { misfits(in: lines, with: $0) }
-        if missing.isEmpty { return said }
+        if missing.isEmpty { return said.contains(answer.path) ? said : nil }
         return missingType(in: answer) ?? missing.prefix(3).joined(separator: "\n")
     }
 

@@ -15,9 +15,23 @@ enum PromiseLab {
             Terminal.complain("promise-lab: \(mistake.description)")
             exit(2)
         } catch {
-            Terminal.complain("promise-lab: \(error)")
+            Terminal.complain("promise-lab: \(words(of: error))")
             exit(1)
         }
+    }
+
+    /// Foundation's errors are described by domain, number and dictionary otherwise.
+    private static func words(of error: any Error) -> String {
+        let foundation = error as NSError
+        guard foundation.domain == NSCocoaErrorDomain else { return "\(error)" }
+        let path = foundation.userInfo[NSFilePathErrorKey] as? String ?? "a file"
+        // The codes of errors that occur when a file is read.
+        let reading = 256...263
+        let done = reading.contains(foundation.code) ? "read" : "written"
+        let cause = foundation.userInfo[NSUnderlyingErrorKey] as? NSError
+        let why = cause.flatMap { $0.domain == NSPOSIXErrorDomain ? $0.code : nil }
+            .map { ": \(String(cString: strerror(Int32($0))))" }
+        return "\(path) cannot be \(done)\(why ?? "")"
     }
 
     private static func run(_ words: [String]) throws {

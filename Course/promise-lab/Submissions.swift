@@ -65,6 +65,19 @@ enum SubmissionsCommand {
             to: folder.appending(path: "\(student).md"))
     }
 
+    /// Which answers of a student have no verdict: `5 does not compile`.
+    private static func notJudged(_ grades: [Grade]) -> [String] {
+        let kinds: [(String, (Grade.Result) -> Bool)] = [
+            ("does not compile", { if case .doesNotCompile = $0 { true } else { false } }),
+            ("not accepted", { if case .refused = $0 { true } else { false } }),
+            ("not graded", { if case .unavailable = $0 { true } else { false } }),
+        ]
+        return kinds.compactMap { words, isMeant in
+            let numbers = grades.filter { isMeant($0.result) }.map { "\($0.exercise)" }
+            return numbers.isEmpty ? nil : "\(numbers.joined(separator: ", ")) \(words)"
+        }
+    }
+
     /// Lists files with other names, whose exercises would silently count as `not attempted`, and
     /// second answers to the same exercise.
     private static func tellOfStrangers(in submissions: Submissions) {
@@ -91,15 +104,16 @@ enum SubmissionsCommand {
     private static func sum(up sheet: GradeSheet, _ task: Task, fresh: Int, _ journal: URL) {
         for (student, grades) in sheet.rows {
             let passed = grades.count(where: \.isPassed)
-            print("\(student.padded(to: 30))  \(passed) of \(grades.count) passed")
+            let line = "\(student.padded(to: 30))  \(passed) of \(grades.count) passed"
+            print(([line] + notJudged(grades)).joined(separator: "; "))
         }
         print("")
-        let isAll = fresh == sheet.rows.count * Exercise.all.count
-        let others = isAll ? "" : ", the others are unchanged"
-        print(
-            Terminal.wrapped(
-                "\(fresh) answers graded\(others); the sheet is in "
-                    + "\(task.sheet.path)" + (task.reports.map { ", reports in \($0.path)" } ?? "")
-                    + ". Results are kept in \(journal.path); --afresh grades all again."))
+        let attempted = sheet.rows.flatMap { $0.grades }.count { $0.result != .notAttempted }
+        var words = "\(fresh) \(fresh == 1 ? "answer" : "answers") graded"
+        if attempted > fresh { words += ", \(attempted - fresh) unchanged" }
+        words += "; the sheet is in \(task.sheet.path)"
+        if let reports = task.reports { words += ", reports in \(reports.path)" }
+        words += ". Results are kept in \(journal.path); --afresh grades all again."
+        print(Terminal.wrapped(words))
     }
 }

@@ -11,8 +11,8 @@ final class TheAnswer: BugHuntAnswer {
     }
 
     var suspect: any PromiseUnderTest.Type { Suspect<Int>.self }
-    let hazard = BugReport.hazard
-    let schedule = BugReport.schedule
+    let hazard: String = BugReport.hazard
+    let schedule: String = BugReport.schedule
 }
 
 @_cdecl("the_answer")

@@ -3,8 +3,8 @@ import Graders
 // Compiled together with an answer that consists of two schedules.
 
 final class TheAnswer: SchedulesAnswer {
-    let losesAHandler = Scheduler.losesAHandler
-    let deliversTwice = Scheduler.deliversTwice
+    let losesAHandler: String = Scheduler.losesAHandler
+    let deliversTwice: String = Scheduler.deliversTwice
 }
 
 @_cdecl("the_answer")

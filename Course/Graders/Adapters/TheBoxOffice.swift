@@ -5,7 +5,7 @@ import Graders
 final class TheAnswer: OfficeAnswer {
     func office(seats: Int) -> Office { BoxOffice.asFunctions(seats: seats) }
     func original(seats: Int) -> Office { OriginalOffice.asFunctions(seats: seats) }
-    let schedule = Report.schedule
+    let schedule: String = Report.schedule
 }
 
 @_cdecl("the_answer")

@@ -84,7 +84,7 @@ private enum RetryRequirements {
                 + "through a rejected promise and through an error that it throws. The stack may "
                 + "not grow with the number of failures. (This test runs on a small stack.)",
             asking: "When the second attempt begins, which calls have not returned yet?",
-            with: Answer.self
+            with: Answer.self, stack: 512 << 10
         ) { answer in try withoutMainQueue { try manyFailures(answer) } },
         .oneThread(
             "E10.7", "nothing is kept alive",

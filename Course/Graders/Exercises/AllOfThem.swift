@@ -1,4 +1,3 @@
-import Dispatch
 import PromiseOperators
 import RaceLab
 import SharedSuite
@@ -168,26 +167,6 @@ private enum AllRequirements {
             }
             scenario.thread("fulfiller") { first.resolver.fulfill(1) }
             scenario.check { try ear.expect("fulfilled [1, 2]") }
-        },
-        .scenario(
-            "E08.12", "an observer that waits",
-            "One thread rejects a promise, and an observer of the aggregate waits until "
-                + "another thread has fulfilled the other promise.",
-            asking:
-                "A recursive lock helps only the thread that holds it. Which other thread "
-                + "needs the lock while an observer runs?",
-            with: Answer.self
-        ) { scenario, answer in
-            let (first, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
-            let bell = DispatchSemaphore(value: 0)
-            let whole = answer.together([first.promise, second.promise])
-            whole.observe(on: ImmediateDispatcher()) { _ in bell.wait() }
-            scenario.thread("rejecter") { first.resolver.reject(Sent("no")) }
-            scenario.thread("fulfiller") {
-                second.resolver.fulfill(2)
-                bell.signal()
-            }
-            scenario.state("whole") { Ear.words(whole.result) }
         },
         .independence(
             "E08.13", "two lists, two threads",

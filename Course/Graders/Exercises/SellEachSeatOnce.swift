@@ -48,7 +48,7 @@ private enum OfficeRequirements {
         },
         alone(
             "E13.2", "one after the other",
-            "Buyers come one after the other, to offices with 0, 1 and 12 seats. They pay once, and "
+            "Buyers come one after the other, to offices with 0, 1, 12 and 1,000 seats. They pay once, and "
                 + "have a seat, until all seats are sold; then they are refused, and do not pay.",
             asking: "What does `sell` check before it asks for money, and what does it count?"
         ) { try await oneByOne($0) },
@@ -230,6 +230,10 @@ private enum OfficeRequirements {
                 try await expect(max(0, seats - sold - 1), at: office)
             }
         }
+        let hall = answer.office(seats: 1_000)
+        try await expect(1_000, at: hall, "before the first sale")
+        await Buyer("buyer").buy(at: hall)
+        try await expect(999, at: hall)
     }
 
     private static func failures(_ answer: Answer) async throws {

@@ -153,6 +153,13 @@ struct PromisePrograms {
             builder.error(next)
         }
     }
+    /// The function returns a promise that adopts another one.
+    static let returningAdopted = Operation("pa") { builder, own in
+        let inner = builder.then(1, .promise(1, asText: false))
+        let next = builder.then(own, .promise(inner, asText: false))
+        builder.then(next)
+        builder.error(next)
+    }
     static func returningItself(asText: Bool = false) -> Operation {
         Operation("i") { builder, promise in
             let next = builder.then(promise, .itself(asText: asText))

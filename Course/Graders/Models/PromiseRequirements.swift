@@ -315,6 +315,9 @@ extension PromisePrograms {
                     returning(1, asText: true), resolving(4), reject, other(resolve), other(reject),
                 ],
                 upTo: 4, roots: 2, where: returns)
+            + sequences(
+                of: [returningAdopted, resolving(4), reject, other(resolve), other(reject)],
+                upTo: 3, roots: 2)
             + sequences(of: own, upTo: 3) { operations in
                 // A function that is called at once cannot return what `then` has not returned yet.
                 let early = operations.prefix { !"1j".contains($0.name) }

@@ -203,7 +203,7 @@ final class PromiseRun<Value> {
         case .promise(let other, asText: false):
             return promise.flatten { value -> Handle<Value> in
                 _ = work(value)
-                return self.roots[other].handle!
+                return self.handle(other)!
             }
         case .promise(_, asText: true):
             return promise.flatten { value -> Handle<String> in

@@ -1,4 +1,4 @@
-// Rejected: E13.5 over-synchronized
+// Rejected: E13.2 called under a lock
 // The lock that makes the check and the act one critical section is held during the payment.
 
 import Foundation
