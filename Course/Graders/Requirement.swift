@@ -80,36 +80,6 @@ extension Requirement {
     /// take seconds.
     static let maximumInterleavings = 20_000
 
-    /// A hazard or race of the catalogue, run on the promise of the answer. Data races count,
-    /// whatever their effect, and so do crashes.
-    static func catalogue(_ id: String, asking question: String) -> Requirement {
-        guard let hazard = Catalogue.hazard(id) else { preconditionFailure("no hazard \(id)") }
-        return Requirement(
-            id: hazard.id, name: hazard.name, story: hazard.story, question: question
-        ) { answer in
-            let promise = (answer as! any PromiseAnswer).promise
-            guard let race = hazard as? any Race else {
-                return .oneThread { try run(hazard, promise) }
-            }
-            var options = race.options
-            options.failingKinds.formUnion([.dataRace, .crash])
-            options.maximumInterleavings = maximumInterleavings
-            return .scenario(options, race.scenario(onType: promise))
-        }
-    }
-
-    private static func run(_ hazard: any Hazard, _ promise: any PromiseUnderTest.Type) throws {
-        switch hazard.runOnThisThread(onType: promise) {
-        case .survives: break
-        case .fails(let reasons, _, _, let detail):
-            throw Fault(reasons[0].rawValue, detail.description)
-        case .cannotExpress(let why), .unknown(let why): throw Fault("not explored", why)
-        case nil:
-            throw Fault(
-                "not explored", "\(hazard.id) applies to the subjects of the catalogue only")
-        }
-    }
-
     /// One thread uses an answer of the given type. It throws a ``Fault``, or an error of the
     /// suite's checks.
     static func oneThread<Answer>(

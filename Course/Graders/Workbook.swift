@@ -69,16 +69,15 @@ extension Exercise {
         1
         + ((try? FileManager.default.contentsOfDirectory(
             atPath: Workbook.graders.appending(path: "Variants").path)) ?? [])
-        .count { $0.hasSuffix(".swift") }
+        .count { $0.hasSuffix(".edit") }
 
     /// The initial contents for a variant. The variants differ in their class.
     public func stub(variant: Int) -> String {
-        guard variant > 1, let start = stubText.range(of: "public final class")?.lowerBound else {
-            return stubText
-        }
-        let file = Workbook.graders.appending(path: "Variants/\(variant).swift")
-        let other = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
-        return stubText[..<start].replacing("variant = 1", with: "variant = \(variant)") + other
+        guard variant > 1 else { return stubText }
+        let file = Workbook.graders.appending(path: "Variants/\(variant).edit")
+        let edits = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+        return Edits.applied(
+            edits, to: stubText.replacing("variant = 1", with: "variant = \(variant)")) ?? ""
     }
 
     /// The variant that an answer names in its report; `nil` if it names none, an unknown one, or

@@ -81,7 +81,6 @@ struct PromisePrograms {
     static let resolve = Operation("1") { $0.ops.append(.resolve($1, 1)) }
     static let resolveOtherwise = Operation("2") { $0.ops.append(.resolve($1, 2)) }
     static let reject = Operation("j") { $0.ops.append(.reject($1, -1)) }
-    static let rejectOtherwise = Operation("k") { $0.ops.append(.reject($1, -2)) }
     static let read = Operation("r") { $0.read($1) }
     static let registering = Operation("n") { builder, promise in
         builder.then(promise) { $0.then(promise) }

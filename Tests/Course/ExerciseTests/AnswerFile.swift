@@ -47,14 +47,11 @@ struct AnswerFile: Sendable, CustomTestStringConvertible {
             })
         else { preconditionFailure("an edit says from which answer it differs: \(text)") }
         let base = answers.appending(path: "\(exercise.name.suffix(2))/\(name).swift")
-        var source = (try? String(contentsOf: base, encoding: .utf8)) ?? ""
-        for edit in text.components(separatedBy: "\n<<<<\n").dropFirst() {
-            let sides = edit.components(separatedBy: "\n>>>>")[0].components(
-                separatedBy: "\n====\n")
-            precondition(source.contains(sides[0]), "\(name) has no '\(sides[0])' any more")
-            source = source.replacing(sides[0], with: sides[1])
+        let source = (try? String(contentsOf: base, encoding: .utf8)) ?? ""
+        guard let edited = Edits.applied(text, to: source) else {
+            preconditionFailure("\(name) lacks lines of an edit: \(text)")
         }
-        return text.prefix { $0 != "\n" } + "\n" + source
+        return text.prefix { $0 != "\n" } + "\n" + edited
     }
 
     /// Writes the answer to a file, and grades it.
