@@ -187,5 +187,7 @@ extension Exploration.Trace.Step {
     /// Whether another thread may have to wait until this one leaves.
     fileprivate var isEntrance: Bool {
         [.lock, .tryLock, .sharedLock, .trySharedLock, .arrive].contains(kind)
+            // An answer is written in Swift.
+            && site?.file.hasSuffix(".c") != true
     }
 }

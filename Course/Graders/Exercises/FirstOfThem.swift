@@ -2,7 +2,6 @@ import Dispatch
 import PromiseOperators
 import RaceLab
 import SharedSuite
-import Synchronization
 
 extension Exercise {
     static let firstOfThem = Exercise(
@@ -438,17 +437,17 @@ private enum RaceRequirements {
         let (slow, fast) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
         let slower = AWPromise<Int>.pending()
         let ear = Ear()
-        let race = Mutex<WeakPromise>(WeakPromise())
+        let race = WeakPromise()
         scenario.thread("starter") {
             let promise = answer.first(of: [slow.promise, fast.promise, slower.promise])
             ear.listen(to: promise)
-            race.withLock { $0.promise = promise }
+            race.promise = promise
         }
         scenario.thread("fulfiller") { fast.resolver.fulfill(1) }
         scenario.check {
             try ear.expect("fulfilled 1")
             try expectGone(
-                race.withLock { $0.promise },
+                race.promise,
                 "the promise that has lost keeps the outcome of the race alive")
             for loser in [slow, slower] {
                 try expectNoHandler(loser.promise, "the race is over, and a promise that has lost")
@@ -457,7 +456,8 @@ private enum RaceRequirements {
         }
     }
 
-    private struct WeakPromise {
+    /// Set by one thread, and read after its end.
+    private final class WeakPromise: @unchecked Sendable {
         weak var promise: AWPromise<Int>?
     }
 
@@ -481,11 +481,11 @@ private enum RaceRequirements {
         let clock = ManualClock()
         let slow = AWPromise<Int>.pending()
         let ear = Ear()
-        let limited = Mutex<WeakPromise>(WeakPromise())
+        let limited = WeakPromise()
         scenario.thread("waiter") {
             let promise = answer.inTime(slow.promise, .seconds(1), clock)
             ear.listen(to: promise)
-            limited.withLock { $0.promise = promise }
+            limited.promise = promise
         }
         scenario.thread("time") { clock.advance(by: .seconds(1)) }
         scenario.check {
@@ -493,7 +493,7 @@ private enum RaceRequirements {
             try ear.expect("rejected \(OperatorError.timedOut)", "when the time is up")
             try expectNoAlarm(clock)
             try expectGone(
-                limited.withLock { $0.promise },
+                limited.promise,
                 "a promise that was too late keeps the outcome with the limit alive")
             try expectNoHandler(slow.promise, "the time is up, and the pending promise")
             withExtendedLifetime(slow) {}
