@@ -86,12 +86,12 @@ let lab: [Target] = [
     // The page for stepping through an exploration, and its files.
     .target(
         name: "LabPage", dependencies: ["LabPageResources", "RaceLab"], path: "Lab/LabPage",
-        exclude: ["Resources"]),
+        exclude: ["Resources"], swiftSettings: optimizedLab),
     .target(
         name: "LabPageResources", path: "Lab/LabPage/Resources",
         exclude: [
-            "page.html", "page.css", "model.js", "drawing.js", "map.js", "race.js",
-            "matrix.js", "pictures.js", "page.js",
+            "page.html", "page.css", "drawing.js", "words.js", "model.js", "path.js", "map.js",
+            "table.js", "race.js", "view.js", "page.js",
         ]),
 
     .testTarget(

@@ -88,7 +88,7 @@ enum DoctorCommand {
     // MARK: Versions
 
     /// The compiler of this program, which names itself in the debugging data.
-    private static var compiler: String {
+    static var compiler: String {
         let beginning = Data("Swift version ".utf8)
         guard let program = Bundle.main.executableURL,
             let data = try? Data(contentsOf: program, options: .alwaysMapped)

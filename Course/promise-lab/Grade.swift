@@ -24,9 +24,10 @@ enum GradeCommand {
     }
 
     /// Writes a page for the first requirement that is not met.
-    static func page(_ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits)
-        throws
-    {
+    static func page(
+        _ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits,
+        to output: String?
+    ) throws {
         Interruption.cleanUpWhenItComes()
         let answer = file ?? workbook.file(exercise)
         let progress = Progress()
@@ -53,7 +54,7 @@ enum GradeCommand {
         let again = gradeCommand(exercise, answer) + " --replay \(requirement.id)"
         do {
             let page = try grader(limits).page(exercise, answer, requirement, command: again)
-            print(page, terminator: "")
+            try PageCommand.write(page, to: output)
         } catch let refusal as Grader.Refusal {
             throw NotGraded(description: refusal.description)
         }

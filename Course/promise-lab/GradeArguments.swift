@@ -18,7 +18,8 @@ extension Command {
         "--submissions", "FOLDER", "a folder with a sub-folder for each student: grades them all",
         excludes: [Argument.workbook, file, replayed, schedule, format].map(\.name))
     private static let output = Argument.option(
-        "--output", "SHEET", "a file for the grades, such as grades.csv", needs: submissions.name)
+        "--output", "FILE",
+        "a file for the grades of a class, such as grades.csv, or for the page of --format html")
     private static let reports = Argument.option(
         "--reports", "FOLDER", "a folder for a Markdown report for each student",
         needs: submissions.name)
@@ -39,7 +40,7 @@ extension Command {
             writes a page for stepping through the requirement that is not met in a browser, with
             your own lines:
 
-              promise-lab grade 5 --format html > answer.html
+              promise-lab grade 5 --format html --output answer.html
 
             With --submissions, each answer runs in a process of its own, with limits. That contains
             accidents, but is no security boundary: read Exercises/TEACHING.md before you run other
@@ -73,6 +74,9 @@ extension Command {
     }
 
     private static func gradeOne(_ arguments: Arguments, _ limits: Limits) throws {
+        if arguments.has(output), arguments[format] != "html" {
+            throw Mistake("--output is useful only together with --submissions or --format html")
+        }
         let workbook = try arguments.workbook()
         let choice = try arguments[replayed].map { _ in try arguments.required(schedule) }
         guard [number, file, replayed, format].contains(where: arguments.has) else {
@@ -84,7 +88,7 @@ extension Command {
         }
         let url = arguments[file].map { URL(filePath: $0) }
         if arguments[format] == "html" {
-            return try GradeCommand.page(exercise, workbook, url, limits)
+            return try GradeCommand.page(exercise, workbook, url, limits, to: arguments[output])
         }
         guard let requirement = arguments[replayed], let choice else {
             return try GradeCommand.run(exercise, workbook, url, limits)

@@ -3,6 +3,21 @@ import LabPage
 import RaceLab
 import SharedSuite
 
+extension Argument {
+    /// A file for a page; other formats go to standard output.
+    static let pageFile = option("--output", "FILE", "a file for the page (with --format html)")
+}
+
+extension Arguments {
+    /// The file that `--output` names; `nil` without it.
+    func pageFile(isPage: Bool) throws -> String? {
+        if has(.pageFile), !isPage {
+            throw Mistake("--output is useful only together with --format html")
+        }
+        return self[.pageFile]
+    }
+}
+
 extension Command {
     private static let output = Argument.option(
         "--output", "FILE", "the name of a file, instead of page.html")
@@ -10,15 +25,15 @@ extension Command {
     static let page = Command(
         "page", "every race, to step through in a browser", [output, .only],
         help: """
-            Writes one HTML file, page.html by default, that needs no network. It has the matrix of
-            every hazard on every stage, step and design, and every race to step through by hand. It
-            shows the real source, you choose the thread that continues, and a map shows the states
+            Writes one HTML file, page.html by default, that needs no network. It begins with an
+            opening that needs no Swift, and has the matrix of every hazard on every stage, step and
+            design, and every race to step through by hand. It shows the real source, you choose the thread that continues, and a map shows the states
             from which every interleaving fails. The address of a race ends with a schedule, as for
             replay:
 
               page.html#R01/stage1/SRRRSS
 
-            All rows take up to a minute. The exit status is 0.
+            All rows take some minutes. The exit status is 0.
             """
     ) { arguments in
         try PageCommand.run(output: arguments[output] ?? "page.html", arguments.hazards())
@@ -32,15 +47,22 @@ enum PageCommand {
             throw Matrix.Unavailable(description: unavailable)
         }
         let html = try page(of: hazards).html
+        try write(html, to: output)
+        print("\(output): \((html.utf8.count / 1000).grouped) KB. Open it in a browser.")
+    }
+
+    /// Writes a page to a file or, without one, to standard output. If that is impossible, the file
+    /// stays as it was.
+    static func write(_ html: String, to output: String?) throws {
+        guard let output else { return print(html, terminator: "") }
         do {
             try html.write(toFile: output, atomically: true, encoding: .utf8)
         } catch {
             throw Failure(description: "cannot write \(output): \(error.localizedDescription)")
         }
-        print("\(output): \((html.utf8.count / 1000).grouped) KB. Open it in a browser.")
     }
 
-    private struct Failure: Error, CustomStringConvertible {
+    struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -52,7 +74,7 @@ enum PageCommand {
     /// the stack if each of them takes a frame of at least 84 bytes.
     private static let linksOfChains = 100_000
 
-    private static func page(of hazards: [any Hazard]) throws -> Page {
+    static func page(of hazards: [any Hazard]) throws -> Page {
         setenv(LongChain.variableForLinks, "\(linksOfChains)", 1)
         let progress = Progress()
         defer { progress.end() }
@@ -61,56 +83,84 @@ enum PageCommand {
         for race in hazards.compactMap({ $0 as? any Race }) {
             for subject in Subject.all {
                 if case .cannotExpress = race.expectation(on: subject) { continue }
-                progress.now("\(race.id) \(race.name), \(subject): every interleaving")
-                explorations["\(race.id)/\(subject.link)"] = try exploration(of: race, on: subject)
+                for number in 0..<race.recordedScenarios {
+                    progress.now("\(race.id) \(race.name), \(subject): every interleaving")
+                    let suffix = number == 0 ? "" : "-\(number + 1)"
+                    explorations["\(race.id)/\(subject.link)\(suffix)"] = try exploration(
+                        of: race, number, on: subject)
+                }
             }
         }
-        return Page(
-            title: "A promise in three stages",
-            columns: subjects.map { Page.Column(id: $0.link, title: $0.titleOnPage) },
+        let front = PageFront(
+            columns: subjects.map { PageFront.Column(id: $0.link, title: "\($0)") },
             rows: Catalogue.groups.flatMap { group in
                 group.hazards.compactMap { hazard in
-                    verdicts[hazard.id].map { row(of: hazard, in: group.title, $0) }
+                    verdicts[hazard.id].map { verdicts in
+                        row(of: hazard, in: group.title, verdicts) {
+                            explorations["\(hazard.id)/\($0.link)"] != nil
+                        }
+                    }
                 }
             },
+            toolchain: DoctorCommand.compiler)
+        return Page(
+            title: "A promise in three stages", front: try front.front(),
             explorations: explorations)
     }
 
-    static func exploration(of race: any Race, on subject: Subject) throws -> RecordedExploration {
-        try RecordedExploration(
-            "\(race.id) · \(race.name) · \(subject)", story: race.storyOfOne, options: race.options,
-            command: "promise-lab replay \(race.id) \(subject.option)", race.scenario(on: subject))
+    /// - Parameter number: which of the scenarios of a row that has several.
+    static func exploration(
+        of race: any Race, _ number: Int = 0, on subject: Subject
+    ) throws -> RecordedExploration {
+        let count = race.recordedScenarios
+        let isOneOfSeveral = count > 1 ? " (Scenario \(number + 1) of \(count).)" : ""
+        return try RecordedExploration(
+            "\(race.id) · \(race.name) · \(subject)",
+            story: count > 1 ? race.story + isOneOfSeveral : race.storyOfOne,
+            options: race.options,
+            command: number == 0 ? "promise-lab replay \(race.id) \(subject.option)" : nil,
+            race.scenario(number, on: subject))
     }
 
     private static func row(
-        of hazard: any Hazard, in group: String, _ verdicts: [Subject: Verdict]
-    ) -> Page.Row {
+        of hazard: any Hazard, in group: String, _ verdicts: [Subject: Verdict],
+        hasRace: (Subject) -> Bool
+    ) -> PageFront.Row {
         let cells = Subject.all.compactMap { subject in
             verdicts[subject].map { verdict in
-                (subject.link, cell(verdict, hazard.expectation(on: subject)))
+                let cell = cell(verdict, hazard.expectation(on: subject))
+                return (
+                    subject.link,
+                    PageFront.Cell(
+                        verdict: cell.verdict, text: cell.text,
+                        detail: hasRace(subject) ? nil : cell.detail)
+                )
             }
         }
         let isShorter = hazard is any LongChainHazard
         let story =
             hazard.story
             + (isShorter ? " For this page, the chain had \(linksOfChains.grouped) links." : "")
-        return Page.Row(
-            id: hazard.id, name: hazard.name, story: story, group: group,
+        return PageFront.Row(
+            id: hazard.id, name: hazard.name,
+            story: verdicts.keys.allSatisfy(hasRace) ? nil : story, group: group,
             cells: Dictionary(uniqueKeysWithValues: cells))
     }
 
-    private static func cell(_ verdict: Verdict, _ expectation: Expectation) -> Page.Cell {
+    private static func cell(_ verdict: Verdict, _ expectation: Expectation) -> PageFront.Cell {
         switch verdict {
         case .survives(let explored, let detail):
-            Page.Cell(.survives, text: explored.map { "0/\($0)" } ?? "", detail: "\(detail)")
+            PageFront.Cell(
+                verdict: .survives, text: explored.map { "0/\($0)" } ?? "", detail: "\(detail)")
         case .fails(let reasons, let failing, let explored, let detail):
-            Page.Cell(
-                .fails, text: counted(failing, explored) + Matrix.word(reasons, expectation),
+            PageFront.Cell(
+                verdict: .fails,
+                text: counted(failing, explored) + Matrix.word(reasons, expectation),
                 detail: "\(detail)")
         case .cannotExpress(let why):
-            Page.Cell(.cannotExpress, text: "", detail: why)
+            PageFront.Cell(verdict: .cannotExpress, text: "", detail: why)
         case .unknown(let why):
-            Page.Cell(.unknown, text: "unknown", detail: why)
+            PageFront.Cell(verdict: .unknown, text: "unknown", detail: why)
         }
     }
 
@@ -123,6 +173,4 @@ enum PageCommand {
 extension Subject {
     /// The part of a page link that names this subject: `stage1`, `stepB`.
     var link: String { "\(kind)\(word)" }
-
-    fileprivate var titleOnPage: String { kind == .step ? description : title }
 }

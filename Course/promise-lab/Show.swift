@@ -27,7 +27,7 @@ extension Command {
 
     static let show = Command(
         "show", "one hazard on a stage, step by step",
-        [.hazard] + Argument.subject + [every, sample, seed, format],
+        [.hazard] + Argument.subject + [every, sample, seed, format, .pageFile],
         help: """
             Describes a hazard and shows what happens on a stage. For a race that fails, it shows an
             interleaving with the first finding and the fewest preemptions, as a table with a column
@@ -40,7 +40,7 @@ extension Command {
             Lab/RaceLab/RaceLab.docc/JSON.md describes the JSON. With --format html it writes a page
             for stepping through the race in a browser:
 
-              promise-lab show R01 --stage 1 --format html > r01.html
+              promise-lab show R01 --stage 1 --format html --output r01.html
 
             With --sample it does not explore every interleaving, so it never says that a race
             survives. A space that is too large to explore is sampled in this way.
@@ -53,7 +53,9 @@ extension Command {
         let format = arguments[format].flatMap(Format.init) ?? .text
         let hazard = try arguments.hazard()
         let choose = try interleavings(arguments, of: hazard, format)
-        try ShowCommand.run(hazard, on: arguments.subject, choose, format)
+        try ShowCommand.run(
+            hazard, on: arguments.subject, choose, format,
+            output: arguments.pageFile(isPage: format == .html))
     }
 
     /// How the options change what is explored; `nil` if they do not.
@@ -119,7 +121,7 @@ enum ShowCommand {
     /// - Parameter choose: changes which interleavings are run.
     static func run(
         _ hazard: any Hazard, on subject: Subject,
-        _ choose: ((inout Exploration.Options) -> Void)?, _ format: Format
+        _ choose: ((inout Exploration.Options) -> Void)?, _ format: Format, output: String? = nil
     ) throws {
         guard let race = hazard as? any Race else {
             if choose != nil || format != .text { throw Mistake(needsThreads(hazard)) }
@@ -132,7 +134,8 @@ enum ShowCommand {
             return showOneThread(race, subject)
         }
         if format == .html {
-            return print(try PageCommand.exploration(of: race, on: subject).html, terminator: "")
+            let page = try PageCommand.exploration(of: race, on: subject).html
+            return try PageCommand.write(page, to: output)
         }
         var options = race.options
         choose?(&options)

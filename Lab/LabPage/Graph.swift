@@ -3,14 +3,12 @@ import RaceLab
 /// The states that a scenario can be in, and the steps that lead from one to the next.
 ///
 /// Two states are merged if neither a possible continuation nor anything shown distinguishes them.
-/// So every path from the root to a leaf is an explored interleaving with its verdict, and there
-/// are far fewer states than steps in all interleavings.
+/// So every path from the root to a leaf is an interleaving with its verdict, and there are far
+/// fewer states than steps in all interleavings.
 struct Graph: Sendable {
     struct Edge: Hashable, Sendable {
         let label: Int
         let target: Int
-        /// Whether it leads to interleavings that ``RecordedExploration/exploration`` counts.
-        let isCounted: Bool
     }
 
     struct Node: Hashable, Sendable {
@@ -36,14 +34,12 @@ struct Graph: Sendable {
         /// The name of the property or variable in the source.
         let name: String
         /// The instance that has it.
-        let instance: Exploration.Trace.Instance?
+        var instance: Exploration.Trace.Instance?
         /// What the line does not show: the task that is resumed, or the actor at which a task
         /// arrives.
         let remark: String
         let failed: Bool
-        /// Whether it is an attempt right before a release, or waits for work that is ahead of it
-        /// in a queue.
-        let isEarly: Bool
+        let mark: Mark
         let locksHeld: Int
         /// For each other thread, its last conflicting step before this one: it accesses the same
         /// object, and at least one of the two modifies it.
@@ -53,6 +49,40 @@ struct Graph: Sendable {
         let after: [Moment]
         /// For each other thread, the step in which it last took the same lock.
         let taken: [Moment]
+        /// Other steps that precede this one in every interleaving which differs only in the order of
+        /// independent steps, although the steps that the page shows do not tell why.
+        let hidden: [Moment]
+
+        /// What a step is, whatever was done before by steps that are independent of it.
+        struct Identity: Hashable {
+            let thread: Int
+            let kind: Exploration.Trace.Step.Kind
+            let text: String
+            let site: Exploration.Site?
+            let name: String
+            let failed: Bool
+            let mark: Mark
+            let conflicts: [Moment]
+            let after: [Moment]
+            let hidden: [Moment]
+        }
+
+        var identity: Identity {
+            Identity(
+                thread: thread, kind: kind, text: text, site: site, name: name, failed: failed,
+                mark: mark, conflicts: conflicts, after: after, hidden: hidden)
+        }
+    }
+
+    /// What a schedule says of a step beside its thread.
+    enum Mark: Int, Hashable, Sendable {
+        case none
+        /// An attempt right before a release, or it waits for work that is ahead of it in a queue.
+        case early
+        /// The wait times out although other threads could continue.
+        case timedOut
+        /// A condition wakes the thread without a signal.
+        case spurious
     }
 
     /// A thread that cannot continue, in an ending that is a deadlock.
@@ -61,6 +91,8 @@ struct Graph: Sendable {
         let site: Exploration.Site?
         let text: String
         let instance: Exploration.Trace.Instance?
+        /// Empty if it waits for a lock that was taken in a known step: the number of that step
+        /// depends on the interleaving.
         let sentence: String
         /// The thread that holds what this one waits for.
         let holder: Int?
@@ -94,7 +126,7 @@ struct Graph: Sendable {
 
 extension Graph {
     /// Gives the labels that occur most the shortest numbers, which makes a page smaller.
-    fileprivate mutating func sortLabelsByUse() {
+    mutating func sortLabelsByUse() {
         var uses = [Int](repeating: 0, count: labels.count)
         for edge in nodes.lazy.flatMap(\.edges) { uses[edge.label] += 1 }
         let order = labels.indices.sorted { (uses[$1], $0) < (uses[$0], $1) }
@@ -103,95 +135,9 @@ extension Graph {
         labels = order.map { labels[$0] }
         for node in nodes.indices {
             nodes[node].edges = nodes[node].edges.map {
-                Edge(label: places[$0.label], target: $0.target, isCounted: $0.isCounted)
+                Edge(label: places[$0.label], target: $0.target)
             }
         }
-    }
-}
-
-/// All interleavings, as a tree of steps, which is merged into a ``Graph``.
-struct Tree {
-    private struct Node {
-        var state: Int
-        var ending = -1
-        var edges: [(key: Int, label: Int, child: Int, isCounted: Bool)] = []
-    }
-
-    private let failingKinds: Set<Exploration.Finding.Kind>
-    private var nodes: [Node] = []
-    private var graph = Graph()
-    private var states = Interned<[String]>()
-    private var labels = Interned<Graph.Label>()
-    private var endings = Interned<Graph.Ending>()
-    private var findings = Interned<Graph.Finding>()
-
-    init(failingKinds: Set<Exploration.Finding.Kind>) {
-        self.failingKinds = failingKinds
-    }
-
-    /// - Parameter isCounted: whether the exploration counts this interleaving.
-    mutating func add(_ trace: Exploration.Trace, isCounted: Bool = true) {
-        if trace.threads.count > graph.threads.count { graph.threads = trace.threads }
-        graph.columns = trace.columns
-        graph.madeInSetUp.formUnion(trace.madeInSetUp)
-        for (column, instances) in trace.columnInstances.enumerated() {
-            if column == graph.columnInstances.count { graph.columnInstances.append([]) }
-            graph.columnInstances[column].formUnion(instances)
-        }
-        if nodes.isEmpty { nodes.append(Node(state: states.index(of: trace.initial))) }
-        let path = Path(trace)
-        var node = 0
-        var isNew = false
-        for (index, step) in trace.steps.enumerated() {
-            let key = step.thread * 2 + (step.before == nil ? 0 : 1)
-            if !isNew, let edge = nodes[node].edges.first(where: { $0.key == key }) {
-                node = edge.child
-                continue
-            }
-            isNew = true
-            let label = labels.index(of: path.label(of: index))
-            nodes[node].edges.append((key, label, nodes.count, isCounted))
-            node = nodes.count
-            nodes.append(Node(state: step.states.map { states.index(of: $0) } ?? -1))
-        }
-        nodes[node].ending = endings.index(of: ending(of: trace, path))
-    }
-
-    private mutating func ending(of trace: Exploration.Trace, _ path: Path) -> Graph.Ending {
-        var judged: [Int] = []
-        for finding in trace.findings where failingKinds.contains(finding.kind) {
-            let index = findings.index(
-                of: Graph.Finding(kind: finding.kind, reason: finding.reason))
-            if !judged.contains(index) { judged.append(index) }
-        }
-        return Graph.Ending(
-            findings: judged,
-            hasRace: trace.findings.contains { [.dataRace, .overlap].contains($0.kind) },
-            waiting: trace.waiting.map { path.waiting($0) })
-    }
-
-    /// The graph that results from merging equal subtrees, from the leaves up.
-    func merged() -> Graph {
-        var graph = graph
-        var merged = Interned<Graph.Node>()
-        var places = [Int](repeating: 0, count: nodes.count)
-        // Children come after their parents.
-        for index in nodes.indices.reversed() {
-            let node = nodes[index]
-            let edges = node.edges.sorted { $0.key < $1.key }.map {
-                Graph.Edge(
-                    label: $0.label, target: places[$0.child], isCounted: $0.isCounted)
-            }
-            places[index] = merged.index(
-                of: Graph.Node(state: node.state, ending: node.ending, edges: edges))
-        }
-        graph.states = states.all
-        graph.labels = labels.all
-        graph.endings = endings.all
-        graph.findings = findings.all
-        graph.nodes = merged.all
-        graph.sortLabelsByUse()
-        return graph
     }
 }
 

@@ -1,94 +1,45 @@
 import LabPageResources
 import RaceLab
 
-/// A page with a matrix of hazards and their explorations: one file of HTML that needs no network.
+/// A page with explorations: one file of HTML that needs no network.
 public struct Page: Sendable {
-    /// A column of the matrix.
-    public struct Column: Sendable, Codable {
-        /// Part of links: `stage1`.
-        public let id: String
-        /// Its heading.
-        public let title: String
+    /// What leads to the explorations of a page that has several.
+    public struct Front: Sendable {
+        /// Scripts that define a class `Front`, see `page.js`.
+        public let scripts: [String]
+        /// A style sheet.
+        public let style: String
+        /// Data for the class, in JSON.
+        public let data: String
 
-        /// Creates a column.
-        public init(id: String, title: String) {
-            self.id = id
-            self.title = title
-        }
-    }
-
-    /// A cell of the matrix.
-    public struct Cell: Sendable, Codable {
-        /// The verdict on the hazard of the row.
-        public enum Verdict: String, Sendable, Codable {
-            /// No interleaving fails.
-            case survives
-            /// An interleaving fails.
-            case fails
-            /// The subject lacks an operation that the hazard needs.
-            case cannotExpress
-            /// There is no verdict.
-            case unknown
-        }
-
-        /// The verdict, which decides the color.
-        public let verdict: Verdict
-        /// The text in the cell, such as `7/23 lost`.
-        public let text: String
-        /// What happened, in a sentence.
-        public let detail: String
-
-        /// Creates a cell.
-        public init(_ verdict: Verdict, text: String, detail: String) {
-            self.verdict = verdict
-            self.text = text
-            self.detail = detail
-        }
-    }
-
-    /// A row of the matrix.
-    public struct Row: Sendable, Codable {
-        /// Part of links: `R01`.
-        public let id: String
-        /// A heading.
-        public let name: String
-        /// What the hazard is, in a sentence or two.
-        public let story: String
-        /// The part of the matrix that it belongs to.
-        public let group: String
-        /// By the ids of the columns.
-        public let cells: [String: Cell]
-
-        /// Creates a row.
-        public init(
-            id: String, name: String, story: String, group: String, cells: [String: Cell]
-        ) {
-            self.id = id
-            self.name = name
-            self.story = story
-            self.group = group
-            self.cells = cells
+        /// Creates a front from its files and its data.
+        public init(scripts: [String], style: String, data: String) {
+            self.scripts = scripts
+            self.style = style
+            self.data = data
         }
     }
 
     /// The heading of the page.
     public let title: String
-    /// The columns of the matrix, from left to right.
-    public let columns: [Column]
-    /// The rows of the matrix, from top to bottom.
-    public let rows: [Row]
-    /// By the ids of row and column: `R01/stage1`.
+    /// What leads to the explorations; `nil` for a page with one exploration.
+    public let front: Front?
+    /// The explorations by their ids, which are parts of links: `R01/stage1`. A page without a
+    /// front has one, with an empty id.
     public let explorations: [String: RecordedExploration]
 
-    /// Creates a page; without columns and rows it shows its explorations only.
-    public init(
-        title: String, columns: [Column] = [], rows: [Row] = [],
-        explorations: [String: RecordedExploration]
-    ) {
+    /// Creates a page with a front.
+    public init(title: String, front: Front, explorations: [String: RecordedExploration]) {
         self.title = title
-        self.columns = columns
-        self.rows = rows
+        self.front = front
         self.explorations = explorations
+    }
+
+    /// Creates a page with one exploration.
+    public init(_ exploration: RecordedExploration) {
+        title = exploration.title
+        front = nil
+        explorations = ["": exploration]
     }
 
     /// The page as one file that needs no network.
@@ -96,7 +47,8 @@ public struct Page: Sendable {
         let data = PageData(self)
         let parts = [
             "TITLE": title.escaped,
-            "STYLE": Compact.text(of: String(cString: page_css), .style),
+            "STYLE": Compact.text(
+                of: String(cString: page_css) + (front.map { "\n" + $0.style } ?? ""), .style),
             "SCRIPT": scripts,
             "DATA": data.scripts,
         ]
@@ -113,13 +65,15 @@ public struct Page: Sendable {
         return html + rest
     }
 
-    /// A page without a matrix omits the scripts that draw the matrix and its pictures.
     private var scripts: String {
-        let ofMatrix = [matrix_js, pictures_js]
-        let resources =
-            [model_js, drawing_js, map_js, race_js] + (rows.isEmpty ? [] : ofMatrix) + [page_js]
-        return Compact.text(
-            of: resources.map { String(cString: $0) }.joined(separator: "\n"), .script)
+        let ofRaces = [
+            drawing_js, words_js, model_js, path_js, map_js, table_js, race_js, view_js,
+        ]
+        let all =
+            ofRaces.map { String(cString: $0) } + (front?.scripts ?? []) + [
+                String(cString: page_js)
+            ]
+        return Compact.text(of: all.joined(separator: "\n"), .script)
     }
 }
 

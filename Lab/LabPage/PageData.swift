@@ -1,17 +1,18 @@
 import Foundation
 import RaceLab
 
-/// The data of a page, as elements with JSON: one for the matrix and the source files, and one for
+/// The data of a page, as elements with JSON: one for the source files, one for the front, and one for
 /// each exploration, which the page parses when it shows it.
 struct PageData {
     private let page: Page
     private var files = Interned<SourceFile>()
+    private var stories = Interned<String>()
     private var explorations: [(id: String, data: ExplorationData)] = []
 
     init(_ page: Page) {
         self.page = page
         for (id, exploration) in page.explorations.sorted(by: { $0.key < $1.key }) {
-            explorations.append((id, ExplorationData(exploration, &files)))
+            explorations.append((id, ExplorationData(exploration, &files, &stories)))
         }
     }
 
@@ -27,17 +28,16 @@ struct PageData {
         }
 
         let title: String
-        let columns: [Page.Column]
-        let rows: [Page.Row]
+        let stories: [String]
         let files: [File]
     }
 
     /// The elements. Their content is escaped so that it can neither end an element nor begin one.
     var scripts: String {
         let frame = Frame(
-            title: page.title, columns: page.columns, rows: page.rows,
-            files: files.all.indices.map(file))
+            title: page.title, stories: stories.all, files: files.all.indices.map(file))
         return PageData.script("frame", frame)
+            + (page.front.map { PageData.script("front", json: $0.data) } ?? "")
             + explorations.map { PageData.script("race:\($0.id)", $0.data) }.joined()
     }
 
@@ -58,7 +58,11 @@ struct PageData {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let data = (try? encoder.encode(value)) ?? Data("null".utf8)
-        let json = String(decoding: data, as: UTF8.self).replacing("<", with: "\\u003c")
+        return script(id, json: String(decoding: data, as: UTF8.self))
+    }
+
+    private static func script(_ id: String, json: String) -> String {
+        let json = json.replacing("<", with: "\\u003c")
             .replacing("\u{2028}", with: "\\u2028").replacing("\u{2029}", with: "\\u2029")
         return "<script type=\"application/json\" id=\"\(id.escaped)\">\(json)</script>\n"
     }
@@ -94,7 +98,8 @@ private struct ExplorationData: Encodable {
     }
 
     let title: String
-    let story: String
+    /// An index into the stories of the page.
+    let story: Int
     let command: String?
     let coverage: RecordedExploration.Coverage
     let explored: Int
@@ -109,34 +114,39 @@ private struct ExplorationData: Encodable {
     let states: [[String]]
     let texts: [String]
     let names: [String]
-    /// For each remark, the name of an instance, and what the line of source does not show.
+    /// For each remark, the name of an instance, and what the line of source does not show: in words,
+    /// and which steps precede it.
     let remarks: [[String]]
     /// File, line, column.
     let sites: [[Int]]
     let kindNames: [String]
-    /// Thread, kind, text, site, name, flags plus four times the remark, locks held; then pairs of
-    /// thread and step: the number of conflicts, the conflicts, the number of steps that happen
-    /// before it, those steps, and the steps that took the lock.
+    /// Kind, text, site, name. The text -1 is that of the line of the site.
+    let actions: [[Int]]
+    /// Thread, action, whether it failed plus twice the mark plus eight times the remark, locks
+    /// held; then pairs of thread and step: the number of conflicts, the conflicts, the number of
+    /// steps that happen before it, those steps, and the steps that took the lock. All of the pairs are left
+    /// out if there are none.
     let labels: [[Int]]
     let findings: [Finding]
     let endings: [Ending]
     /// Separated by semicolons. Each node has a state, then either the ending or pairs of label and
-    /// target. A step to an interleaving that is not counted has the label -1 - label. The target
-    /// is the distance back from this node. Left out are a state that is that of the node before,
-    /// and a distance of 1.
+    /// target. The target is the distance back from this node. Left out are a state that is that of
+    /// the node before, and a distance of 1.
     let nodes: String
-    /// A schedule for each kind of interleaving; `nil` unless the nodes contain every interleaving.
-    let kinds: [String]?
     /// The passages of source shown: a file, then pairs of first and last line. The file with the
     /// most steps comes first.
     let source: [[Int]]
 
-    init(_ exploration: RecordedExploration, _ files: inout Interned<SourceFile>) {
+    init(
+        _ exploration: RecordedExploration, _ files: inout Interned<SourceFile>,
+        _ stories: inout Interned<String>
+    ) {
         let graph = exploration.graph
         var texts = Interned<String>()
         var names = Interned<String>()
         var remarks = Interned<[String]>()
         var kindNames = Interned<String>()
+        var actions = Interned<[Int]>()
         var sites = Interned<[Int]>()
         func index(of site: Exploration.Site?) -> Int {
             guard let site else { return -1 }
@@ -153,7 +163,7 @@ private struct ExplorationData: Encodable {
             instance.flatMap { instances[$0] } ?? ""
         }
         title = exploration.title
-        story = exploration.story
+        story = stories.index(of: exploration.story)
         command = exploration.command
         coverage = exploration.coverage
         explored = exploration.exploration.explored
@@ -166,15 +176,26 @@ private struct ExplorationData: Encodable {
         owners = instances.owners
         states = graph.states
         labels = graph.labels.map { label in
-            let remark = remarks.index(of: [owner(label.instance), label.remark])
+            let hidden = label.hidden.map { "\($0.thread).\($0.step)" }.joined(separator: " ")
+            let remark = remarks.index(
+                of: [owner(label.instance), label.remark] + (hidden.isEmpty ? [] : [hidden]))
+            let line = label.site.flatMap { Sources.line($0.line, of: $0.path) }
+            let isLine = line?.trimmingCharacters(in: .whitespaces) == label.text
+            let action = actions.index(of: [
+                kindNames.index(of: label.kind.rawValue),
+                isLine ? -1 : texts.index(of: label.text), index(of: label.site),
+                names.index(of: label.name),
+            ])
             let head = [
-                label.thread, kindNames.index(of: label.kind.rawValue),
-                texts.index(of: label.text), index(of: label.site), names.index(of: label.name),
-                (label.failed ? 1 : 0) + (label.isEarly ? 2 : 0) + 4 * remark, label.locksHeld,
+                label.thread, action,
+                (label.failed ? 1 : 0) + 2 * label.mark.rawValue + 8 * remark, label.locksHeld,
             ]
             let moments = { (all: [Graph.Moment]) in all.flatMap { [$0.thread, $0.step] } }
-            return head + [label.conflicts.count] + moments(label.conflicts) + [label.after.count]
+            let others =
+                [label.conflicts.count] + moments(label.conflicts) + [label.after.count]
                 + moments(label.after) + moments(label.taken)
+            let isEmpty = label.conflicts.isEmpty && label.after.isEmpty && label.taken.isEmpty
+            return isEmpty ? head : head + others
         }
         findings = graph.findings.map { Finding(kind: $0.kind.rawValue, reason: $0.reason) }
         endings = graph.endings.map { ending in
@@ -194,20 +215,17 @@ private struct ExplorationData: Encodable {
             lastState = node.state
             let edges = node.edges.flatMap { edge in
                 let distance = index - edge.target
-                return [
-                    "\(edge.isCounted ? edge.label : -1 - edge.label)",
-                    distance == 1 ? "" : "\(distance)",
-                ]
+                return ["\(edge.label)", distance == 1 ? "" : "\(distance)"]
             }
             let ending = node.ending < 0 ? [] : ["\(node.ending)"]
             return ([state] + ending + edges).joined(separator: ",")
         }.joined(separator: ";")
-        kinds = exploration.coverage == .all ? exploration.kinds : nil
         source = ExplorationData.source(of: graph, files)
         self.texts = texts.all
         self.names = names.all
         self.remarks = remarks.all
         self.kindNames = kindNames.all
+        self.actions = actions.all
         self.sites = sites.all
     }
 

@@ -27,15 +27,40 @@ struct Path {
 
     func label(of index: Int) -> Graph.Label {
         let step = trace.steps[index]
+        let conflicts = lastOfOthers(before: index) { step.isDependent(on: $0) }
+        let after = synchronized(index)
         return Graph.Label(
             thread: step.thread, kind: step.kind, text: step.text, site: step.site,
             name: step.accessedName(among: trace.columns), instance: step.instance,
             remark: step.remark(threads: trace.threads), failed: step.failed,
-            isEarly: step.before != nil,
-            locksHeld: step.locksHeld,
-            conflicts: lastOfOthers(before: index) { !($0.onlyReads && step.onlyReads) },
-            after: synchronized(index),
-            taken: step.takesLock ? lastOfOthers(before: index) { $0.takesLock && !$0.failed } : [])
+            mark: step.mark, locksHeld: step.locksHeld,
+            conflicts: conflicts, after: after,
+            taken: step.takesLock ? lastOfOthers(before: index) { $0.takesLock && !$0.failed } : [],
+            hidden: hidden(index, besides: conflicts + after))
+    }
+
+    /// The steps that precede a step although neither the steps shown nor their order tell why: the
+    /// order of releases, for example, decides which thread runs a `deinit`.
+    private func hidden(_ index: Int, besides known: [Graph.Moment]) -> [Graph.Moment] {
+        let step = trace.steps[index]
+        var covered = step.preceding.map { _ in 0 }
+        func cover(_ index: Int) {
+            for (thread, count) in trace.steps[index].preceding.enumerated()
+            where thread < covered.count {
+                covered[thread] = max(covered[thread], count)
+            }
+        }
+        if numbers[index] > 0 { cover(stepsOf[step.thread][numbers[index] - 1]) }
+        for moment in known { cover(stepsOf[moment.thread][moment.step]) }
+        // A late step may cover earlier ones.
+        let last = step.preceding.indices.filter { $0 != step.thread && step.preceding[$0] > 0 }
+            .map { stepsOf[$0][step.preceding[$0] - 1] }.sorted(by: >)
+        return last.compactMap { other in
+            let moment = moment(other)
+            guard covered[moment.thread] <= moment.step else { return nil }
+            cover(other)
+            return moment
+        }.sorted { $0.thread < $1.thread }
     }
 
     /// For each other thread, its last step on the same object that satisfies the condition.
@@ -111,12 +136,30 @@ struct Path {
         return Graph.Waiting(
             thread: waiting.thread, site: waiting.site, text: waiting.text,
             instance: waiting.instance,
-            sentence: waiting.sentence(threads: trace.threads), holder: holder, taken: taken)
+            sentence: taken == nil ? waiting.sentence(threads: trace.threads) : "",
+            holder: holder, taken: taken)
     }
 }
 
 extension Exploration.Trace.Step {
-    fileprivate var onlyReads: Bool { kind == .read || kind == .atomicRead }
+    fileprivate var onlyReads: Bool {
+        [.read, .atomicRead, .await, .tryAwait, .ask].contains(kind)
+    }
+
+    /// Whether the order of two steps on the same object matters, as the lab defines it.
+    fileprivate func isDependent(on other: Self) -> Bool {
+        let ofEnds: Set<Kind> = [.finish, .ask]
+        if kind == .finish && ofEnds.contains(other.kind) { return false }
+        if other.kind == .finish && ofEnds.contains(kind) { return false }
+        return !(onlyReads && other.onlyReads)
+    }
+
+    fileprivate var mark: Graph.Mark {
+        if timedOut { return .timedOut }
+        if spurious { return .spurious }
+        return before == nil ? .none : .early
+    }
+
     fileprivate var isShared: Bool { kind == .sharedLock || kind == .trySharedLock }
     fileprivate var takesLock: Bool {
         [.lock, .tryLock, .sharedLock, .trySharedLock].contains(kind)
@@ -135,8 +178,8 @@ extension Exploration.Trace.Step {
             while start > 0, !characters[start].isPartOfName { start -= 1 }
             while start > 0, characters[start - 1].isPartOfName { start -= 1 }
         }
-        if "+-*/%&|^=".contains(characters[start]) {
-            // An assignment: the name precedes the operator.
+        if "+-*/%&|^=?!".contains(characters[start]) {
+            // An assignment or an optional: the name precedes the operator.
             moveToWordBefore()
         }
         if characters[start...].starts(with: "self.") { start += 5 }

@@ -16,10 +16,8 @@ public struct RecordedExploration: Sendable {
     public enum Coverage: String, Sendable, Codable {
         /// Every interleaving.
         case all
-        /// One interleaving of each kind. Interleavings of one kind differ only in the order of
-        /// independent steps.
-        case kinds
-        /// The first interleavings in the order of exploration, and the counterexample.
+        /// The interleavings of the first kinds in the order of exploration, and of the kind of the
+        /// counterexample. Interleavings of one kind differ only in the order of independent steps.
         case first
     }
 
@@ -35,11 +33,11 @@ public struct RecordedExploration: Sendable {
     public let command: String?
 
     let graph: Graph
-    /// One schedule of each kind.
-    let kinds: [String]
 
-    /// With more interleavings than this, only one of each kind is recorded.
-    public static let maximumInterleavings = 1_000
+    /// Of more kinds of interleavings than this, only the first are recorded.
+    public static let maximumKinds = 1_500
+    /// How often interleavings are added that turn out to be of other kinds.
+    private static let maximumRounds = 8
 
     /// Explores a scenario, and records it.
     ///
@@ -55,49 +53,38 @@ public struct RecordedExploration: Sendable {
         self.title = title
         self.story = story
         self.command = command
-        var all = options
-        all.isolation = .none
-        all.reduction = false
-        all.maximumInterleavings = RecordedExploration.maximumInterleavings
         var oneOfEach = options
         oneOfEach.isolation = .none
         oneOfEach.reduction = true
-        let representatives = explore(options: oneOfEach, describe)
-        if let reason = representatives.inconclusive { throw reason }
-        // With too many kinds, there are even more interleavings, so do not try to record all of
-        // them.
-        let isSmall = representatives.explored <= RecordedExploration.maximumInterleavings
-        let everything = isSmall ? explore(options: all, describe) : nil
-        if let everything, everything.inconclusive == nil, everything.coverage == .all {
-            exploration = everything
-            coverage = .all
-            graph = try RecordedExploration.record(everything).graph
-            kinds = try RecordedExploration.record(representatives).schedules
-        } else {
-            exploration = representatives
-            coverage = isSmall && representatives.coverage == .all ? .kinds : .first
-            // The counterexample need not be one of the representatives.
-            let shortest = try representatives.counterexample()
-            let recorded = try RecordedExploration.record(
-                representatives, adding: shortest, isCounted: coverage == .first)
-            (graph, kinds) = (recorded.graph, recorded.schedules)
+        oneOfEach.strategy = .exhaustive
+        let exploration = explore(options: oneOfEach, describe)
+        if let reason = exploration.inconclusive { throw reason }
+        let recorder = Recorder(exploration)
+        var traces: [Exploration.Trace] = []
+        try recorder.visitKinds { trace in
+            traces.append(trace)
+            return traces.count < RecordedExploration.maximumKinds
         }
-    }
-
-    private static func record(
-        _ exploration: Exploration, adding extra: Exploration.Trace? = nil, isCounted: Bool = true
-    ) throws -> (graph: Graph, schedules: [String]) {
-        var tree = Tree(failingKinds: exploration.options.failingKinds)
-        var schedules = Interned<String>()
-        var count = 0
-        try exploration.visitTraces { trace in
-            tree.add(trace)
-            _ = schedules.index(of: trace.scheduleText)
-            count += 1
-            return count < maximumInterleavings
+        let isWhole = exploration.coverage == .all && exploration.explored == traces.count
+        if !isWhole, let finding = exploration.findings.first,
+            let counterexample = try recorder.interleaving(beginningWith: finding.schedule)
+        {
+            traces.append(counterexample)
         }
-        if let extra { tree.add(extra, isCounted: isCounted) }
-        return (tree.merged(), schedules.all)
+        let complete = { (traces: [Exploration.Trace]) in
+            Completion(
+                of: traces, failingKinds: options.failingKinds,
+                replay: recorder.interleaving(beginningWith:))
+        }
+        var completion = complete(traces)
+        for _ in 0..<RecordedExploration.maximumRounds where !completion.unknown.isEmpty {
+            traces += completion.unknown
+            completion = complete(traces)
+        }
+        self.exploration = exploration
+        let isComplete = completion.isComplete && completion.unknown.isEmpty
+        coverage = isWhole && isComplete ? .all : .first
+        graph = completion.merged()
     }
 
     /// A page that shows only this exploration, in one file that needs no network. A failing test
@@ -109,6 +96,6 @@ public struct RecordedExploration: Sendable {
     /// }
     /// ```
     public var html: String {
-        Page(title: title, explorations: ["": self]).html
+        Page(self).html
     }
 }

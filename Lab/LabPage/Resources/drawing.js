@@ -98,7 +98,9 @@ const fateWords = {
 };
 
 // The objects of a scenario after the steps taken: threads, locks, fields and notes.
-function objectsDrawing(path, width) {
+//
+// - isOpen: whether the drawing may say that a thread waits forever.
+function objectsDrawing(path, width, isOpen = true) {
   const race = path.race;
   const isNarrow = width < 430;
   const states = path.states();
@@ -176,9 +178,9 @@ function objectsDrawing(path, width) {
     const { x, y } = threadAt(thread);
     const wait = path.waiting(thread);
     const next = race.next(path.node, thread);
-    const status = wait ? (wait.isForEver ? "waits forever" : wait.holder >= 0 ? "waits for the lock" : wait.isLater ? "continues later" : "waits")
-      : next ? phrase(next) : "done";
-    parts.push(box(x, y, boxWidth, boxHeight, `thread t${thread % 8}${wait && wait.isForEver ? " stuck" : ""}`),
+    const status = wait ? (wait.isForEver && isOpen ? "waits forever" : wait.holder >= 0 ? "waits for the lock" : "waits")
+      : next ? phrase(race, next) : "done";
+    parts.push(box(x, y, boxWidth, boxHeight, `thread t${thread % 8}${wait && wait.isForEver && isOpen ? " stuck" : ""}`),
       shape("rect", { x, y, width: 6, height: boxHeight, rx: 3, class: `fill-t${thread % 8}` }),
       label(x + 14, y + 22, clipped(`${race.letters[thread]} · ${name}`, Math.floor(boxWidth / 8.4)), { class: `name fill-t${thread % 8}` }),
       label(x + 14, y + 42, clipped(status, Math.floor(boxWidth / 7.4)), { class: "small" }));
@@ -187,12 +189,12 @@ function objectsDrawing(path, width) {
       if (place) {
         const from = isNarrow ? [x + boxWidth / 2, y + boxHeight + 2] : [x + boxWidth, y + boxHeight / 2 + 8];
         const to = isNarrow ? [place[0], place[1] + 12] : [place[0] - 6, place[1] + (place[1] < from[1] ? 13 : -15)];
-        arrows.push(arrow(from, to, wait.isForEver ? "fail" : `t${thread % 8}`,
+        arrows.push(arrow(from, to, wait.isForEver && isOpen ? "fail" : `t${thread % 8}`,
           { dashed: true, bend: wait.holder === thread ? 0.5 : 0.12, title: "waits for" }));
       }
     } else if (next && !isNarrow && centers[next.name]) {
       arrows.push(arrow([x + boxWidth, y + boxHeight / 2 + thread * 2], centers[next.name], `t${thread % 8}`,
-        { dashed: next.kind === "read", bend: -0.04, title: phrase(next) }));
+        { dashed: next.kind === "read", bend: -0.04, title: phrase(race, next) }));
     }
   });
   const height = Math.max(bottom, isNarrow ? threadsEnd : count * (boxHeight + 44) - 30) + 6;
@@ -242,7 +244,7 @@ function spaceTimeDrawing(path, width) {
   path.edges.forEach((edge, index) => {
     const { thread } = edge.label;
     parts.push(shape("circle", { cx: x(thread), cy: y(index), r: 6, class: `fill-t${thread % 8}` },
-      shape("title", {}, `step ${index + 1}: ${phrase(edge.label)}; clock ${clocks[index].join(" ")}`)),
+      shape("title", {}, `step ${index + 1}: ${phrase(race, edge.label)}; clock ${clocks[index].join(" ")}`)),
       label(x(thread) + 12, y(index) + 4, clipped(`${index + 1}  ${shortly(edge.label)}`, Math.floor(lane / 8) - 2), { class: "small halo" }));
   });
   return drawing(20 + lane * race.threads.length, height,

@@ -11,8 +11,15 @@ class InterleavingMap {
     this.shown = null;
     this.places = race.places();
     this.isGrid = race.threads.length === 2;
-    this.node = element("div", { class: "map" });
+    this.node = element("div", {
+      class: "map", tabindex: 0, role: "group", onkeydown: event => this.key(event),
+      "aria-label": this.isGrid
+        ? `Map. The right arrow takes a step of ${race.threads[0]}, the down arrow one of ${race.threads[1]}, the left arrow goes back.`
+        : "Map. The right arrow takes a step, the left arrow goes back, up and down choose another step.",
+    });
     this.caption = element("p", { class: "caption" });
+    // Before the verdicts are revealed, only what was tried is drawn.
+    this.tried = { points: new Map(), roads: new Map(), ends: new Map() };
     this.node.addEventListener("pointerover", event => this.explain(event.target.closest(".kind, .point")));
     this.node.addEventListener("pointerleave", () => this.explain(null));
   }
@@ -21,31 +28,84 @@ class InterleavingMap {
   // A map up to this width shrinks to fit the page; a wider one shrinks less, and scrolls.
   static readable = 700;
 
+  key(event) {
+    const direction = { ArrowRight: "right", ArrowLeft: "left", ArrowUp: "up", ArrowDown: "down" }[event.key];
+    if (!direction || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.actions.walk(direction);
+  }
+
   // Draws everything the first time, and then only what a step changes: a map can have thousands of
   // elements, and the page must respond to a step within a frame.
-  draw(path) {
+  draw(path, isRevealed = true, isVeiled = false) {
     if (!this.isGrid && this.places.length > InterleavingMap.limit) {
-      put(this.node, element("p", { class: "note" }, `There are ${this.places.length} states, too many to draw.`));
+      put(this.node, element("p", { class: "note" }, `There are ${this.places.length.toLocaleString("en")} states, too many to draw.`));
       return;
     }
     if (!this.base || this.base.onlyKinds !== this.onlyKinds) {
       this.walkedNode = shape("path", { class: "walked" });
       this.hereNode = shape("circle", { r: 12, class: "here" }, shape("title", {}, "you are here"));
+      this.linkNode = shape("g", {});
+      this.veilNode = shape("g", {});
       this.base = { onlyKinds: this.onlyKinds, ...(this.isGrid ? this.grid() : this.graph()) };
       put(this.node, this.base.picture);
     }
-    if (this.isGrid && !this.onlyKinds) this.dimWhatIsBehind(path);
+    this.node.classList.toggle("veiled", !isRevealed);
+    if (isRevealed) put(this.veilNode);
+    else this.drawTried(path, isVeiled);
+    if (isRevealed && this.isGrid && !this.onlyKinds) this.dimWhatIsBehind(path);
     if (!this.node.matches(":hover")) this.explain(null);
     this.markWay(this.shown || path);
   }
 
+  // The places and steps that were tried so far; endings with a verdict, unless it is hidden.
+  drawTried(path, isVeiled) {
+    let before = null;
+    for (let length = 0; length <= path.length; length += 1) {
+      const part = path.first(length);
+      const at = this.base.at(part);
+      if (!at) continue;
+      this.tried.points.set(at.join(), at);
+      if (before) this.tried.roads.set(`${before}>${at}`, [before, at, path.edges[length - 1].label.thread]);
+      before = at;
+    }
+    if (path.ending && before) this.tried.ends.set(`${before}${path.fails}`, [before, path.fails]);
+    const ends = isVeiled ? [] : [...this.tried.ends.values()];
+    put(this.veilNode, [...this.tried.roads.values()].map(road => this.road(...road)),
+      [...this.tried.points.values()].map(([x, y]) => sign(x, y, "mixed", 5)),
+      ends.map(([[x, y], fails], i, all) => {
+        const isShared = all.some(([[ox, oy], other]) => ox === x && oy === y && other !== fails);
+        return sign(isShared ? x + (fails ? 8 : -8) : x, y, fails ? "fails" : "survives", 6.5);
+      }));
+  }
+
+  // Draws a ring around places that are lit up elsewhere.
+  light(paths) {
+    if (!this.base) return;
+    put(this.linkNode, paths.map(path => this.base.at(path)).filter(place => place)
+      .map(([x, y]) => shape("circle", { cx: x, cy: y, r: 16, class: "link-ring" })));
+  }
+
   // Describes the path or the state under the pointer.
   explain(target) {
-    this.caption.textContent = target ? target.querySelector("title").textContent
-      : `Point at ${this.onlyKinds ? "a path to see how it ends" : "a state to see how many interleavings fail from there"}; a click leads there.`;
+    const isKnown = target && !this.node.classList.contains("veiled");
+    this.caption.textContent = isKnown ? target.querySelector("title").textContent : "";
+    this.actions.point(isKnown && target.dataset.length !== undefined ? this.stepOf(target.dataset.length) : null);
+  }
+
+  // The step of the current path that leads to a point of the map; null if none does.
+  stepOf(counts) {
+    const path = this.current;
+    if (!path) return null;
+    for (let length = 1; length <= path.length; length += 1) {
+      if (path.first(length).counts().join() === counts) return length - 1;
+    }
+    return null;
   }
 
   markWay(path) {
+    this.current = path;
     const points = [...Array(path.length + 1).keys()].map(length => this.base.at(path.first(length)))
       .filter(point => point);
     const last = points[points.length - 1];
@@ -90,20 +150,21 @@ class InterleavingMap {
   }
 
   signature(point, isAhead) {
-    return `${isAhead} ${point.through} ${point.failing} ${[...point.fates]} ${point.ends}`;
+    const fate = point.failing === 0 ? 0 : point.failing === point.through ? 1 : 2;
+    return `${isAhead} ${fate} ${[...point.fates]} ${point.ends}`;
   }
 
   // The content of each point of the grid. Several states can share a point: the same numbers of
   // steps, in different orders.
   points(places) {
     const points = new Map();
-    for (const { index, counts, ways } of places) {
+    for (const { index, node, counts, ways } of places) {
       const key = counts.join(",");
       const point = points.get(key)
         || { counts, through: 0, failing: 0, ends: false, fates: new Set() };
       point.through += ways * this.race.total[index];
       point.failing += ways * this.race.failing[index];
-      point.ends = point.ends || this.race.nodes[index].ending !== null;
+      point.ends = point.ends || node.ending !== null;
       point.fates.add(this.race.fate(index));
       points.set(key, point);
     }
@@ -115,7 +176,7 @@ class InterleavingMap {
     const points = this.points(places);
     for (let length = 0; length < path.length; length += 1) {
       const part = path.first(length);
-      const [point] = this.points([{ index: part.node, counts: part.counts(), ways: 1 }]).values();
+      const [point] = this.points([{ index: part.node, node: this.race.nodes[part.node], counts: part.counts(), ways: 1 }]).values();
       points.set(part.counts().join(","), point);
     }
     return points;
@@ -154,18 +215,19 @@ class InterleavingMap {
     const at = ([i, j]) => [left + i * size, top + j * size];
     const width = left + across.length * size + 34;
     const height = top + down.length * size + 34;
+    const axes = [];
     const parts = [];
     const { threads } = this.race;
-    parts.push(
+    axes.push(
       label(left, 16, `${threads[0]} →`, { class: "name fill-t0" }),
       label(8, top - 8, `${threads[1]} ↓`, { class: "name fill-t1" }));
     across.forEach((name, i) => {
       const [x] = at([i + 0.5, 0]);
-      parts.push(label(x, top - 12, clipped(name, 13), { class: "small fill-t0", transform: `rotate(-52 ${x} ${top - 12})` }));
+      axes.push(label(x, top - 12, clipped(name, 13), { class: "small fill-t0", transform: `rotate(-52 ${x} ${top - 12})` }));
     });
     down.forEach((name, j) => {
       const [, y] = at([0, j + 0.5]);
-      parts.push(label(left - 12, y + 4, clipped(name, 14), { class: "small fill-t1", "text-anchor": "end" }));
+      axes.push(label(left - 12, y + 4, clipped(name, 14), { class: "small fill-t1", "text-anchor": "end" }));
     });
     for (const [pair, sides] of this.conflicts) {
       const [i, j] = pair.split(",").map(Number);
@@ -178,7 +240,7 @@ class InterleavingMap {
     const points = new Map();
     const roads = new Map();
     if (this.onlyKinds) {
-      parts.push(this.kindLines(at), this.walkedNode);
+      parts.push(this.kindLines(at));
       for (const point of this.pointsOfKinds()) parts.push(this.signOf(point, ...at(point.counts)));
     } else {
       for (const { key, from, to, thread } of this.edgesOf(this.places)) {
@@ -187,22 +249,20 @@ class InterleavingMap {
       for (const [key, point] of all) {
         points.set(key, { signature: this.signature(point, true), node: this.signOf(point, ...at(point.counts)) });
       }
-      parts.push([...roads.values()], this.walkedNode, [...points.values()].map(({ node }) => node));
+      parts.push([...roads.values()], [...points.values()].map(({ node }) => node));
     }
-    parts.push(this.hereNode);
     return {
-      picture: this.finish(width, height, parts), width, all, points, roads, of: at,
+      picture: this.finish(width, height, axes, parts), width, all, points, roads, of: at,
       at: path => at(path.counts()),
     };
   }
 
   signOf(point, x, y) {
-    const words = `${point.counts.map((count, i) => `${this.race.threads[i]} ${count}`).join(", ")}: `
-      + (point.through === 1 ? "one interleaving through here, and it "
-        + (point.failing === 1 ? "fails" : "ends well")
-        : `${point.through} interleavings through here, ${point.failing} of them ${point.failing === 1 ? "fails" : "fail"}`);
+    const words = `After ${point.counts.map((count, i) => `${count} ${count === 1 ? "step" : "steps"} of ${this.race.threads[i]}`).join(" and ")}: `
+      + (point.failing === 0 ? "every interleaving through here ends well"
+        : point.failing === point.through ? "every interleaving through here fails" : "some interleavings through here fail");
     const fates = ["mixed", "survives", "fails"].filter(fate => point.fates.has(fate));
-    return shape("g", { class: "point", onclick: () => this.actions.goTo(point.counts, point.index) },
+    return shape("g", { class: "point", "data-length": point.counts.join(), onclick: () => this.actions.goTo(point.counts, point.index) },
       shape("circle", { cx: x, cy: y, r: 14, class: "target" }),
       fates.map((fate, i) => sign(x + (i - (fates.length - 1) / 2) * 13, y, fate, point.ends ? 6.5 : 5)),
       shape("title", {}, words));
@@ -211,9 +271,8 @@ class InterleavingMap {
   // The steps between points, without duplicates.
   edgesOf(places) {
     const edges = new Map();
-    for (const { index, counts } of places) {
-      for (const edge of this.race.nodes[index].edges) {
-        if (edge.isExtra) continue;
+    for (const { node, counts } of places) {
+      for (const edge of node.edges) {
         const key = `${counts}>${edge.label.thread}`;
         if (edges.has(key)) continue;
         const to = counts.slice();
@@ -302,7 +361,6 @@ class InterleavingMap {
         }
       }
     }
-    parts.push(this.walkedNode);
     for (const place of positions.values()) {
       parts.push(this.signOf({
         counts: place.counts, index: place.index, through: this.race.total[place.index],
@@ -310,17 +368,16 @@ class InterleavingMap {
         fates: new Set([this.race.fate(place.index)]),
       }, place.x, place.y));
     }
-    parts.push(this.hereNode);
     const width = 24 + (layers.length - 1) * step + 30;
     const at = path => {
       const place = positions.get(placeKey(path.node, path.counts()));
       return place ? [place.x, place.y] : null;
     };
-    return { picture: this.finish(width, height, parts), width, at };
+    return { picture: this.finish(width, height, [], parts), width, at };
   }
 
   followers(place) {
-    return this.race.nodes[place.index].edges.filter(edge => !edge.isExtra).map(edge => {
+    return this.race.nodes[place.index].edges.map(edge => {
       const counts = place.counts.slice();
       counts[edge.label.thread] += 1;
       return [placeKey(edge.target, counts), edge.label.thread];
@@ -338,8 +395,13 @@ class InterleavingMap {
     return keys;
   }
 
-  finish(width, height, parts) {
-    const picture = drawing(width, height, this.words, parts);
+  // The path that was walked lies under the signs of the places.
+  finish(width, height, axes, parts) {
+    const isSign = part => part.classList && part.classList.contains("point");
+    const flat = parts.flat(Infinity);
+    const picture = drawing(width, height, this.words, axes,
+      shape("g", { class: "content" }, flat.filter(part => !isSign(part))), this.veilNode, this.walkedNode,
+      shape("g", { class: "content" }, flat.filter(isSign)), this.linkNode, this.hereNode);
     picture.style.maxWidth = `calc(${width}px * var(--map-scale, 1.2))`;
     // A smaller map would be unreadable, so it scrolls instead.
     picture.style.minWidth = width > InterleavingMap.readable ? `${width * 0.62}px` : null;
@@ -347,7 +409,6 @@ class InterleavingMap {
   }
 
   get words() {
-    const { total, failing, root, threads } = this.race;
-    return `Map of all interleavings of ${threads.join(", ")}: ${failing[root]} of ${total[root]} fail`;
+    return `Map of all interleavings of ${this.race.threads.join(", ")}`;
   }
 }

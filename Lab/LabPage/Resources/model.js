@@ -15,23 +15,35 @@ class Race {
     this.root = this.nodes.length - 1;
     this.count();
     this.upcoming = new Map();
+    this.knownKinds = new Map();
+    this.columnOwners = this.findColumnOwners();
   }
 
   readLabel(values) {
-    const [thread, kind, text, site, name, flags, locks, conflictCount] = values;
+    const [thread, action, flags, locks, conflictCount = 0] = values;
+    const [kind, text, site, name] = this.data.actions[action];
     const pairs = (start, count) =>
       Array.from({ length: count }, (_, i) => [values[start + 2 * i], values[start + 2 * i + 1]]);
-    const afterAt = 8 + 2 * conflictCount;
-    const afterCount = values[afterAt];
+    const afterAt = 5 + 2 * conflictCount;
+    const afterCount = values[afterAt] || 0;
     const takenAt = afterAt + 1 + 2 * afterCount;
-    const [owner, remark] = this.data.remarks[flags >> 2];
-    return {
-      thread, owner, remark, kind: this.data.kindNames[kind], text: this.data.texts[text],
+    const [owner, remark, hidden = ""] = this.data.remarks[flags >> 3];
+    const label = {
+      thread, owner, remark, kind: this.data.kindNames[kind],
+      text: text < 0 ? this.lineAt(site) : this.data.texts[text],
       site: this.site(site), name: this.data.names[name],
-      failed: (flags & 1) !== 0, early: (flags & 2) !== 0, locks,
-      conflicts: pairs(8, conflictCount), after: pairs(afterAt + 1, afterCount),
-      taken: pairs(takenAt, (values.length - takenAt) / 2),
+      failed: (flags & 1) !== 0, mark: "-!*"[(flags >> 1 & 3) - 1] || "", locks,
+      conflicts: pairs(5, conflictCount), after: pairs(afterAt + 1, afterCount),
+      taken: pairs(takenAt, Math.max(0, values.length - takenAt) / 2),
     };
+    // What the step is, whatever was done before by steps that are independent of it.
+    label.identity = [action, flags & 7, label.conflicts, label.after, hidden].join("|");
+    return label;
+  }
+
+  lineAt(site) {
+    const [file, line] = this.data.sites[site];
+    return this.files[file].lines.get(line).trim();
   }
 
   site(index) {
@@ -49,15 +61,34 @@ class Race {
     const state = this.lastState;
     if (values.length % 2 === 0) return { state, ending: this.data.endings[values[1]], edges };
     for (let i = 1; i < values.length; i += 2) {
-      // A negative number marks a step into an interleaving that is not counted.
-      const isExtra = values[i] < 0;
-      const label = this.labels[isExtra ? -1 - values[i] : values[i]];
-      edges.push({ label, isExtra, target: index - (values[i + 1] || 1), key: this.key(label) });
+      const label = this.labels[values[i]];
+      const target = index - (values[i + 1] || 1);
+      if (!label || !(target >= 0)) throw new Error(`state ${index} leads nowhere`);
+      edges.push({ label, target, key: this.key(label) });
     }
     return { state, ending: null, edges };
   }
 
-  key(label) { return this.letters[label.thread] + (label.early ? "-" : ""); }
+  // For each column, the instance whose property it shows: the one whose modification changes it.
+  // null if there are several, or none.
+  findColumnOwners() {
+    const owners = this.columns.map(() => new Set());
+    const values = index => this.data.states[this.nodes[index].state];
+    this.nodes.forEach((node, index) => node.edges.forEach(({ label, target }) => {
+      const [before, after] = [values(index), values(target)];
+      const column = this.columns.indexOf(label.name);
+      if (label.kind === "modify" && column >= 0 && before && after && before[column] !== after[column]) owners[column].add(label.owner);
+    }));
+    return owners.map(set => set.size === 1 ? [...set][0] : null);
+  }
+
+  // An instance in a sentence: the name of a constant, or its class and a letter.
+  instance(owner) {
+    const known = this.data.owners.find(({ names }) => names.includes(owner));
+    return known && owner.length === 1 ? `${known.type} ${owner}` : owner;
+  }
+
+  key(label) { return this.letters[label.thread] + label.mark; }
 
   // The number of interleavings from each state, and how many of them fail. A state comes after the
   // targets of its steps, so their counts are known.
@@ -65,9 +96,7 @@ class Race {
     this.total = [];
     this.failing = [];
     this.nodes.forEach((node, index) => {
-      const counted = node.edges.filter(edge => !edge.isExtra);
-      const steps = counted.length > 0 ? counted : node.edges;
-      const sum = values => steps.reduce((all, edge) => all + values[edge.target], 0);
+      const sum = values => node.edges.reduce((all, edge) => all + values[edge.target], 0);
       this.total[index] = node.ending ? 1 : sum(this.total);
       this.failing[index] =
         node.ending ? (node.ending.findings.length > 0 ? 1 : 0) : sum(this.failing);
@@ -92,7 +121,7 @@ class Race {
     const known = this.upcoming.get(key);
     if (known !== undefined) return known;
     const edges = this.nodes[index].edges;
-    const own = edges.find(edge => edge.label.thread === thread && !edge.label.early)
+    const own = edges.find(edge => edge.label.thread === thread && !edge.label.mark)
       || edges.find(edge => edge.label.thread === thread);
     let label = own ? own.label : null;
     for (const edge of edges) label = label || this.next(edge.target, thread);
@@ -110,7 +139,7 @@ class Race {
     const path = new Path(this);
     let rest = text;
     while (rest !== "") {
-      const match = /^(.)(-?)(\d*)/u.exec(rest);
+      const match = /^(.)([-!*]?)(\d*)/u.exec(rest);
       const letter = match[1].toUpperCase();
       if (!this.letters.includes(letter)) {
         return { path, problem: `no thread has the letter “${match[1]}”` };
@@ -120,7 +149,7 @@ class Race {
         if (!path.take(letter + match[2])) {
           const name = this.threads[this.letters.indexOf(letter)];
           const why = this.data.coverage === "all"
-            ? `“${name}” cannot take it` : `this page has no such interleaving`;
+            ? `“${name}” cannot take it` : "this page has no such interleaving";
           return { path, problem: `step ${path.length + 1} does not fit: ${why}` };
         }
       }
@@ -129,15 +158,16 @@ class Race {
     return { path, problem: null };
   }
 
-  // Of the interleavings whose ending `accepts` accepts, the one with the fewest context switches;
-  // of those, the shortest.
-  simplest(accepts) {
+  // Of the interleavings whose endings have the lowest rank, the one with the fewest context
+  // switches; of those, the shortest. An ending without a rank is left out.
+  simplest(rank) {
     const best = new Map();
     const visit = (index, last) => {
       const key = index * (this.threads.length + 1) + last + 1;
       if (best.has(key)) return best.get(key);
       const node = this.nodes[index];
-      let result = node.ending && accepts(node.ending) ? { cost: 0, keys: [] } : null;
+      const value = node.ending ? rank(node.ending) : null;
+      let result = value === null ? null : { cost: value * 1e9, keys: [] };
       for (const edge of node.edges) {
         const rest = visit(edge.target, edge.label.thread);
         if (!rest) continue;
@@ -152,25 +182,29 @@ class Race {
     return found ? found.keys : null;
   }
 
-  get counterexample() { return this.simplest(ending => ending.findings.length > 0); }
-  get survivor() { return this.simplest(ending => ending.findings.length === 0); }
+  // A circle of threads that wait for each other explains a deadlock better than a thread that
+  // waits for itself.
+  get counterexample() {
+    return this.simplest(ending => ending.findings.length === 0 ? null : isCircle(ending) ? 0 : 1);
+  }
+
+  get survivor() { return this.simplest(ending => ending.findings.length === 0 ? 0 : null); }
 
   // Every state that can be reached from `start`, with the number of steps of each thread and the
   // number of paths.
   places(start = this.root, startCounts = this.threads.map(() => 0)) {
     const places = new Map();
-    const queue = [{ index: start, counts: startCounts, ways: 1 }];
+    const queue = [{ index: start, node: this.nodes[start], counts: startCounts, ways: 1 }];
     places.set(placeKey(start, startCounts), queue[0]);
     for (let i = 0; i < queue.length; i += 1) {
       const place = queue[i];
-      for (const edge of this.nodes[place.index].edges) {
-        if (edge.isExtra) continue;
+      for (const edge of place.node.edges) {
         const counts = place.counts.slice();
         counts[edge.label.thread] += 1;
         const key = placeKey(edge.target, counts);
         let next = places.get(key);
         if (!next) {
-          next = { index: edge.target, counts, ways: 0 };
+          next = { index: edge.target, node: this.nodes[edge.target], counts, ways: 0 };
           places.set(key, next);
           queue.push(next);
         }
@@ -182,206 +216,99 @@ class Race {
     return queue;
   }
 
-  // One interleaving of each kind, those with the fewest context switches first.
-  kinds() {
-    if (this.allKinds) return this.allKinds;
-    const paths = this.data.kinds
-      ? this.data.kinds.map(schedule => this.walk(schedule).path) : this.paths();
-    this.allKinds = paths.map(path => ({ schedule: path.schedule, path, fails: path.fails }));
-    return this.allKinds;
+  // Whether two steps of different threads can be taken in any order, and stay what they are.
+  commute(one, other) {
+    const isSame = (first, second) => {
+      const next = this.nodes[first.target].edges.find(edge => edge.key === second.key);
+      return next !== undefined && next.label.identity === second.label.identity;
+    };
+    return one.label.thread !== other.label.thread && isSame(one, other) && isSame(other, one);
   }
 
-  // Every interleaving that is counted.
+  // The steps from a state, each with the steps that need not come right after it: other orders of
+  // the same steps begin with those (sleep sets, Godefroid 1990).
+  // - asleep: the keys of steps that need not be taken in this state.
+  *awake(index, asleep, last) {
+    const { edges } = this.nodes[index];
+    const others = edges.filter(edge => !asleep.includes(edge.key));
+    others.sort((a, b) => (a.label.thread === last ? 0 : 1) - (b.label.thread === last ? 0 : 1));
+    const known = asleep.slice();
+    for (const edge of others) {
+      edge.free = edge.free || edges.filter(other => this.commute(edge, other)).map(({ key }) => key);
+      yield [edge, known.filter(key => edge.free.includes(key)).sort()];
+      known.push(edge.key);
+    }
+  }
+
+  // How many kinds of interleavings begin with the steps that lead to a state, and how many of them
+  // fail. Interleavings of one kind differ only in the order of independent steps.
+  kindsFrom(index, asleep = []) {
+    const key = `${index}:${asleep}`;
+    const known = this.knownKinds.get(key);
+    if (known) return known;
+    const { ending } = this.nodes[index];
+    const sum = { all: ending ? 1 : 0, failing: ending && ending.findings.length > 0 ? 1 : 0 };
+    for (const [edge, rest] of this.awake(index, asleep)) {
+      const { all, failing } = this.kindsFrom(edge.target, rest);
+      sum.all += all;
+      sum.failing += failing;
+    }
+    this.knownKinds.set(key, sum);
+    return sum;
+  }
+
+  // Every interleaving. There can be very many.
   paths() {
     const paths = [];
     const visit = path => {
       if (path.ending) paths.push(path);
       for (const edge of this.nodes[path.node].edges) {
-        if (edge.isExtra) continue;
         const longer = path.first(path.length);
         longer.edges.push(edge);
         visit(longer);
       }
     };
     visit(new Path(this));
-    return paths.sort((a, b) => a.switches - b.switches);
+    return paths;
+  }
+
+  // The number of kinds on the page.
+  get kindCount() { return this.kindsFrom(this.root).all; }
+
+  // One interleaving of each kind, those with the fewest context switches first.
+  kinds() {
+    if (this.allKinds) return this.allKinds;
+    const paths = [];
+    const visit = (path, asleep) => {
+      if (path.ending) paths.push(path);
+      const last = path.length > 0 ? path.edges[path.length - 1].label.thread : -1;
+      for (const [edge, rest] of this.awake(path.node, asleep, last)) {
+        if (this.kindsFrom(edge.target, rest).all === 0) continue;
+        const longer = path.first(path.length);
+        longer.edges.push(edge);
+        visit(longer, rest);
+      }
+    };
+    visit(new Path(this), []);
+    this.allKinds = paths.sort((a, b) => a.switches - b.switches || a.length - b.length)
+      .map(path => ({ schedule: path.schedule, path, fails: path.fails }));
+    return this.allKinds;
   }
 }
 
-function placeKey(index, counts) { return `${index}:${counts.join(",")}`; }
-
-// The steps taken so far.
-class Path {
-  constructor(race) {
-    this.race = race;
-    this.edges = [];
-  }
-
-  get length() { return this.edges.length; }
-  get node() { return this.length === 0 ? this.race.root : this.edges[this.length - 1].target; }
-  get ending() { return this.race.nodes[this.node].ending; }
-  get fails() { return this.ending !== null && this.ending.findings.length > 0; }
-  get keys() { return this.edges.map(edge => edge.key); }
-
-  get switches() {
-    return this.edges.filter((edge, i) => i > 0 && edge.label.thread !== this.edges[i - 1].label.thread).length;
-  }
-
-  take(key) {
-    const edge = this.race.nodes[this.node].edges.find(edge => edge.key === key);
-    if (!edge) return null;
-    this.edges.push(edge);
-    return edge;
-  }
-
-  first(count) {
-    const path = new Path(this.race);
-    path.edges = this.edges.slice(0, count);
-    return path;
-  }
-
-  counts() {
-    const counts = this.race.threads.map(() => 0);
-    for (const edge of this.edges) counts[edge.label.thread] += 1;
-    return counts;
-  }
-
-  // The text that `promise-lab replay` accepts.
-  get schedule() {
-    let text = "";
-    let start = 0;
-    const keys = this.keys;
-    while (start < keys.length) {
-      let end = start;
-      while (end < keys.length && keys[end] === keys[start]) end += 1;
-      text += end - start > 4 ? keys[start] + (end - start) : keys[start].repeat(end - start);
-      start = end;
+// Whether several threads wait for each other.
+function isCircle(ending) {
+  return ending.waiting.some(({ thread, holder }) => {
+    const seen = new Set([thread]);
+    for (let at = holder; at >= 0 && at !== thread;) {
+      if (seen.has(at)) return false;
+      seen.add(at);
+      const next = ending.waiting.find(wait => wait.thread === at);
+      at = next ? next.holder : -1;
+      if (at === thread) return true;
     }
-    return text;
-  }
-
-  // The states, from the initial one to the one after the last step. `isLocked` marks a state that
-  // could not be read; it repeats the last one that could.
-  states() {
-    const read = index => this.race.data.states[this.race.nodes[index].state];
-    let values = read(this.race.root) || this.race.columns.map(() => "");
-    const states = [{ values, isLocked: false, changed: [] }];
-    for (const edge of this.edges) {
-      const now = read(edge.target);
-      const before = values;
-      values = now || values;
-      const changed = this.race.columns.map((_, i) => i).filter(i => before[i] !== values[i]);
-      states.push({ values, isLocked: now === undefined, changed, before });
-    }
-    return states;
-  }
-
-  // The first step after which every interleaving fails; -1 if there is none.
-  get pointOfNoReturn() {
-    if (this.race.fate(this.race.root) === "fails") return -1;
-    return this.edges.findIndex(edge => this.race.fate(edge.target) === "fails");
-  }
-
-  // For each thread, the steps in which it took the locks that it holds.
-  locks() {
-    const held = this.race.threads.map(() => []);
-    this.edges.forEach((edge, step) => {
-      const own = held[edge.label.thread];
-      const numbers = this.first(step).counts();
-      while (own.length > edge.label.locks) own.pop();
-      while (own.length < edge.label.locks) {
-        own.push({ step, number: numbers[edge.label.thread], label: edge.label });
-      }
-    });
-    return held;
-  }
-
-  // Why a thread cannot continue; null if it can or has ended.
-  waiting(thread) {
-    const race = this.race;
-    const node = race.nodes[this.node];
-    if (node.edges.some(edge => edge.label.thread === thread)) return null;
-    if (node.ending) {
-      const wait = node.ending.waiting.find(wait => wait.thread === thread);
-      if (!wait) return null;
-      return {
-        sentence: wait.sentence, holder: wait.holder, taken: wait.taken[1], text: wait.text,
-        site: race.site(wait.site), isForEver: true,
-      };
-    }
-    const label = race.next(this.node, thread);
-    if (!label) return null;
-    const counts = this.counts();
-    const wait = { holder: -1, text: label.text, site: label.site, isForEver: false };
-    for (const [other, step] of label.after) {
-      const taken = label.taken.find(([thread]) => thread === other);
-      if (taken && taken[1] < counts[other] && step >= counts[other]) {
-        wait.holder = other;
-        wait.taken = taken[1];
-        wait.sentence = `waits for the lock that “${race.threads[other]}” holds`;
-        return wait;
-      }
-    }
-    wait.sentence = {
-      lock: "waits for a lock", sharedLock: "waits for a lock", acquire: "waits for a signal",
-      wait: "waits to be woken", receive: "waits for work", join: "waits for a thread to end",
-      await: "waits for work to finish", arrive: "waits for its turn on the actor",
-      elapse: "sleeps", yield: "waits for its turn",
-    }[label.kind] || (race.isResumed(thread) ? "waits to be resumed"
-      : { read: "waits for a change", atomicRead: "waits for a change" }[label.kind] || "waits");
-    if (race.data.coverage !== "all" && !["acquire", "receive", "join"].includes(label.kind)) {
-      wait.sentence = "continues later: a step here makes no new kind of interleaving";
-      wait.isLater = true;
-    }
-    return wait;
-  }
-
-  // The order of dependent steps. Interleavings with the same order are of one kind.
-  get order() {
-    const counts = this.race.threads.map(() => 0);
-    const parts = this.edges.map(edge => {
-      const { thread, conflicts } = edge.label;
-      counts[thread] += 1;
-      return `${thread}.${counts[thread]}<${conflicts.map(pair => pair.join(".")).join(" ")}`;
-    });
-    return parts.sort().join(";");
-  }
-
-  // A vector clock for each step: how many steps of each thread happen before it, itself included.
-  clocks() {
-    const last = this.race.threads.map(() => this.race.threads.map(() => 0));
-    const steps = this.race.threads.map(() => []);
-    return this.edges.map(edge => {
-      const { thread, after } = edge.label;
-      const clock = last[thread].slice();
-      for (const [other, step] of after) {
-        const earlier = steps[other][step];
-        if (earlier) earlier.forEach((count, i) => { clock[i] = Math.max(clock[i], count); });
-      }
-      clock[thread] += 1;
-      last[thread] = clock;
-      steps[thread].push(clock);
-      return clock;
-    });
-  }
-
-  // Pairs of conflicting accesses that nothing orders, as indices of steps.
-  races() {
-    if (!this.race.knowsOrder) return [];
-    const clocks = this.clocks();
-    const indices = this.race.threads.map(() => []);
-    const races = [];
-    this.edges.forEach((edge, index) => {
-      const { thread, kind, conflicts } = edge.label;
-      if (kind === "read" || kind === "modify") {
-        for (const [other, step] of conflicts) {
-          if (clocks[index][other] <= step) races.push([indices[other][step], index]);
-        }
-      }
-      indices[thread].push(index);
-    });
-    return races;
-  }
+    return false;
+  });
 }
 
 // The kinds of step whose happens-before edges the page knows. Tasks, groups and conditions add
@@ -390,34 +317,3 @@ const kindsInOrder = new Set([
   "read", "modify", "lock", "tryLock", "sharedLock", "trySharedLock", "atomicRead", "atomicWrite",
   "exchange", "note", "acquire", "tryAcquire", "signal", "start", "send", "receive",
 ]);
-
-// The action of each kind of step, in a few words.
-const verbs = {
-  read: "reads", modify: "writes", lock: "takes the lock", tryLock: "tries the lock",
-  atomicRead: "reads an atomic", atomicWrite: "writes an atomic",
-  exchange: "compares and exchanges", note: "notes", sharedLock: "locks for reading",
-  trySharedLock: "tries to lock for reading", wait: "waits to be woken", wake: "wakes a thread",
-  acquire: "takes from a semaphore", tryAcquire: "tries to take from a semaphore",
-  signal: "signals a semaphore", start: "starts a thread", join: "waits for a thread to end",
-  send: "sends work to a queue", receive: "takes work from its queue", enter: "enters a group",
-  leave: "leaves a group", await: "waits for work to finish",
-  tryAwait: "checks whether work has finished", notify: "registers work to follow",
-  arrive: "arrives at an actor", resume: "resumes a task", finish: "ends",
-  cancel: "cancels a task", ask: "asks whether it is cancelled", yield: "yields",
-  elapse: "wakes up",
-};
-
-function phrase(label) {
-  if (label.kind === "note") return label.text;
-  const verb = label.remark || verbs[label.kind];
-  const what = verb + (label.name === "" ? "" : ` ${label.name}`)
-    + (label.owner === "" ? "" : ` of ${label.owner}`);
-  return label.failed ? `${what}, and fails` : what;
-}
-
-// A short name for a step, where there is little room: its line and the property.
-function shortly(label) {
-  if (label.kind === "note") return `» ${label.text}`;
-  const what = label.name || { lock: "lock", tryLock: "try lock" }[label.kind] || "";
-  return label.site ? `${label.site.line} ${what}`.trim() : what || label.remark || verbs[label.kind];
-}

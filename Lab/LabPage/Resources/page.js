@@ -1,16 +1,20 @@
 "use strict";
 
-// The page: a matrix, the races of its cells, and what both share.
+// The page: its races, and what they share. A page with more than one race has a front: a class
+// `Front` in a script of its own, which shows the way to the races.
 class LabPage {
   constructor() {
     this.frame = JSON.parse(document.getElementById("frame").textContent);
     this.frame.files.forEach(readLines);
     this.main = document.getElementById("main");
     this.live = document.getElementById("live");
-    this.predictions = new Map();
-    this.revealed = new Set();
-    this.showsAll = false;
-    this.isSingle = this.frame.rows.length === 0;
+    this.store = new Store(this.frame.title);
+    this.revealed = new Set(this.store.get("revealed", []));
+    this.predictions = new Map(Object.entries(this.store.get("predictions", {})));
+    // What the presenter has revealed in this presentation.
+    this.uncovered = new Set();
+    this.isSingle = document.getElementById("front") === null;
+    this.front = this.isSingle ? null : new Front(this, JSON.parse(document.getElementById("front").textContent));
     this.listen();
     this.route();
   }
@@ -61,48 +65,62 @@ class LabPage {
     const id = this.isSingle ? "" : words.slice(0, 2).join("/");
     const schedule = this.isSingle ? words[0] : words[2] || "";
     if (this.view && this.view.stop) this.view.stop();
-    const data = document.getElementById(`race:${id}`);
-    const row = this.frame.rows.find(row => row.id === words[0]);
-    if (data) this.showRace(id, row, JSON.parse(data.textContent), schedule);
-    else if (row && row.cells[words[1]]) showCell(this, row, words[1]);
-    else showMatrix(this, text);
+    this.view = null;
+    try {
+      if (this.dataOf(id) !== null) this.showRace(id, schedule);
+      else this.front.show(words, text);
+    } catch (error) {
+      this.explain(error);
+    }
     if (this.hasRouted) this.main.focus({ preventScroll: true });
     if (this.hasRouted) scrollTo(0, 0);
     this.hasRouted = true;
   }
 
-  showRace(id, row, data, schedule) {
-    const race = new Race(id, data, this.frame.files);
+  dataOf(id) { return document.getElementById(`race:${id}`); }
+  raceOf(id) { return new Race(id, JSON.parse(this.dataOf(id).textContent), this.frame.files); }
+
+  showRace(id, schedule) {
+    const race = this.raceOf(id);
     this.view = new RaceView(race, this);
     put(this.main, this.view.node, this.keysHelp(race));
-    this.head(data.title, row, id.split("/")[1]);
-    if (schedule !== "") this.view.load(schedule, true);
+    this.head(race.data.title, id);
+    if (schedule !== "") this.view.load(schedule);
     else this.view.update();
   }
 
-  titleOf(id) {
-    const column = this.frame.columns.find(column => column.id === id);
-    return column ? column.title : id;
+  // Whatever went wrong, the page says so.
+  explain(error) {
+    put(this.main, element("p", { class: "problem", role: "alert" },
+      `This page cannot show what the address names: its data is damaged (${error.message}). Load the file again.`),
+    this.front ? element("p", {}, element("a", { href: "#" }, "To the beginning")) : null);
   }
 
-  head(title, row, current) {
+  head(title, id = "") {
     document.title = title;
-    const where = document.getElementById("where");
-    if (!row) {
-      put(where, element("span", {}, this.frame.title));
-      return;
-    }
-    const columns = this.frame.columns.filter(column => row.cells[column.id]);
-    put(where, element("a", { href: "#" }, "Matrix"), element("span", { class: "quiet" }, ` ${row.id} on `),
-      columns.map(column => element("a", {
-        href: this.link(`${row.id}/${column.id}`, ""), "aria-current": column.id === current ? "page" : null,
-      }, column.title)));
+    put(document.getElementById("where"), this.front ? this.front.way(id) : element("span", {}, this.frame.title));
   }
 
   // MARK: Predictions
 
-  isRevealed(id) { return this.showsAll || this.revealed.has(id); }
-  reveal(id) { this.revealed.add(id); }
+  isRevealed(id) {
+    return this.isPresenting ? this.uncovered.has(id) : this.revealed.has(id);
+  }
+
+  reveal(id) {
+    this.uncovered.add(id);
+    if (this.isPresenting) return;
+    this.revealed.add(id);
+    this.store.set("revealed", [...this.revealed]);
+  }
+
+  // true: some interleaving fails; false: none does; null: the user wants to try first.
+  prediction(id) { return this.predictions.get(id); }
+
+  predict(id, answer) {
+    this.predictions.set(id, answer);
+    this.store.set("predictions", Object.fromEntries(this.predictions));
+  }
 
   // MARK: Keys, themes, announcements
 
@@ -110,14 +128,13 @@ class LabPage {
 
   keysHelp(race) {
     const keys = race.threads.map((name, i) => [race.letters[i], `${name} takes its next step`]);
-    const early = race.labels.some(label => label.early)
-      ? [["Shift + letter", "it tries before the lock is released"]] : [];
+    const others = race.labels.some(label => label.mark !== "") ? [["Shift + letter", "its step ends the other way"]] : [];
     const usesKeys = element("input", {
-      type: "checkbox", id: "uses-keys", checked: this.usesKeys !== false,
-      onchange: event => { this.usesKeys = event.target.checked; },
+      type: "checkbox", id: "uses-keys", checked: this.usesKeys,
+      onchange: event => { this.usesKeys = event.target.checked; this.store.set("keys", this.usesKeys); },
     });
     return element("section", { class: "keys", "aria-label": "Keys" },
-      [...keys, ...early, ["← →", "back, forward"], ["Home", "restart"], [".", "presentation"]]
+      [...keys, ...others, ["← →", "back, forward"], ["Home", "restart"], [".", "presentation"], ["?", "answer"]]
         .map(([key, words]) => element("span", {}, element("kbd", {}, key), ` ${words}`)),
       element("label", {}, usesKeys, " Keys act on the whole page"));
   }
@@ -130,47 +147,85 @@ class LabPage {
       this.main.focus();
     });
     addEventListener("keydown", event => this.key(event));
-    let pending;
-    addEventListener("resize", () => {
-      cancelAnimationFrame(pending);
-      pending = requestAnimationFrame(() => { if (this.view) this.view.update(); });
-    });
+    this.usesKeys = this.store.get("keys", true);
     const theme = document.getElementById("theme");
     const themes = ["auto", "light", "dark"];
     const apply = name => {
       document.documentElement.dataset.theme = name;
       theme.textContent = `Colors: ${name}`;
+      this.store.set("theme", name);
     };
-    let current = 0;
     theme.addEventListener("click", () => {
-      current = (current + 1) % themes.length;
-      apply(themes[current]);
+      apply(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % themes.length]);
     });
-    apply("auto");
-    const present = document.getElementById("present");
-    present.addEventListener("click", () => this.present(present));
-    this.presentButton = present;
+    apply(themes.find(name => name === this.store.get("theme", "auto")) || "auto");
+    this.presentButton = document.getElementById("present");
+    this.presentButton.addEventListener("click", () => this.present());
+    addEventListener("beforeprint", () => this.startPrinting());
+    addEventListener("afterprint", () => this.endPrinting());
   }
 
   get isPresenting() { return document.documentElement.classList.contains("present"); }
 
-  present(button) {
+  present() {
     const isOn = document.documentElement.classList.toggle("present");
-    button.setAttribute("aria-pressed", String(isOn));
+    this.presentButton.setAttribute("aria-pressed", String(isOn));
+    this.uncovered.clear();
     if (this.view) this.view.update();
+  }
+
+  // On paper, a race that fails shows its counterexample, once it was revealed.
+  startPrinting() {
+    const { view } = this;
+    if (!view || !view.isRevealed || !view.race.fails || view.path.fails) return;
+    this.beforePrint = { path: view.path, undone: view.undone };
+    view.path = view.race.walk(view.race.counterexample.join("")).path;
+    view.undone = [];
+    view.update();
+  }
+
+  endPrinting() {
+    if (!this.beforePrint) return;
+    Object.assign(this.view, this.beforePrint);
+    this.beforePrint = null;
+    this.view.update();
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const { target } = event;
-    const isText = target instanceof HTMLElement && target.matches("input, select, textarea");
-    if (isText || this.usesKeys === false) return;
+    // Inputs keep the keys with which they are operated.
+    const isInput = target instanceof HTMLElement && target.matches("input, select, textarea");
+    if (!this.usesKeys || isInput && /^(Arrow|Home|End|Page| )/.test(event.key)) return;
     if (event.key === ".") {
-      this.present(this.presentButton);
+      this.present();
     } else if (!this.view || !this.view.key(event)) {
       return;
     }
     event.preventDefault();
+  }
+}
+
+// What the page remembers, where the browser allows it.
+class Store {
+  constructor(title) {
+    this.name = `interleavings of ${title}`;
+    try {
+      this.values = JSON.parse(localStorage.getItem(this.name)) || {};
+    } catch {
+      this.values = {};
+    }
+  }
+
+  get(key, other) { return this.values[key] === undefined ? other : this.values[key]; }
+
+  set(key, value) {
+    this.values[key] = value;
+    try {
+      localStorage.setItem(this.name, JSON.stringify(this.values));
+    } catch {
+      // It remembers until the page is closed.
+    }
   }
 }
 
@@ -179,4 +234,10 @@ function readLines(file) {
   file.lines = new Map(file.passages.flatMap(({ first, lines }) => lines.map((line, i) => [first + i, line])));
 }
 
-const page = new LabPage();
+let page;
+try {
+  page = new LabPage();
+} catch (error) {
+  put(document.getElementById("main"), element("p", { class: "problem", role: "alert" },
+    `This page cannot start: its data is damaged (${error.message}). Load the file again.`));
+}

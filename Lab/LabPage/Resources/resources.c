@@ -13,28 +13,36 @@ const char *const page_css = (const char[]){
 #embed "page.css" suffix(, )
     0};
 
+const char *const drawing_js = (const char[]){
+#embed "drawing.js" suffix(, )
+    0};
+
+const char *const words_js = (const char[]){
+#embed "words.js" suffix(, )
+    0};
+
 const char *const model_js = (const char[]){
 #embed "model.js" suffix(, )
     0};
 
-const char *const drawing_js = (const char[]){
-#embed "drawing.js" suffix(, )
+const char *const path_js = (const char[]){
+#embed "path.js" suffix(, )
     0};
 
 const char *const map_js = (const char[]){
 #embed "map.js" suffix(, )
     0};
 
+const char *const table_js = (const char[]){
+#embed "table.js" suffix(, )
+    0};
+
 const char *const race_js = (const char[]){
 #embed "race.js" suffix(, )
     0};
 
-const char *const matrix_js = (const char[]){
-#embed "matrix.js" suffix(, )
-    0};
-
-const char *const pictures_js = (const char[]){
-#embed "pictures.js" suffix(, )
+const char *const view_js = (const char[]){
+#embed "view.js" suffix(, )
     0};
 
 const char *const page_js = (const char[]){

@@ -3,10 +3,14 @@ import CRaceLab
 extension Explorer {
     /// Passes the trace of every interleaving to `visit`, which returns `false` to stop.
     ///
+    /// - Parameter prefix: every interleaving begins with these steps; `nil`: with any.
     /// - Parameter startsOver: whether the engine starts over when it explores this scenario. Then
     ///   it does so before the first visit, so that no interleaving is visited twice.
+    /// - Parameter continuing: whether what an earlier exploration has found out about reference
+    ///   counts is used.
     func visitTraces(
-        startsOver: Bool, _ visit: @escaping (Exploration.Trace) -> Bool
+        beginningWith prefix: Exploration.Schedule? = nil, startsOver: Bool,
+        continuing: Bool = false, _ visit: @escaping (Exploration.Trace) -> Bool
     ) throws(Exploration.ReplayError) {
         rl_hold_explorations()
         defer { rl_release_explorations() }
@@ -44,9 +48,42 @@ extension Explorer {
             trace.add(notes: notes)
             return visit(trace)
         }
-        let summary = run(continuing: startsOver)
+        let summary = run(
+            prefix, andBeyond: prefix != nil, continuing: startsOver || continuing)
         if let found = found ?? inconclusive ?? inconclusive(after: summary) {
             throw .inconclusive(found)
         }
+    }
+}
+
+/// Records interleavings of one scenario, with the order of their dependent steps: see
+/// ``Exploration/Trace/Step/preceding``.
+package final class Recorder {
+    private let explorer: Explorer
+    private let startsOver: Bool
+
+    /// - Parameter exploration: what is known about the scenario.
+    package init(_ exploration: Exploration) {
+        explorer = exploration.program.explorer
+        startsOver = exploration.result.startedOver
+    }
+
+    /// Passes one interleaving of each kind to `visit`, which returns `false` to stop.
+    package func visitKinds(
+        _ visit: @escaping (Exploration.Trace) -> Bool
+    ) throws(Exploration.ReplayError) {
+        try explorer.visitTraces(startsOver: startsOver, visit)
+    }
+
+    /// An interleaving that begins with these steps; `nil` if there is none.
+    package func interleaving(
+        beginningWith steps: Exploration.Schedule
+    ) throws(Exploration.ReplayError) -> Exploration.Trace? {
+        var found: Exploration.Trace?
+        try explorer.visitTraces(beginningWith: steps, startsOver: false, continuing: true) {
+            found = $0
+            return false
+        }
+        return found
     }
 }

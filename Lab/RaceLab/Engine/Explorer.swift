@@ -89,6 +89,8 @@ final class Explorer {
     var search: Search?
     /// Whether the preemption bound has left out an interleaving.
     var reachedPreemptionBound: Bool { search?.reachedPreemptionBound ?? false }
+    /// See ``Search/precedingSteps()``.
+    var precedingSteps: [[Int]] { search?.precedingSteps() ?? [] }
     var wasSetUp: (() -> Void)?
     /// The finding whose steps a trace marks, and whether the run of the trace has changed shared memory
     /// without an announcement.

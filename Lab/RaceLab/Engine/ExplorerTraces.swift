@@ -142,6 +142,9 @@ extension Explorer {
             findings: causes.map { Exploration.Finding($0, count: 1, schedule: run.schedule) },
             waiting: Exploration.Trace.Waiting.all(of: run))
         result.name(objects, touched: touched)
+        for (step, preceding) in precedingSteps.enumerated() where step < result.steps.count {
+            result.steps[step].preceding = preceding
+        }
         let races = run.allRaces.filter {
             options.failingKinds.contains(.dataRace)
                 || $0.overlap && options.failingKinds.contains(.overlap)

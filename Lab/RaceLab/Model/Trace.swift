@@ -135,6 +135,9 @@ extension Exploration {
             public let states: [String]?
             /// What goes wrong in this step; `nil` if nothing does.
             public internal(set) var mark: String?
+            /// For each thread, how many of its steps precede this one in every interleaving that
+            /// differs only in the order of independent steps, this step included; empty if unknown.
+            package internal(set) var preceding: [Int] = []
         }
 
         /// The names of the threads.

@@ -102,6 +102,17 @@ package final class Search {
         return settings.reduces ? reduction.progress : every.progress
     }
 
+    /// For each step of the last run and each thread, how many of the thread's steps precede it in every
+    /// equivalent interleaving, the step itself included; empty if that is unknown.
+    func precedingSteps() -> [[Int]] {
+        guard settings.reduces else { return [] }
+        let execution = reduction.execution
+        return (0..<execution.count).map { step in
+            let clock = execution.clock(of: step)
+            return (0..<execution.threadCount).map { Int(clock[$0]) }
+        }
+    }
+
     /// Of the interleavings equivalent to the last run, the one with the fewest context switches;
     /// `nil` if it is unknown.
     func fewestSwitches() -> FewestSwitches.Interleaving? {

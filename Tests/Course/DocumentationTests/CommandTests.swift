@@ -63,6 +63,14 @@ struct CommandTests {
             ("grade --submissions Sources --workbook Sources", "cannot be used together"),
             ("grade --submissions Sources", "--output is missing"),
             ("grade 5 --output sheet.csv", "--output is useful only together with --submissions"),
+            (
+                "show R01 --stage 1 --output r01.html",
+                "--output is useful only together with --format html"
+            ),
+            (
+                "show R01 --stage 1 --format json --output r01.json",
+                "--output is useful only together with --format html"
+            ),
             ("grade 5 --afresh", "--afresh is useful only together with --submissions"),
             ("grade 5 --schedule SRRS", "--schedule is useful only together with --replay"),
             ("grade 5 --replay R01", "--schedule is missing"),

@@ -13,6 +13,12 @@ extension OperatorRace {
 
     var scenarioCount: Int { scenarios.count }
 
+    var recordedScenarios: Int { scenarios.count }
+
+    func scenario(_ number: Int, on subject: Subject) -> (Scenario) -> Void {
+        number == 0 ? scenario(on: subject) : scenarios[number]
+    }
+
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type) {
         scenarios[0](scenario)
     }

@@ -12,6 +12,12 @@ public protocol Race: Hazard {
     /// The number of scenarios of the row.
     var scenarioCount: Int { get }
 
+    /// The number of scenarios that belong to this row alone: those of R18 are of other rows.
+    var recordedScenarios: Int { get }
+
+    /// One of the scenarios, counted from 0, on a subject.
+    func scenario(_ number: Int, on subject: Subject) -> (Scenario) -> Void
+
     /// Sets up the scenario for one type of promise, or the first of several.
     func setUp<P: PromiseUnderTest>(_ scenario: Scenario, _ promise: P.Type)
 }
@@ -25,6 +31,12 @@ extension Race {
     public var reduces: Bool { true }
 
     public var scenarioCount: Int { 1 }
+
+    public var recordedScenarios: Int { 1 }
+
+    public func scenario(_ number: Int, on subject: Subject) -> (Scenario) -> Void {
+        scenario(on: subject)
+    }
 
     /// The story for a command that shows one scenario.
     public var storyOfOne: String {

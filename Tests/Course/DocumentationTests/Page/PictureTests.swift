@@ -15,6 +15,7 @@ struct PictureTests {
 
     /// The name of each picture, and the script that draws it.
     private static let pictures = [
+        "opening": "movingPicture()",
         "square": "plainSquare(squareWords.en)",
         "square.zh": "plainSquare(squareWords.zh)",
         "r01-stage1": "mapPicture('R01/stage1', 'SRRRSS')",
@@ -28,14 +29,9 @@ struct PictureTests {
     ]
 
     @Test func `every picture of the documents is what would be drawn now`() async throws {
-        let file = FileManager.default.temporaryDirectory
-            .appending(path: "pictures-\(ProcessInfo.processInfo.processIdentifier).html")
-        defer { try? FileManager.default.removeItem(at: file) }
-        let result = try Commands.promiseLab(["page", "--only", "R01,R10", "--output", file.path])
-        #expect(result.status == 0, "\(result.errors)")
         let writes = ProcessInfo.processInfo.environment["WRITE_PICTURES"] != nil
         try await Browser.run { browser in
-            try await browser.open(file.absoluteString)
+            try await browser.open(BrowserTests.page)
             for (name, script) in Self.pictures {
                 let drawn = try await browser.text(
                     "pictureFile(\(script))", [Self.rows, Self.columns])

@@ -74,6 +74,7 @@ final class Browser: Sendable {
         let capabilities: [String: Any] = [
             "browserName": "chrome", "goog:chromeOptions": options,
             "goog:loggingPrefs": ["browser": "ALL", "performance": "ALL"],
+            "timeouts": ["script": 600_000],
         ]
         do {
             let answer = try await Browser.send(
@@ -194,6 +195,7 @@ final class Browser: Sendable {
         case home = "\u{E011}"
         case left = "\u{E012}"
         case right = "\u{E014}"
+        case down = "\u{E015}"
     }
 
     func resize(width: Int, height: Int) async throws {

@@ -139,8 +139,8 @@ function plainSquare(words) {
 
 // The map of a race, with the path of a schedule.
 function mapPicture(id, schedule) {
-  const race = raceOf(id);
-  const map = new InterleavingMap(race, { goTo: () => {}, show: () => {} });
+  const race = page.raceOf(id);
+  const map = new InterleavingMap(race, { goTo: () => {}, show: () => {}, walk: () => {}, point: () => {} });
   map.shown = race.walk(schedule).path;
   map.draw(new Path(race));
   return map.node.firstChild;
@@ -148,11 +148,7 @@ function mapPicture(id, schedule) {
 
 // The objects of a race after the steps of a schedule.
 function objectsPicture(id, schedule) {
-  return objectsDrawing(raceOf(id).walk(schedule).path, 640);
-}
-
-function raceOf(id) {
-  return new Race(id, JSON.parse(document.getElementById(`race:${id}`).textContent), page.frame.files);
+  return objectsDrawing(page.raceOf(id).walk(schedule).path, 640);
 }
 
 function hazardPicture(id, column) {
@@ -167,18 +163,52 @@ function pictureFile(picture) {
   picture.querySelectorAll("[marker-end]").forEach(node => used.add(node.getAttribute("marker-end").slice(5, -1)));
   picture.querySelectorAll("marker").forEach(node => { if (!used.has(node.id)) node.remove(); });
   picture.removeAttribute("style");
-  picture.prepend(shape("style", {}, pictureStyle()));
+  picture.prepend(shape("style", {}, pictureStyle(picture)));
   return `${new XMLSerializer().serializeToString(picture).replace(/></g, ">\n<")}\n`;
 }
 
 // The style rules of the page that a picture needs.
-function pictureStyle() {
-  const isNeeded = rule => rule.selectorText !== undefined
-    && /^(svg|\.(box|note-|fill-|stroke-|arrow|dashed|lock|hatch|conflict|road|sign|aside|target|walked|here|held|strip|tiny))/.test(rule.selectorText);
+function pictureStyle(picture) {
+  const isNeeded = ({ selectorText }) => selectorText !== undefined && /^(svg|\.)/.test(selectorText)
+    && (picture.matches(selectorText) || picture.querySelector(selectorText) !== null);
   const rules = [...document.styleSheets[0].cssRules];
   const colors = rules.find(rule => rule.selectorText === ":root").cssText.replace("color-scheme: light dark;", "");
   const dark = rules.find(rule => rule.conditionText === "screen and (prefers-color-scheme: dark)").cssRules[0].cssText
     .replace(':root:not([data-theme="light"])', ":root");
   return [colors, `@media (prefers-color-scheme: dark) { ${dark} }`,
     "svg { background: var(--paper); }", ...rules.filter(isNeeded).map(rule => rule.cssText)].join("\n");
+}
+
+// The order of moves that loses the letter, as a picture that moves: a frame after each move. For
+// those who prefer less motion, only the last one is shown.
+function movingPicture() {
+  const { opening } = page.front;
+  const game = opening.naive;
+  opening.saved = { screen: 0, tried: [], locked: [] };
+  game.start();
+  opening.moved = null;
+  const lost = [...opening.outcomes.keys()].find(order => opening.outcomes.get(order));
+  const frames = ["", ...lost].map((letter, i, all) => {
+    if (letter !== "") {
+      const thread = "AB".indexOf(letter);
+      const { text } = opening.naiveMove(thread);
+      game.move(thread);
+      opening.moved = `${["Ana", "Ben"][thread]} ${text}.`;
+    }
+    const [scene, map] = [opening.scene(), opening.map(game.order)];
+    fill(scene, { x: 0, y: 0 }, []);
+    fill(map, { x: 590, y: 20, width: 300, height: 262 }, []);
+    const words = i === 0 ? "Ana looks for a letter; if there is none, she leaves a note. Ben puts it in; if there is a note, he brings it to her."
+      : game.fails ? "Each of them looked too early, and neither looks again: the letter is lost." : opening.result().textContent;
+    return shape("g", { class: i === all.length - 1 ? "frame last" : "frame", style: `animation-delay: ${2.4 * i - 12}s` },
+      scene, map, label(450, 284, words, { class: `words${game.hasEnded ? " fails" : ""}`, "text-anchor": "middle" }));
+  });
+  const style = [
+    ".frame { visibility: hidden; animation: frame 12s infinite; }",
+    "@keyframes frame { 0%, 19.9% { visibility: visible; } 20%, 100% { visibility: hidden; } }",
+    "@media (prefers-reduced-motion: reduce) { .frame { animation: none; } .frame.last { visibility: visible; } }",
+    ".words { font-weight: 600; }",
+  ];
+  return drawing(900, 300, "Ana and Ben at a mailbox. Their moves, in one of six orders, lose the letter.",
+    shape("style", {}, style.join("\n")), frames);
 }

@@ -1,0 +1,60 @@
+import Foundation
+import Graders
+import LabPage
+
+/// The front of the page: the opening, the races in an order to learn, and the matrix. Its scripts
+/// are in `Course/CoursePage`.
+struct PageFront: Encodable {
+    /// A column of the matrix.
+    struct Column: Encodable {
+        /// Part of links: `stage1`.
+        let id: String
+        let title: String
+    }
+
+    /// A cell of the matrix.
+    struct Cell: Encodable {
+        enum Verdict: String, Encodable {
+            case survives, fails, cannotExpress, unknown
+        }
+
+        let verdict: Verdict
+        /// The text in the cell, such as `1/3 lost`.
+        let text: String
+        /// What happened, in a sentence; `nil` if the page has a race for this cell.
+        let detail: String?
+    }
+
+    /// A row of the matrix.
+    struct Row: Encodable {
+        /// Part of links: `R01`.
+        let id: String
+        let name: String
+        /// `nil` if the page has a race for every cell.
+        let story: String?
+        /// The part of the matrix that it belongs to.
+        let group: String
+        /// By the ids of the columns.
+        let cells: [String: Cell]
+    }
+
+    let columns: [Column]
+    let rows: [Row]
+    /// The compiler with which the races were recorded.
+    let toolchain: String
+
+    private static let folder = Workbook.package.appending(path: "Course/CoursePage")
+
+    func front() throws -> Page.Front {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let read = { (name: String) in
+            try String(contentsOf: PageFront.folder.appending(path: name), encoding: .utf8)
+        }
+        return Page.Front(
+            scripts: try ["matrix.js", "pictures.js", "scene.js", "opening.js", "front.js"].map(
+                read),
+            style: try read("course.css"),
+            data: String(decoding: try encoder.encode(self), as: UTF8.self))
+    }
+}
