@@ -101,7 +101,8 @@ public struct Grader: Sendable {
     let limits: Limits
     let tableWidth: Int
     /// Whether an answer that has passed runs with optimization for every requirement, not only for
-    /// those with ``Requirement/isAlsoRunOptimized``. The others then run in one interleaving.
+    /// those with ``Requirement/isAlsoRunOptimized``. The others then run in one interleaving, but
+    /// for those with ``Requirement/waits``.
     package var optimizesEverything = false
 
     public init(
@@ -286,7 +287,8 @@ public struct Grader: Sendable {
     ) -> Grade {
         let requirements =
             optimizesEverything
-            ? exercise.requirementsOfCode : exercise.requirements.filter(\.isAlsoRunOptimized)
+            ? exercise.requirementsOfCode.filter { !$0.waits }
+            : exercise.requirements.filter(\.isAlsoRunOptimized)
         guard !requirements.isEmpty else { return passed }
         let workshop = Workshop(
             exercise: exercise, variant: variant, folder: folder, isOptimized: true)

@@ -107,14 +107,14 @@ func withoutMainQueue(_ run: () throws -> Void) throws {
 /// Replaces the main queue where an answer names no dispatcher (see `Adapters/MainQueue.swift`).
 /// Counts the functions that it receives, and runs none.
 public struct MainQueueThatNeverRuns: Dispatcher {
-    private static let received = Mutex(0)
+    private static let received = TakingTurns(0)
 
-    static var count: Int { received.withLock { $0 } }
+    static var count: Int { received.access { $0 } }
 
     public init() {}
 
     public func dispatch(_ work: @escaping @Sendable () -> Void) {
-        Self.received.withLock { $0 += 1 }
+        Self.received.access { $0 += 1 }
     }
 }
 

@@ -1,7 +1,6 @@
 import PromiseOperators
 import RaceLab
 import SharedSuite
-import Synchronization
 
 extension Exercise {
     static let again = Exercise(
@@ -178,7 +177,7 @@ private enum RetryRequirements {
         let started = Scenario.Log<Int>()
         let ear = Ear()
         let delay: Duration
-        private let record = Mutex(Record())
+        private let record = TakingTurns(Record())
 
         init(_ scenario: Scenario? = nil, delay: Duration = .zero) {
             self.delay = delay
@@ -193,14 +192,14 @@ private enum RetryRequirements {
             _ work: @escaping @Sendable (Int) throws -> AWPromise<Int>
         ) -> AWPromise<Int> {
             let (usual, captured) = (self.delay, Captured())
-            record.withLock { $0.captured = captured }
+            record.access { $0.captured = captured }
             let promise = answer.again(
                 attempts, clock,
                 delay: { number in
                     withExtendedLifetime(captured) { delay?(number) ?? usual }
                 },
                 while: { error in
-                    self.record.withLock { $0.hasAsked = true }
+                    self.record.access { $0.hasAsked = true }
                     return withExtendedLifetime(captured) { isWorthwhile(error) }
                 }
             ) { [started] number in
@@ -236,7 +235,7 @@ private enum RetryRequirements {
         }
 
         func expectAsked() throws {
-            if !record.withLock({ $0.hasAsked }) {
+            if !record.access({ $0.hasAsked }) {
                 throw Fault("not asked", "an attempt has failed, and `isWorthwhile` was not called")
             }
         }
@@ -244,7 +243,7 @@ private enum RetryRequirements {
         /// Checks that what the work, the delay and the condition have captured is freed.
         func expectNothingIsKept() throws {
             try expectGone(
-                record.withLock { $0.captured },
+                record.access { $0.captured },
                 "the last attempt is over, and the objects that the work has captured are still "
                     + "alive")
         }

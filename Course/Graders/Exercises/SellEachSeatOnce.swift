@@ -1,6 +1,5 @@
 import RaceLab
 import SharedSuite
-import Synchronization
 
 extension Exercise {
     static let sellEachSeatOnce = Exercise(
@@ -509,20 +508,20 @@ private final class Buyer: Sendable {
     }
 
     let name: String
-    private let record = Mutex(Record())
+    private let record = TakingTurns(Record())
     private let log = Scenario.Log<String>()
 
     init(_ name: String) {
         self.name = name
     }
 
-    var hasSeat: Bool { record.withLock { $0.hasSeat } }
-    var error: (any Error)? { record.withLock { $0.error } }
+    var hasSeat: Bool { record.access { $0.hasSeat } }
+    var error: (any Error)? { record.access { $0.error } }
 
     /// Not inlined: in optimized code, a lock that is taken inside of an `async` function may be
     /// released in the name of another thread.
     @inline(never)
-    private func note(_ change: (inout Record) -> Void) { record.withLock { change(&$0) } }
+    private func note(_ change: (inout Record) -> Void) { record.access { change(&$0) } }
 
     func buy(at office: Office, paying payment: @escaping Office.Payment = {}) async {
         do {
@@ -544,7 +543,7 @@ private final class Buyer: Sendable {
     /// sold than there are.
     static func expectFair(_ buyers: Buyer..., seats: Int) throws {
         for buyer in buyers {
-            let (name, record) = (buyer.name, buyer.record.withLock { $0 })
+            let (name, record) = (buyer.name, buyer.record.access { $0 })
             if record.payments > 1 {
                 throw Fault("pays twice", "\(name) is asked twice to pay for one seat")
             }
