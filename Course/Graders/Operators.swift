@@ -104,6 +104,18 @@ func withoutMainQueue(_ run: () throws -> Void) throws {
     }
 }
 
+/// Runs a program, and names the reason if it failed because handlers were dispatched to the main
+/// queue.
+func withoutMainQueue(_ run: () -> Fault?) -> Fault? {
+    let before = MainQueueThatNeverRuns.count
+    let fault = run()
+    if fault == nil || MainQueueThatNeverRuns.count == before { return fault }
+    return Fault(
+        "main queue",
+        "a handler was registered without `on:`, and was dispatched to the main queue, which runs "
+            + "it later or never")
+}
+
 /// Replaces the main queue where an answer names no dispatcher (see `Adapters/MainQueue.swift`).
 /// Counts the functions that it receives, and runs none.
 public struct MainQueueThatNeverRuns: Dispatcher {

@@ -7,22 +7,19 @@ extension Requirement {
             return Requirement.questions[failure.reason] ?? nil
         }
         let other = Requirement.otherQuestions[failure.reason]
+        if hasPrograms, asksAboutOrder, failure.reason == "out of order" { return question }
         let isMarked = failure.table?.remarks("every continuation fails from here") ?? false
         if hasPrograms {
             return isMarked
-                ? "At the marked step, what does the one thread assume about the promise that "
-                    + "another one has made untrue?" : other ?? question
+                ? "At the marked step, what does the one thread assume that another one has made "
+                    + "untrue?" : other ?? question
         }
         if question.contains("the marked step"), !isMarked { return other }
         let isAboutOrder = failure.reason == "out of order" || failure.reason == "too early"
         return asksAboutOrder == isAboutOrder ? question : other ?? question
     }
 
-    private var asksAboutOrder: Bool {
-        [
-            "E08.1"
-        ].contains(id)
-    }
+    private var asksAboutOrder: Bool { id == "E08.1" }
 
     /// For failures that are possible in any scenario. There is no question if the grader or the
     /// system has ended the process.
@@ -57,6 +54,16 @@ extension Requirement {
         "twice":
             "Follow the handler that is called twice: which two steps have both taken it "
             + "from the list?",
+        "too early":
+            "Which line decides that it is time, and what has not happened yet at that moment?",
+        "not settled":
+            "Follow the last event of the program: which of your lines receives it, and which line "
+            + "should settle the promise?",
+        "abandoned":
+            "Which of your lines should have settled the promise before the last reference to its "
+            + "resolver was released, and why did it not run?",
+        "main queue":
+            "Which handler of yours names no dispatcher?",
         "wrong value":
             "Where does the wrong value come from, and which step wrote it there last?",
         "unexpected call":

@@ -65,9 +65,12 @@ extension Requirement {
                 if !isAlsoRunOptimized { return verdictOfOneInterleaving(options, describe) }
             }
             let verdict = explored(&options, isolated: isolated, describe)
-            guard case .holds = verdict, let failure = calledUnderALock(options, describe) else {
-                return verdict
-            }
+            guard case .holds = verdict else { return verdict }
+            options.maximumInterleavings = 1
+            options.marksPointOfNoReturn = false
+            guard let schedule = explore(options: options, describe).passingSchedule,
+                let failure = calledUnderALock(schedule, options, describe)
+            else { return verdict }
             return .fails(failure)
         case .programs(let programs):
             return self.verdict(of: programs, isolated: isolated, isOptimized: isOptimized)
@@ -150,13 +153,7 @@ extension Requirement {
             }
         }
         if let fault { return .fails(Failure(reason: fault.reason, detail: fault.detail)) }
-        switch exploration.inconclusive {
-        // One thread may behave differently in each run, and may do nothing that the lab sees.
-        case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
-        case .some(let inconclusive): return .fails(Failure(inconclusive))
-        }
-        guard let finding = exploration.findings.first else { return .holds(explored: nil) }
-        return .fails(Failure(reason: finding.word, detail: finding.sentence))
+        return Failure(ofOneThread: exploration).map { .fails($0) } ?? .holds(explored: nil)
     }
 
     /// Runs on a thread of its own. It may end the process: see ``GraderProcess``.
@@ -212,13 +209,11 @@ extension Requirement {
 
     /// A function that is not the answer's, and was called in one interleaving while a lock was
     /// held. All of them make notes.
-    private func calledUnderALock(
-        _ options: Exploration.Options, _ describe: @escaping (Scenario) -> Void
+    func calledUnderALock(
+        _ schedule: Exploration.Schedule, _ options: Exploration.Options,
+        _ describe: @escaping (Scenario) -> Void
     ) -> Failure? {
-        var options = options
-        options.maximumInterleavings = 1
-        options.marksPointOfNoReturn = false
-        guard let schedule = explore(options: options, describe).passingSchedule,
+        guard
             let trace = try? Exploration.replay(schedule, options: options, describe),
             let call = trace.steps.first(where: { $0.kind == .note && $0.locksHeld > 0 })
         else { return nil }
@@ -265,6 +260,19 @@ extension Failure {
     /// The reason if an answer uses something that the lab does not control. That may be correct, so
     /// the answer is not graded.
     static let notControlled = "not controlled"
+
+    /// `nil` if nothing failed.
+    init?(ofOneThread exploration: Exploration) {
+        switch exploration.inconclusive {
+        // One thread may behave differently in each run, and may do nothing that the lab sees.
+        case .sawNothing, .notDeterministic, .notDeterministicBecauseOf, nil: break
+        case .some(let inconclusive):
+            self.init(inconclusive)
+            return
+        }
+        guard let finding = exploration.findings.first else { return nil }
+        self.init(reason: finding.word, detail: finding.sentence)
+    }
 
     init(_ inconclusive: Exploration.Inconclusive) {
         let reason =

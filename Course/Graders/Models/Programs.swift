@@ -5,12 +5,20 @@ import Synchronization
 
 /// Programs that a requirement runs, the smallest first.
 struct Programs {
-    let count: Int
+    var count: Int
     /// One program, with a check of what was seen.
-    let describe: (Int, Scenario) -> Void
+    var describe: (Int, Scenario) -> Void
     /// Runs one program without the lab, for programs whose interleaving does not matter. They are
     /// many, and one that fails, or does not end, is explored alone.
     var runAlone: ((Int) -> Fault?)?
+    /// How many of the programs that can run without the lab run in it nevertheless, because it
+    /// finds deadlocks and calls under a lock. They are the smallest.
+    var watched = 0
+    /// Whether the programs are too long for the lab.
+    var isTooLong = false
+    /// Whether nothing that makes a note may run while a lock is held.
+    var forbidsCallsUnderLocks = false
+    var interleavings = Programs.interleavingsOfAll
 
     /// The limits. None of them is a time.
     static let interleavingsOfOne = 4_000
@@ -24,13 +32,13 @@ struct Programs {
 }
 
 extension Programs {
-    /// Several lists, one after another. All of them can run without the lab.
+    /// Several lists of the same kind, one after another.
     init(joining all: [Programs]) {
         let places = all.flatMap { list in (0..<list.count).map { (list, $0) } }
-        self.init(
-            count: places.count,
-            describe: { places[$0].0.describe(places[$0].1, $1) },
-            runAlone: { places[$0].0.runAlone?(places[$0].1) })
+        self = all[0]
+        count = places.count
+        describe = { places[$0].0.describe(places[$0].1, $1) }
+        if runAlone != nil { runAlone = { places[$0].0.runAlone?(places[$0].1) } }
     }
 }
 
@@ -47,6 +55,10 @@ extension Requirement {
     func verdict(of programs: Programs, isolated: Bool, isOptimized: Bool) -> Verdict {
         if let program { return verdict(of: program, programs, isolated: isolated) }
         if let run = programs.runAlone {
+            let batches = Batches(programs: programs, run: run)
+            if let failure = batches.firstFailure(self, isOptimized: isOptimized) {
+                return .fails(failure)
+            }
             return verdictInARow(programs, run, isOptimized: isOptimized)
         }
         return isOptimized ? verdictOfOneInterleaving(programs) : verdictOfEach(programs)
@@ -64,16 +76,29 @@ extension Requirement {
         options.stopsAtFirstFailure = true
         var explored = 0
         var isComplete = true
+        var schedules: [Exploration.Schedule?] = []
         for number in 0..<programs.count {
             Patience.begin(program: number)
             options.maximumInterleavings = Programs.share(
-                of: Programs.interleavingsOfAll - explored, among: programs.count - number)
+                of: programs.interleavings - explored, among: programs.count - number)
             let exploration = explore(options: options) { programs.describe(number, $0) }
             explored += exploration.explored
             if exploration.inconclusive != nil || exploration.failing > 0 {
                 return verdict(of: number, programs, isolated: false)
             }
             if exploration.coverage != .all { isComplete = false }
+            schedules.append(exploration.passingSchedule)
+        }
+        if programs.forbidsCallsUnderLocks {
+            for (number, schedule) in schedules.enumerated() {
+                Patience.begin(program: number)
+                guard let schedule,
+                    var failure = calledUnderALock(
+                        schedule, options, { programs.describe(number, $0) })
+                else { continue }
+                failure.program = number
+                return .fails(failure)
+            }
         }
         return .holds(
             explored: explored, of: isComplete ? .all : .first(explored), programs: programs.count)
@@ -102,9 +127,9 @@ extension Requirement {
     ) -> Verdict {
         let row = Row()
         nonisolated(unsafe) let run = run
-        let count = programs.count
+        let (first, count) = (programs.watched, programs.count)
         let thread = Thread {
-            for number in 0..<count {
+            for number in first..<count {
                 Patience.begin(program: number)
                 row.begin(number)
                 if let fault = run(number) {
@@ -173,7 +198,12 @@ extension Requirement {
     }
 
     /// One program in all of its interleavings.
-    private func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
+    func verdict(of program: Int, _ programs: Programs, isolated: Bool) -> Verdict {
+        if programs.isTooLong, let run = programs.runAlone {
+            var failure = run(program).map { Failure(reason: $0.reason, detail: $0.detail) }
+            failure?.program = program
+            return failure.map { .fails($0) } ?? .holds(explored: nil)
+        }
         var options = Requirement.optionsOfPrograms
         let verdict = explored(&options, isolated: isolated) { programs.describe(program, $0) }
         guard case .fails(var failure) = verdict else { return verdict }

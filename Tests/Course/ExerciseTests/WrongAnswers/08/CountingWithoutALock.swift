@@ -1,4 +1,4 @@
-// Rejected: E08.7 overlap
+// Rejected: E08.4 overlap
 // All handlers decrement a number and write to an array, without a lock. That is correct on one
 // thread.
 

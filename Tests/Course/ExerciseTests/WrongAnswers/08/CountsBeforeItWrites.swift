@@ -1,4 +1,4 @@
-// Rejected: E08.7 wrong value
+// Rejected: E08.4 wrong value
 // The atomic is decremented before the value is written: the last thread may find a value missing.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E08.11 abandoned
+// Rejected: E08.4 not settled
 // The pending promises are counted before they are observed. A promise that settles in between was
 // counted, but is not observed.
 

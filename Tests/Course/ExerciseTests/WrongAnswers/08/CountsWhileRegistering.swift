@@ -1,4 +1,4 @@
-// Rejected: E08.2 wrong value
+// Rejected: E08.1 wrong value
 // Each promise is counted when it is observed. If it is already settled, the count returns to zero
 // before the next promise is counted: the first appears to be the last.
 

@@ -1,4 +1,4 @@
-// Rejected: E08.3 abandoned
+// Rejected: E08.1 abandoned
 // An empty list has no last promise, so its resolver is freed unused.
 
 import Stage3ThreadSafe

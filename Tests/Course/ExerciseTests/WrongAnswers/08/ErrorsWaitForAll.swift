@@ -1,4 +1,4 @@
-// Rejected: E08.5 not settled
+// Rejected: E08.1 not settled
 // An error is passed on after all promises are settled, like `whenAll` of Bolts. The task requires
 // that the first error is passed on at once.
 

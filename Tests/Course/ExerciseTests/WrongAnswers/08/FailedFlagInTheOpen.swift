@@ -1,4 +1,4 @@
-// Rejected: E08.9 data race
+// Rejected: E08.4 data race
 // The values are guarded, but the flag for a rejection is not.
 
 import Stage3ThreadSafe

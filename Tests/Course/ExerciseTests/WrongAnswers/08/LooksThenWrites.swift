@@ -1,4 +1,4 @@
-// Rejected: E08.7 abandoned
+// Rejected: E08.4 abandoned
 // Each step is locked. But if two threads check before either has written, neither finds that it is
 // the last.
 

@@ -1,4 +1,4 @@
-// Rejected: E08.4 abandoned
+// Rejected: E08.1 abandoned
 // The values are stored by the identity of their promises, so a promise that occurs twice counts
 // once.
 

@@ -1,4 +1,4 @@
-// Rejected: E08.1 abandoned
+// Rejected: E08.2 abandoned
 // `NSNull` marks a missing value. A value that is `nil` is stored as `NSNull`, too.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E08.5 not settled
+// Rejected: E08.1 not settled
 // A chain through the list. An error waits until the chain reaches its promise.
 
 import Stage3ThreadSafe

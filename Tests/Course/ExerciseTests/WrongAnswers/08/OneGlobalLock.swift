@@ -1,4 +1,4 @@
-// Rejected: E08.13 over-synchronized
+// Rejected: E08.5 over-synchronized
 // One lock for all lists: safe, but unrelated threads wait for each other.
 
 import Foundation

@@ -1,4 +1,4 @@
-// Rejected: E08.7 called under a lock
+// Rejected: E08.1 called under a lock
 // The promise is settled while a recursive lock is held. Other threads cannot take the lock.
 
 import Foundation

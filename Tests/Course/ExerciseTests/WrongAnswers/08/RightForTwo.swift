@@ -1,4 +1,4 @@
-// Rejected: E08.8 abandoned
+// Rejected: E08.4 abandoned
 // A thread whose first attempt fails counts without protection: correct for two threads, but not
 // for three.
 

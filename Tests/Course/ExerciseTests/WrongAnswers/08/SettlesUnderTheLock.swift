@@ -1,4 +1,4 @@
-// Rejected: E08.6 deadlock
+// Rejected: E08.1 deadlock
 // The promise is settled while the lock is held, so its observers are called under the lock.
 
 import Foundation

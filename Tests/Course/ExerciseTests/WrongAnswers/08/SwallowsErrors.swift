@@ -1,4 +1,4 @@
-// Rejected: E08.5 not settled
+// Rejected: E08.1 abandoned
 // Only `then` is used, which ignores a rejected promise: the result stays pending forever.
 
 import Stage3ThreadSafe

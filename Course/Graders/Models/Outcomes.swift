@@ -1,0 +1,118 @@
+import PromiseOperators
+import RaceLab
+import SharedSuite
+
+// What exercises 8 to 10 compare: the outcomes that the observers of promises receive.
+
+/// How a program settles a promise. Its value, or the number of its error.
+enum Settling: Hashable, Sendable, CustomStringConvertible {
+    case fulfill(Int)
+    case reject(Int)
+
+    /// What an observer receives.
+    var received: String {
+        switch self {
+        case .fulfill(let value): "fulfilled \(value)"
+        case .reject(let number): "rejected \(Settling.error(number))"
+        }
+    }
+
+    static func error(_ number: Int) -> Sent { Sent("error \(number)") }
+
+    func outcome<Value>(_ conversion: Conversion<Value>) -> Result<Value, any Error> {
+        switch self {
+        case .fulfill(let value): .success(conversion.make(value))
+        case .reject(let number): .failure(Settling.error(number))
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .fulfill(let value): "fulfill(\(value))"
+        case .reject(let number): "reject(error \(number))"
+        }
+    }
+
+    /// All ways to settle the promises of a list in this order.
+    static func all(_ order: [Int]) -> [[(promise: Int, settling: Settling)]] {
+        order.reduce([[]]) { all, promise in
+            all.flatMap { some in
+                [Settling.fulfill(promise + 1), .reject(promise + 1)].map {
+                    some + [(promise, $0)]
+                }
+            }
+        }
+    }
+
+    /// Some of the numbers below `count`, in every order.
+    static func orders(_ count: Int, upTo length: Int) -> [[Int]] {
+        var (all, last): ([[Int]], [[Int]]) = ([[]], [[]])
+        for _ in 0..<length {
+            last = last.flatMap { order in
+                (0..<count).filter { !order.contains($0) }.map { order + [$0] }
+            }
+            all += last
+        }
+        return all
+    }
+
+    /// The names of the promises of a program.
+    static func name(_ promise: Int) -> String {
+        promise < 4 ? ["p", "q", "r", "s"][promise] : "p\(promise)"
+    }
+
+    static func names(_ promises: [Int]) -> String {
+        let names = promises.prefix(9).map(name).joined(separator: ", ")
+        return promises.count > 9 ? "[\(names), …]" : "[\(names)]"
+    }
+}
+
+/// Records what the observers of one promise receive.
+final class Receiver: Sendable {
+    private let log = Scenario.Log<String>()
+
+    var received: [String] { log.entries }
+
+    /// - Parameter then: called by the first call of the observer.
+    func observe<Value: Sendable>(
+        _ promise: AWPromise<Value>, _ text: @escaping @Sendable (Value) -> String,
+        then work: @escaping () -> Void = {}
+    ) {
+        nonisolated(unsafe) let work = work
+        promise.observe(on: ImmediateDispatcher()) { outcome in
+            let received =
+                switch outcome {
+                case .success(let value): "fulfilled \(text(value))"
+                case .failure(let error): "rejected \(error)"
+                }
+            self.log.append(received, "receives \(received)")
+            if self.log.entries.count == 1 { work() }
+        }
+    }
+
+    /// What is wrong with what the observers of some promises have received.
+    static func fault(_ seen: [[String]], insteadOf expected: [[String]]) -> Fault? {
+        for (number, (seen, expected)) in zip(seen, expected).enumerated()
+        where seen != expected {
+            let what = "the observer of promise \(number + 1)"
+            guard let received = seen.first else {
+                return Fault(
+                    "not settled", "\(what) has not been called; it should be \(expected[0])")
+            }
+            if received == "rejected \(PromiseError.abandoned)" {
+                return Fault(
+                    "abandoned",
+                    "promise \(number + 1) is abandoned: its resolver was freed before it had "
+                        + "settled the promise")
+            }
+            if seen.count > 1 { return Fault("twice", "\(what) has been called twice") }
+            guard let wanted = expected.first else {
+                return Fault("too early", "promise \(number + 1) is already \(received)")
+            }
+            return Fault(
+                received.sorted() == wanted.sorted() ? "out of order" : "wrong value",
+                "promise \(number + 1) is \(received); it should be \(wanted)")
+        }
+        return nil
+    }
+}
