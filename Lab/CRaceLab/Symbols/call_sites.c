@@ -128,12 +128,19 @@ static origin find_origin(uintptr_t pc) {
     return is_function_for_program(info.dli_sname) ? FOR_PROGRAM : OF_TOOLCHAIN;
 }
 
-static origin origin_of(uintptr_t pc) {
+/// Whether an address lies in the code of the program itself.
+static bool is_in_program(uintptr_t pc) {
 #if defined(__linux__)
     extern const char __executable_start, etext;
-    if (pc - (uintptr_t)&__executable_start < (uintptr_t)(&etext - &__executable_start))
-        return OF_PROGRAM;
+    return pc - (uintptr_t)&__executable_start < (uintptr_t)(&etext - &__executable_start);
+#else
+    (void)pc;
+    return false;
 #endif
+}
+
+static origin origin_of(uintptr_t pc) {
+    if (is_in_program(pc)) return OF_PROGRAM;
     call_site *site = call_site_of(pc);
     if (site->origin == UNKNOWN) {
         rl_ignore();
@@ -251,14 +258,43 @@ static _Unwind_Reason_Code climb_frame(struct _Unwind_Context *frame, void *argu
     return climb_to(c, place) ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/// Returns the frame of the caller, or NULL if there is none. A function without a frame pointer
-/// leaves an arbitrary value in its place, so nothing outside the stack is read.
+/// Whether the instruction before this one is a call.
+static bool follows_a_call(uintptr_t pc) {
+#if defined(__x86_64__)
+    const uint8_t *end = (const uint8_t *)pc;
+    if (end[-5] == 0xE8) return true;
+    for (int size = 2; size <= 7; size++)
+        if (size != 5 && end[-size] == 0xFF && (end[1 - size] >> 3 & 7) == 2) return true;
+    return false;
+#else
+    const uint32_t call = ((const uint32_t *)pc)[-1];
+    const bool is_direct = call >> 26 == 0x25, is_indirect = (call & 0xFEFFF000) == 0xD63F0000;
+    return is_direct || is_indirect;
+#endif
+}
+
+/// Optimized code has no frame pointers, and uses the register for other values. One of them may be
+/// an address in the stack, with anything above it.
+static bool is_return_address(uintptr_t pc) {
+    Dl_info info;
+    const bool is_code = is_in_program(pc) || (call_sites && slot_of(pc)->pc) ||
+                         dladdr((const void *)(pc - 1), &info);
+    return is_code && follows_a_call(pc);
+}
+
+/// Returns a frame of the stack, or NULL if there is none at this address.
+static const uintptr_t *frame_at(uintptr_t address, uintptr_t below) {
+    const bool is_in_stack = address > below && address % sizeof(void *) == 0 &&
+                             address < me->stack_base - 2 * sizeof(void *);
+    if (!is_in_stack) return NULL;
+    const uintptr_t *frame = (const uintptr_t *)address;
+    return is_return_address(CODE_ADDRESS(frame[1])) ? frame : NULL;
+}
+
+/// Returns the frame of the caller, or NULL if there is none.
 static const uintptr_t *next_frame(const uintptr_t *frame) {
     // Swift marks the frames of asynchronous functions with this bit.
-    uintptr_t next = frame[0] & ~((uintptr_t)1 << 60);
-    bool is_frame = next > (uintptr_t)frame && next % sizeof(void *) == 0 &&
-                    next < me->stack_base - 2 * sizeof(void *);
-    return is_frame ? (const uintptr_t *)next : NULL;
+    return frame_at(frame[0] & ~((uintptr_t)1 << 60), (uintptr_t)frame);
 }
 
 static rl_place place_above(const uintptr_t *frame) {
@@ -268,11 +304,8 @@ static rl_place place_above(const uintptr_t *frame) {
 /// Some library functions have no unwind tables, but keep frame pointers; others have no frame
 /// pointers, but unwind tables.
 static void climb_by_frame_pointers(climb *c) {
-    const uintptr_t *frame = (const uintptr_t *)c->frame_pointer;
-    const uintptr_t bottom = (uintptr_t)__builtin_frame_address(0);
-    bool is_frame = (uintptr_t)frame > bottom && (uintptr_t)frame % sizeof(void *) == 0 &&
-                    (uintptr_t)frame < me->stack_base - 2 * sizeof(void *);
-    if (!is_frame) return;
+    const uintptr_t *frame =
+        frame_at(c->frame_pointer, (uintptr_t)__builtin_frame_address(0));
     while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
 }
 
@@ -295,7 +328,7 @@ bool rl_is_call_of_program(rl_place *place) {
 
 rl_place rl_place_in_source(rl_place place) {
     if (source_of(place.pc) != OF_COMPILER) return place;
-    // Debug code keeps frame pointers.
+    // Debug code keeps frame pointers, which is faster.
     climb c = {.from = place.pc, .callee = place.pc, .found = place, .is_found = true};
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     bool goes_on = true;
