@@ -4,12 +4,14 @@ import CRaceLab
 /// fails.
 extension Explorer {
     func replay(
-        _ schedule: Exploration.Schedule
+        _ schedule: Exploration.Schedule, learning: Bool
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
-        try options.marksPointOfNoReturn ? markedTrace(of: schedule) : trace(of: schedule)
+        try options.marksPointOfNoReturn
+            ? markedTrace(of: schedule, learning: learning)
+            : trace(of: schedule, learning: learning)
     }
 
-    /// Records the same trace as ``trace(of:)`` and marks the step from which every continuation
+    /// Records the same trace as ``trace(of:learning:)`` and marks the step from which every continuation
     /// fails.
     ///
     /// - Parameters:
@@ -18,10 +20,10 @@ extension Explorer {
     ///   - finding: if it is a data race, its two steps are marked; `nil`: those of any race.
     func markedTrace(
         of schedule: Exploration.Schedule, failingBy kind: Exploration.Finding.Kind? = nil,
-        showing finding: Exploration.Finding? = nil
+        showing finding: Exploration.Finding? = nil, learning: Bool = true
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
         shown = finding?.description
-        var trace = try trace(of: schedule)
+        var trace = try trace(of: schedule, learning: learning)
         let judged = trace.findings.map(\.kind).filter(options.failingKinds.contains)
         guard let kind = kind ?? judged.min(), ![.overlap, .dataRace].contains(kind),
             let step = Explorer(options, describe, crashes: crashes).pointOfNoReturn(
@@ -34,14 +36,16 @@ extension Explorer {
 
     /// Runs one interleaving and records its trace. If the schedule does not fit, it runs a second
     /// time: in the first run, lazy initialization can make a loop spin one more round.
-    func trace(of schedule: Exploration.Schedule) throws(Exploration.ReplayError)
-        -> Exploration.Trace
-    {
+    ///
+    /// - Parameter learning: whether to look for accesses that nothing announces, if it does not fit.
+    func trace(
+        of schedule: Exploration.Schedule, learning: Bool = true
+    ) throws(Exploration.ReplayError) -> Exploration.Trace {
         do throws(Exploration.ReplayError) {
             return try traceOnce(of: schedule)
         } catch {
             guard case .mismatch = error else { throw error }
-            if hasUnannounced { learnUnannounced() }
+            if learning, hasUnannounced { learnUnannounced() }
             return try traceOnce(of: schedule)
         }
     }

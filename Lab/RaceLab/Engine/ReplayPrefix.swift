@@ -11,13 +11,16 @@ extension Program {
         var given = choices.count
         var reported: Exploration.ScheduleMismatch?
         if choices.isEmpty { choices = [0] }
+        // What is learned once holds for all attempts.
+        var learning = true
         while true {
+            defer { learning = false }
             let mismatch: Exploration.ScheduleMismatch
             do throws(Exploration.ReplayError) {
                 let trace = try replay(
                     Exploration.Schedule(
                         choices, early: marks.early, timedOut: marks.timedOut,
-                        spurious: marks.spurious))
+                        spurious: marks.spurious), learning: learning)
                 return Exploration.CompletedReplay(trace: trace, mismatch: reported)
             } catch {
                 guard case .mismatch(let found) = error else { throw error }

@@ -150,11 +150,12 @@ extension Program {
             of: finding.schedule, failingBy: finding.kind, showing: finding)
     }
 
+    /// - Parameter learning: see ``Explorer/trace(of:learning:)``.
     func replay(
-        _ schedule: Exploration.Schedule
+        _ schedule: Exploration.Schedule, learning: Bool = true
     ) throws(Exploration.ReplayError) -> Exploration.Trace {
         if let isolated { return try isolated.trace(of: schedule) }
-        return try explorer.replay(schedule)
+        return try explorer.replay(schedule, learning: learning)
     }
 
     func replay(_ schedule: String) throws(Exploration.ReplayError) -> Exploration.Trace {
