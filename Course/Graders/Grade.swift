@@ -101,8 +101,7 @@ public struct Grader: Sendable {
     let limits: Limits
     let tableWidth: Int
     /// Whether an answer that has passed runs with optimization for every requirement, not only for
-    /// those with ``Requirement/isAlsoRunOptimized``. The others then run in one interleaving, but
-    /// for those with ``Requirement/waits``.
+    /// those with ``Requirement/isAlsoRunOptimized``. The others then run in one interleaving.
     package var optimizesEverything = false
 
     public init(
@@ -287,7 +286,7 @@ public struct Grader: Sendable {
     ) -> Grade {
         let requirements =
             optimizesEverything
-            ? exercise.requirementsOfCode.filter { !$0.waits }
+            ? exercise.requirementsOfCode
             : exercise.requirements.filter(\.isAlsoRunOptimized)
         guard !requirements.isEmpty else { return passed }
         let workshop = Workshop(

@@ -15,10 +15,6 @@ public struct Requirement: Sendable {
     /// meet this one again. The optimizer releases an object after its last use, which may be earlier
     /// than in a debug build: under a lock, for instance.
     var isAlsoRunOptimized = false
-    /// Whether the code of this requirement waits until another thread has done something. In optimized
-    /// code the lab does not see every atomic, so it could stop a thread that holds a lock while the
-    /// other one waits for that lock without end. Then optimized code is not run for this requirement.
-    var waits = false
     /// The only one of its programs to run: see ``Programs``.
     var program: Int?
     var hasPrograms = false
@@ -68,12 +64,6 @@ public struct Fault: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Requirement {
-    var waiting: Requirement {
-        var copy = self
-        copy.waits = true
-        return copy
-    }
-
     var alsoRunOptimized: Requirement {
         var copy = self
         copy.isAlsoRunOptimized = true

@@ -124,7 +124,7 @@ extension Requirement {
             "A handler waits until another thread has called `then`, `error`, `resolve`, `reject` or "
                 + "`result`. No thread may wait for the handler, because the handler waits for it.",
             asking: "Which thread calls the handler that waits, and what else must that thread do?"
-        ) { checks.inThreads(PromisePrograms.waiting(checks.rules), $0) }.waiting
+        ) { checks.inThreads(PromisePrograms.waiting(checks.rules), $0) }
     }
 
     /// No lock is held while code of the program runs.
