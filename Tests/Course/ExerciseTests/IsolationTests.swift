@@ -23,6 +23,39 @@ struct IsolationTests {
         deinit { try? FileManager.default.removeItem(at: url) }
     }
 
+    #if os(Linux)
+
+        /// What happens in folders.
+        private final class Changes {
+            private let events = inotify_init1(Int32(IN_CLOEXEC))
+            private let end: FileHandle
+
+            /// - Parameter end: a pipe whose other end a process has.
+            init(until end: FileHandle) {
+                self.end = end
+            }
+
+            deinit { close(events) }
+
+            /// A folder that is watched already is watched as before.
+            func watch(_ folder: URL) {
+                _ = inotify_add_watch(events, folder.path, UInt32(IN_CREATE | IN_MODIFY))
+            }
+
+            /// Waits for a change. Returns false if the process has ended instead.
+            func wait() -> Bool {
+                var both = [
+                    pollfd(fd: events, events: Int16(POLLIN), revents: 0),
+                    pollfd(fd: end.fileDescriptor, events: 0, revents: 0),
+                ]
+                guard poll(&both, 2, -1) > 0, both[1].revents == 0 else { return false }
+                var room = [UInt8](repeating: 0, count: 4096)
+                return read(events, &room, room.count) > 0
+            }
+        }
+
+    #endif
+
     @Test(
         "a background process is killed, whether its parent ends or is killed",
         arguments: [
@@ -45,36 +78,47 @@ struct IsolationTests {
         close(ends[0])
     }
 
-    @Test("an interrupted grader removes its folder, and kills the answer")
-    func interrupted() throws {
-        let folder = try Folder()
-        let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
-        let head = "    private func settle(_ outcome: Outcome) {\n"
-        let answer = folder.url.appending(path: "Endless.swift")
-        try right.source.replacing(head, with: "\(head)        while true {}\n")
-            .write(to: answer, atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = Grader.here.command
-        process.arguments = ["grade", "5", "--file", answer.path, "--seconds", "100"]
-        process.environment = ProcessInfo.processInfo.environment
-            .merging(["TMPDIR": folder.url.path]) { $1 }
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        let temporary = { folder.names.first { $0.hasPrefix("promise-lab-grade-") } }
-        // Waits until the answer is running, or the grader has ended.
-        while process.isRunning {
-            let record = temporary().map { folder.url.appending(path: "\($0)/protocol") }
-            if let record, let size = try? Data(contentsOf: record).count, size > 0 { break }
-            usleep(1_000)
+    #if os(Linux)
+
+        @Test("an interrupted grader removes its folder, and kills the answer")
+        func interrupted() throws {
+            let folder = try Folder()
+            let right = try #require(AnswerFile.right.first { $0.path == "05/NSLock.swift" })
+            let head = "    private func settle(_ outcome: Outcome) {\n"
+            let answer = folder.url.appending(path: "Endless.swift")
+            try right.source.replacing(head, with: "\(head)        while true {}\n")
+                .write(to: answer, atomically: true, encoding: .utf8)
+            let process = Process()
+            process.executableURL = Grader.here.command
+            process.arguments = ["grade", "5", "--file", answer.path, "--seconds", "100"]
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["TMPDIR": folder.url.path]) { $1 }
+            let output = Pipe()
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            let temporary = { folder.names.first { $0.hasPrefix("promise-lab-grade-") } }
+            let hasBegun = {
+                let record = temporary().map { folder.url.appending(path: "\($0)/protocol") }
+                return record.flatMap { try? Data(contentsOf: $0) }?.isEmpty == false
+            }
+            // Until the answer is running, or the grader has ended.
+            let changes = Changes(until: output.fileHandleForReading)
+            changes.watch(folder.url)
+            try process.run()
+            while !hasBegun(), changes.wait() {
+                if let temporary = temporary() {
+                    changes.watch(folder.url.appending(path: temporary))
+                }
+            }
+            #expect(temporary() != nil)
+            process.terminate()
+            process.waitUntilExit()
+            #expect(process.terminationReason == .uncaughtSignal)
+            #expect(process.terminationStatus == SIGTERM)
+            #expect(temporary() == nil)
         }
-        #expect(temporary() != nil)
-        process.terminate()
-        process.waitUntilExit()
-        #expect(process.terminationReason == .uncaughtSignal)
-        #expect(process.terminationStatus == SIGTERM)
-        #expect(temporary() == nil)
-    }
+
+    #endif
 
     @Test("the next grader removes the folder of a grader that was killed")
     func killed() throws {
