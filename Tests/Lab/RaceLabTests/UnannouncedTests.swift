@@ -34,18 +34,21 @@
             return options
         }
 
+        private static func losesAnUpdate(_ scenario: Scenario) {
+            let counter = Counter()
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    let seen = counter.value
+                    counter.value = seen + 1
+                }
+            }
+            scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
+        }
+
         @Test("a lost update of a property that is not checked is found", arguments: [true, false])
         func property(reduces: Bool) throws {
-            let exploration = explore(options: Self.options(reduces: reduces)) { scenario in
-                let counter = Counter()
-                for name in ["first", "second"] {
-                    scenario.thread(name) {
-                        let seen = counter.value
-                        counter.value = seen + 1
-                    }
-                }
-                scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
-            }
+            let exploration = explore(
+                options: Self.options(reduces: reduces), Self.losesAnUpdate)
             let reasons = exploration.findings.map(\.reason)
             #expect(reasons.contains("an update was lost"), "\(exploration.summary)")
             #expect(exploration.findings.contains { $0.kind == .overlap || $0.kind == .dataRace })
@@ -120,17 +123,7 @@
         @Test("the schedule of one process can be replayed in another")
         func replay() async {
             await #expect(processExitsWith: .success) {
-                let scenario: @Sendable (Scenario) -> Void = { scenario in
-                    let counter = Counter()
-                    for name in ["first", "second"] {
-                        scenario.thread(name) {
-                            let seen = counter.value
-                            counter.value = seen + 1
-                        }
-                    }
-                    scenario.check { try Scenario.require(counter.value == 2, "lost") }
-                }
-                let trace = try Exploration.replay("FSFS", scenario)
+                let trace = try Exploration.replay("FSFS", Self.losesAnUpdate)
                 #expect(trace.findings.map(\.kind).contains(.failedCheck))
             }
         }
@@ -139,16 +132,7 @@
         func isolated() throws {
             var options = Exploration.Options()
             options.isolation = .childProcess()
-            let exploration = explore(options: options) { scenario in
-                let counter = Counter()
-                for name in ["first", "second"] {
-                    scenario.thread(name) {
-                        let seen = counter.value
-                        counter.value = seen + 1
-                    }
-                }
-                scenario.check { try Scenario.require(counter.value == 2, "an update was lost") }
-            }
+            let exploration = explore(options: options, Self.losesAnUpdate)
             #expect(exploration.findings.map(\.reason).contains("an update was lost"))
             #expect(try exploration.counterexample() != nil)
         }
