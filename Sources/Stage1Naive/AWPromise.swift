@@ -1,7 +1,7 @@
 /// Stage 1: the promise of the article "Exploring the Promise object" (adow,
 /// 2016) in current Swift, without its `then` for functions that return a
 /// promise. It has one slot for a handler of the value and one for a handler
-/// of the error. Use it on one thread only; even there its tests name bugs.
+/// of the error. Use it on one thread only. Even there it has bugs.
 public final class AWPromise<Value> {
     public typealias ResolveFunction = (Value) -> Void
     public typealias RejectFunction = (any Error) -> Void
