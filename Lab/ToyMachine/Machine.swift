@@ -116,7 +116,7 @@ struct Machine {
         }
         let only = kind == UInt8(RL_ATOMIC_READ.rawValue)
         trace.add(address, event: UInt64(place(thread)), onlyReads: only)
-        report(rl_effect(address: address, type: 0, kind: kind, free_for: free))
+        report(rl_effect(address: address, type: 0, kind: kind, free_for: free, store: 0, value: 0))
         if ends[thread] != 0 { ends[thread] &= ends[thread] - 1 } else { at[thread] += 1 }
         while isRelease(self.code(thread)) {
             let object = Int(self.code(thread) & 1)
@@ -135,7 +135,8 @@ struct Machine {
             trace.add(address, event: UInt64(place(thread)), onlyReads: false)
             report(
                 rl_effect(
-                    address: address, type: 0, kind: UInt8(RL_LOCK.rawValue), free_for: 0))
+                    address: address, type: 0, kind: UInt8(RL_LOCK.rawValue), free_for: 0, store: 0,
+                    value: 0))
             at[thread] += 1
         }
     }

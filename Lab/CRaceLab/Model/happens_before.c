@@ -21,6 +21,7 @@ void rl_join_clock(vector_clock *into, const vector_clock *other) {
 
 void rl_advance(thread *t) {
     const int index = (int)(t - lab.threads);
+    if (!t->advanced_at) t->advanced_at = t->clock.at[index];
     t->clock.ordered[index] = ++t->clock.at[index];
 }
 

@@ -3,6 +3,7 @@
 #include "Primitives/atomic.h"
 
 #include "Model/happens_before.h"
+#include "Model/old_values.h"
 #include "Platform/stack.h"
 #include "Primitives/families.h"
 #include "Primitives/mutex.h"
@@ -10,6 +11,7 @@
 #include "Scheduler/observe.h"
 #include "Scheduler/points.h"
 #include "Search/waking.h"
+#include "State/blocks.h"
 #include "State/shadow.h"
 #include "Symbols/call_sites.h"
 
@@ -19,8 +21,8 @@
 
 // MARK: - Memory orderings
 
-// Values are sequentially consistent: an atomic read returns the last value written. Whether it
-// also orders other accesses depends on the memory orderings, as in C++20.
+// The memory orderings decide which accesses an operation orders, as in C++20, and, once a run has
+// shown one that is weaker than sequentially consistent, what it may read: see old_values.h.
 
 static bool acquires(int order) {
     return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
@@ -36,6 +38,10 @@ static int effective(int order) {
     return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
 }
 
+static uint64_t hash_of(atomic_value value) {
+    return value.low * 0x9E3779B97F4A7C15ull ^ value.high * 0xC2B2AE3D27D4EB4Full;
+}
+
 /// The effect of an atomic read on the clocks.
 static void read_atomic(thread *t, int order) {
     const cell *c = rl_cell_at(t->address);
@@ -44,9 +50,24 @@ static void read_atomic(thread *t, int order) {
     if (acquires(effective(order))) rl_join_times(t->clock.ordered, c->released.ordered);
 }
 
+/// The same for a read of a store that may be old.
+static void read_store(thread *t, int order, rl_kind kind) {
+    const void *address = (const void *)t->address;
+    const store_record *s = rl_store(address, t->reads.store);
+    rl_join_times(t->clock.at, s->released.at);
+    rl_join_times(t->read, s->released.ordered);
+    if (acquires(effective(order))) rl_join_times(t->clock.ordered, s->released.ordered);
+    rl_note_load(address, t->reads.store, effective(order));
+    if (t->repeats)
+        rl_did((int)(t - lab.threads), RL_ATOMIC_READ, t->address, false);
+    else
+        rl_did_read(kind, t->address, t->reads.store, hash_of(t->reads.expected));
+}
+
 /// The same for a write. That of a read-modify-write operation continues the release sequence that it
-/// finds.
-static void write_atomic(thread *t, int order, bool is_read_modify_write) {
+/// finds. Returns the number of the store; 0: the stores are not kept.
+static uint32_t write_atomic(thread *t, int order, bool is_read_modify_write, bool keeps) {
+    uint32_t number = 0;
     cell *c = rl_cell_at(t->address);
     if (is_read_modify_write) {
         read_atomic(t, order);
@@ -56,7 +77,18 @@ static void write_atomic(thread *t, int order, bool is_read_modify_write) {
     }
     rl_join_times(c->released.at, t->clock.at);
     rl_join_times(c->released.ordered, releases(effective(order)) ? t->clock.ordered : t->fenced);
+    if (keeps)
+        number = rl_note_store((const void *)t->address, t->writes, effective(order), &c->released);
     rl_tick((int)(t - lab.threads));
+    if (keeps) t->advanced_at = 0;
+    return number;
+}
+
+static void wrote(thread *t, uint32_t store, bool changes) {
+    const int index = (int)(t - lab.threads);
+    if (store == 0) return rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
+    const uint64_t replaced = hash_of(rl_store((const void *)t->address, store - 1)->value);
+    rl_did_store(index, t->address, changes, store, replaced);
 }
 
 /// A fence. Not a point: only this thread's own atomic operations can show its effect.
@@ -64,11 +96,15 @@ static void fence(int order) {
     if (me->fate != STAYS) rl_give_up();
     thread *t = my_thread();
     t->accesses++;
+    const bool keeps = lab.scenario->keeps_stores && order != __ATOMIC_RELAXED;
+    if (keeps) rl_meet_fence();
     if (acquires(effective(order))) rl_join_times(t->clock.ordered, t->read);
+    if (keeps) rl_note_fence(effective(order));
     if (!releases(effective(order))) return;
     memcpy(t->fenced, t->clock.ordered, sizeof t->fenced);
     // The fence releases only what came before it.
     rl_advance(t);
+    if (keeps) t->advanced_at = 0;
 }
 
 // MARK: - Operations
@@ -80,46 +116,119 @@ static void load(int index, thread *t, uint32_t step) {
 
 static void store(int index, thread *t, uint32_t step) {
     (void)index, (void)step;
-    write_atomic(t, t->order, false);
+    write_atomic(t, t->order, false, false);
+}
+
+static void load_one(int index, thread *t, uint32_t step) {
+    (void)index, (void)step;
+    read_store(t, t->order, RL_LOAD);
+}
+
+static void keep_store(int index, thread *t, uint32_t step) {
+    (void)index, (void)step;
+    wrote(t, write_atomic(t, t->order, false, true), true);
 }
 
 const rl_operation rl_atomic_load = {.kind = RL_ATOMIC_READ, .carry_out = load};
 static const rl_operation atomic_store_to = {.kind = RL_ATOMIC_WRITE, .carry_out = store};
 static const rl_operation exchange = {.kind = RL_EXCHANGE, .completes_later = true};
 
+// The same, where the stores are kept.
+static const rl_operation load_of_several = {
+    .kind = RL_ATOMIC_READ, .completes_later = true, .is_atomic = true, .chooses_value = true,
+    .carry_out = load_one,
+};
+static const rl_operation kept_store = {
+    .kind = RL_ATOMIC_WRITE, .completes_later = true, .is_atomic = true, .carry_out = keep_store,
+};
+static const rl_operation kept_exchange = {
+    .kind = RL_EXCHANGE, .completes_later = true, .is_atomic = true,
+};
+static const rl_operation kept_comparison = {
+    .kind = RL_EXCHANGE, .completes_later = true, .is_atomic = true, .chooses_value = true,
+};
+
 void rl_atomic_point(const rl_operation *operation, const void *address, rl_place place, int order) {
     my_thread()->order = order;
     rl_point(operation, address, place);
 }
 
+/// Whether the stores to a variable are kept. Those to a variable on a stack are not: others may
+/// follow at the same address.
+static bool keeps_stores(const void *address) {
+    if (!lab.scenario->keeps_stores) return false;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const worker *w = lab.threads[i].on;
+        if (rl_is_in_frame(&lab.threads[i], (uintptr_t)address)) return false;
+        const uintptr_t end = w == me ? (uintptr_t)__builtin_frame_address(0) : w ? w->stack_end : 0;
+        if (w && (uintptr_t)address >= end && (uintptr_t)address < w->stack_base) return false;
+    }
+    return true;
+}
+
+/// The point of a load where the stores are kept. Returns whether it reads an old value.
+static bool loads_old(const void *address, rl_place place, int order, atomic_value *value) {
+    rl_meet_variable(address, *value);
+    rl_will_read(address, order, NULL);
+    my_thread()->order = order;
+    const uint32_t step = rl_point(&load_of_several, address, place);
+    if (!lab.steps[step].is_old) return false;
+    *value = rl_store(address, my_thread()->reads.store)->value;
+    return true;
+}
+
 /// The result of an exchange that always writes: whether the value has changed.
 static void swapped(bool changes, int order) {
-    int index = me->thread;
-    thread *t = &lab.threads[index];
-    write_atomic(t, order, true);
+    thread *t = my_thread();
     // A thread that writes the same value again publishes what it did before, but it may be
     // spinning.
-    rl_did(index, RL_ATOMIC_WRITE, t->address, changes);
+    wrote(t, write_atomic(t, order, true, t->operation->is_atomic), changes);
     rl_clean_stack();
+}
+
+static void failed(uint32_t step, int order) {
+    thread *t = my_thread();
+    lab.steps[step].failed = true;
+    if (t->operation->chooses_value) {
+        read_store(t, order, RL_FAILED_EXCHANGE);
+    } else {
+        read_atomic(t, order);
+        rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
+    }
+    rl_clean_stack();
+}
+
+/// The point of an exchange that compares, where the stores are kept. Returns whether it fails on an
+/// old value.
+static bool fails_on_old(const void *address, rl_place place, int order, atomic_value expected,
+                         atomic_value *value, uint32_t *step) {
+    rl_meet_variable(address, *value);
+    rl_will_read(address, order, &expected);
+    *step = rl_point(&kept_comparison, address, place);
+    if (!lab.steps[*step].is_old) return false;
+    *value = rl_store(address, my_thread()->reads.store)->value;
+    failed(*step, order);
+    return true;
 }
 
 /// The result of an exchange that compares first.
 static void exchanged(uint32_t step, bool done, int order, int order_of_failure) {
     RL_REQUIRE(my_thread()->kind == RL_EXCHANGE, "the last step was no exchange");
     lab.steps[step].failed = !done;
-    if (done) return swapped(true, order);
-    thread *t = my_thread();
-    read_atomic(t, order_of_failure);
-    rl_did(me->thread, RL_ATOMIC_READ, t->address, false);
-    rl_clean_stack();
+    return done ? swapped(true, order) : failed(step, order_of_failure);
 }
 
 // MARK: - Entry points
 
 // Code compiled with `-sanitize=thread` calls these functions in place of atomic instructions, with
-// the memory ordering as the last argument. The lab runs one thread at a time, so all values are
-// sequentially consistent. The given ordering only decides which happens-before edges the operation
-// creates.
+// the memory ordering as the last argument. The lab runs one thread at a time, and the memory always
+// has the newest value.
+
+#define VALUE(x) \
+    ((atomic_value){(uint64_t)(x), sizeof(x) > 8 ? (uint64_t)((__uint128_t)(x) >> 64) : 0})
+#define FROM_VALUE(type, v) \
+    ((type)(sizeof(type) > 8 ? (__uint128_t)(v).high << 64 | (v).low : (v).low))
+#define NOW(a) VALUE(__atomic_load_n(a, __ATOMIC_SEQ_CST))
 
 /// Whether an operation is a step. If it is in code that has no line, `*place` becomes that of the
 /// nearest caller that has one.
@@ -135,14 +244,17 @@ static bool is_point(const volatile void *address, rl_place *place) {
 
 // A read-modify-write operation. If it writes the value that is already there, it changes nothing:
 // a thread may spin on a flag by exchanging it.
-#define SWAP(type, a, operation, new_value, order)                                \
-    ({                                                                            \
-        rl_place place = RL_CALLER;                                               \
-        bool point = is_point(a, &place);                                         \
-        if (point) rl_point(&exchange, (const void *)(a), place);               \
-        type old = operation;                                                     \
-        if (point) swapped((type)(new_value) != old, order);                   \
-        old;                                                                      \
+#define SWAP(type, a, operation, new_value, order)                                        \
+    ({                                                                                    \
+        rl_place place = RL_CALLER;                                                       \
+        bool point = is_point(a, &place);                                                  \
+        const bool keeps = point && keeps_stores((const void *)(a));                      \
+        if (keeps) rl_meet_variable((const void *)(a), NOW(a));                           \
+        if (point) rl_point(keeps ? &kept_exchange : &exchange, (const void *)(a), place); \
+        type old = operation;                                                             \
+        if (keeps) my_thread()->writes = VALUE((type)(new_value));                        \
+        if (point) swapped((type)(new_value) != old, order);                              \
+        old;                                                                              \
     })
 
 #define FETCH(bits, type, name, new_value)                                                       \
@@ -154,13 +266,24 @@ static bool is_point(const volatile void *address, rl_place *place) {
 #define ATOMICS(bits, type, RECOGNISE)                                                           \
     type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
         rl_place place = RL_CALLER;                                                              \
-        if (is_point(a, &place)) rl_atomic_point(&rl_atomic_load, (const void *)a, place, order); \
+        if (is_point(a, &place)) {                                                               \
+            atomic_value value = NOW(a);                                                         \
+            if (!keeps_stores((const void *)a))                                                  \
+                rl_atomic_point(&rl_atomic_load, (const void *)a, place, order);                 \
+            else if (loads_old((const void *)a, place, order, &value))                           \
+                return FROM_VALUE(type, value);                                                  \
+        }                                                                                        \
         return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
     }                                                                                            \
     void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
         rl_place place = RL_CALLER;                                                              \
-        if (is_point(a, &place))                                                                 \
-            rl_atomic_point(&atomic_store_to, (const void *)a, place, order);                     \
+        if (is_point(a, &place)) {                                                               \
+            const bool keeps = keeps_stores((const void *)a);                                    \
+            if (keeps) rl_meet_variable((const void *)a, NOW(a));                                \
+            if (keeps) my_thread()->writes = VALUE(value);                                       \
+            rl_atomic_point(keeps ? &kept_store : &atomic_store_to, (const void *)a, place,      \
+                            order);                                                              \
+        }                                                                                        \
         __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
     }                                                                                            \
     type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
@@ -174,8 +297,19 @@ static bool is_point(const volatile void *address, rl_place *place) {
     FETCH(bits, type, nand, ~(old & value))                                                      \
     static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
                                int otherwise, rl_place place) {                                  \
-        bool point = is_point(a, &place);                                                        \
-        uint32_t step = point ? rl_point(&exchange, (const void *)a, place) : 0;               \
+        bool point = is_point(a, &place);                                                         \
+        uint32_t step = 0;                                                                       \
+        const bool keeps = point && keeps_stores((const void *)a);                               \
+        if (point && !keeps) step = rl_point(&exchange, (const void *)a, place);                 \
+        if (keeps) {                                                                             \
+            atomic_value value = NOW(a);                                                         \
+            if (fails_on_old((const void *)a, place, otherwise, VALUE(*expected), &value,        \
+                             &step)) {                                                           \
+                *expected = FROM_VALUE(type, value);                                             \
+                return false;                                                                    \
+            }                                                                                    \
+            my_thread()->writes = VALUE(desired);                                                \
+        }                                                                                        \
         bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
                                                 __ATOMIC_SEQ_CST);                               \
         if (point) exchanged(step, done, order, otherwise);                                   \
@@ -234,15 +368,28 @@ SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF vo
 
 SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) {
     rl_place place = rl_place_in_source(RL_CALLER);
-    if (is_point(reference, &place))
-        rl_atomic_point(&rl_atomic_load, reference, place, __ATOMIC_ACQUIRE);
+    if (is_point(reference, &place)) {
+        atomic_value value = NOW((uintptr_t *)reference);
+        if (!keeps_stores(reference))
+            rl_atomic_point(&rl_atomic_load, reference, place, __ATOMIC_ACQUIRE);
+        else if (loads_old(reference, place, __ATOMIC_ACQUIRE, &value))
+            return NULL;  // the only old value
+    }
     return real_load_lazy()(type, reference);
 }
 
 SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference) {
     rl_place place = rl_place_in_source(RL_CALLER);
     const bool point = is_point(reference, &place);
-    const uint32_t step = point ? rl_point(&exchange, reference, place) : 0;
+    const bool keeps = point && keeps_stores(reference);
+    uint32_t step = 0;
+    if (keeps) {
+        atomic_value value = NOW((uintptr_t *)reference);
+        fails_on_old(reference, place, __ATOMIC_ACQUIRE, VALUE((uintptr_t)0), &value, &step);
+        my_thread()->writes = VALUE((uintptr_t)object);
+    } else if (point) {
+        step = rl_point(&exchange, reference, place);
+    }
     void *stored = real_store_lazy()(object, type, reference);
     if (point) exchanged(step, stored == object, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return stored;

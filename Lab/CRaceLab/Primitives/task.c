@@ -164,6 +164,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->work = work;
     t->time = time;
     t->operation = &wake_up;
+    t->chooses_value = false;
     t->kind = RL_ELAPSE;
     t->address = CLOCK;
     t->pc = my_thread()->pc;
@@ -251,6 +252,7 @@ static void leave_thread(int index) {
     t->accesses++;
     t->pc = place_of_suspension(t);
     t->operation = &yield_again;
+    t->chooses_value = false;
     t->kind = RL_YIELD;
     t->address = t->left ? t->left : t->task;
     t->waits_for = NULL;

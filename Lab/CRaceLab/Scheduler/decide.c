@@ -7,6 +7,7 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/deferred_release.h"
+#include "Model/old_values.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Scheduler/enabled.h"
@@ -99,15 +100,18 @@ static situation look_at_threads(void) {
 
 // MARK: - Prescribed choices
 
-/// The thread that makes a step, and RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0.
+/// The thread that makes a step; RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0; and which store it reads, if
+/// not the newest one.
 typedef struct {
     int thread;
     uint8_t how;
+    uint32_t store;
 } choice;
 
-static choice choice_of(int number) {
-    if (number == NO_THREAD) return (choice){NO_THREAD, 0};
-    return (choice){rl_chosen_thread((uint8_t)number), (uint8_t)(number & RL_SPURIOUS)};
+static choice choice_of(int64_t number) {
+    if (number == NO_THREAD) return (choice){NO_THREAD, 0, 0};
+    const uint32_t all = (uint32_t)number;
+    return (choice){rl_chosen_thread(all), rl_chosen_way(all), rl_chosen_store(all)};
 }
 
 /// Returns NO_THREAD if nothing is prescribed.
@@ -124,13 +128,15 @@ static uint64_t fingerprint(uint32_t step, rl_thread_set enabled) {
     const uint64_t now = (uint64_t)enabled << 16 | 1;
     if (step == 0) return now;
     const rl_step *last = &lab.steps[step - 1];
-    return now ^ (lab.fingerprints[step - 1] ^ last->pc ^ (uint64_t)rl_choice(last) << 56 ^
+    const uint64_t store = last->reads * 0xC2B2AE3D27D4EB4Full;
+    return now ^ (lab.fingerprints[step - 1] ^ last->pc ^ (uint64_t)rl_choice(last) << 56 ^ store ^
                   (uint64_t)last->kind << 48) * 0x9E3779B97F4A7C15ull;
 }
 
 /// Whether a prescribed choice is possible. An early attempt only needs an enabled thread here; see
 /// `is_too_late`.
 static bool can_be_made(choice c, const rl_alternatives *could) {
+    if (c.store && (!has(could->enabled, c.thread) || !rl_may_read(c.thread, c.store))) return false;
     return has(c.how == RL_TIME_OUT   ? could->time_out
                : c.how == RL_SPURIOUS ? could->spurious
                                       : could->enabled, c.thread);
@@ -195,11 +201,21 @@ static choice go_on(uint32_t step, rl_thread_set enabled) {
 static choice chosen_by_sampler(uint32_t step, const situation *now) {
     const rl_view view = {now->could, rl_pending_steps(), lab.thread_count, step, lab.last,
                               lab.preemptions};
-    return choice_of(rl_sampled_choice(lab.current->sampler, &view));
+    choice c = choice_of(rl_sampled_choice(lab.current->sampler, &view));
+    const uint32_t values = c.how ? 1 : rl_count_readable(c.thread);
+    if (values > 1)
+        c.store = rl_nth_readable(c.thread, rl_random_below(&lab.current->sampler->random, values));
+    return c;
+}
+
+/// Whether a step can read what the search wishes, and that has not been explored.
+static bool is_new(choice c) {
+    return c.store > lab.slept[c.thread] && rl_may_read(c.thread, c.store);
 }
 
 static choice chosen_by_search(uint32_t step, rl_thread_set enabled) {
-    const choice wished = choice_of(rl_reduces() ? rl_wished_choice() : NO_THREAD);
+    choice wished = choice_of(rl_reduces() ? rl_wished_choice() : NO_THREAD);
+    while (wished.store && !is_new(wished)) wished = choice_of(rl_wished_choice());
     if (wished.thread == NO_THREAD) return go_on(step, enabled);
     if (wished.how) lab.sleeping = 0;
     return wished;
@@ -252,6 +268,8 @@ static void record(uint32_t step, choice c, const situation *now) {
     t->timed_out = t->timed && (now->time_is_up || c.how == RL_TIME_OUT);
     t->is_spurious = c.how == RL_SPURIOUS;
     t->early = false;
+    rl_choose_store(c.thread, c.store, &lab.steps[step]);
+    lab.slept[c.thread] = 0;
     if (is_early) come_early(t, &lab.steps[step]);
     if (c.thread != lab.last && has(could->enabled, lab.last)) lab.preemptions++;
     lab.last = c.thread;

@@ -14,6 +14,8 @@ struct rl_operation {
     bool could_be_early;    // … also right before another thread's release, see deferred_release.c
     bool is_idle;           // it waits for work, for which there is no need any more at the end
     bool completes_later;   // its effect is known when the thread has made it
+    bool is_atomic;         // it accesses an atomic variable whose stores are kept …
+    bool chooses_value;     // … and can read an old value
 
     /// Whether the step can succeed now. NULL: always.
     bool (*is_available)(const thread *t);

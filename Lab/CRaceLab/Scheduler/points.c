@@ -13,6 +13,7 @@
 #include "Model/deferred_release.h"
 #include "Model/locks.h"
 #include "Model/misuse.h"
+#include "Model/old_values.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Platform/stack.h"
@@ -104,6 +105,7 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
     rl_report_last_step(t);
     t->operation = o;
     t->kind = (uint8_t)o->kind;
+    t->chooses_value = o->chooses_value;
     t->address = (uintptr_t)address;
     t->pc = place.pc;
     t->timed = timed;
@@ -136,6 +138,7 @@ uint32_t rl_announced_step(int index) {
     record->address = t->address;
     record->pc = t->pc;
     bool done = carry_out(index, t, step);
+    if (lab.scenario->keeps_stores && !t->operation->is_atomic) rl_note_other_step(index);
     record->failed = !done || t->timed_out;
     record->locks_held = t->locks_held;
     t->last_step = (int32_t)step;

@@ -6,6 +6,7 @@
 
 #include "Model/locks.h"
 #include "Model/misuse.h"
+#include "Model/old_values.h"
 #include "Platform/clock.h"
 #include "Platform/memory.h"
 #include "Platform/recording.h"
@@ -21,6 +22,8 @@
 #include "Search/spinning.h"
 #include "State/inputs.h"
 #include "State/shadow.h"
+
+#include <string.h>
 
 static void free_what_was_kept(void) {
     for (size_t i = 0; i < lab.kept_count; i++) rl_free_of_program(lab.kept[i]);
@@ -95,6 +98,7 @@ static bool begin_run(void) {
     lab.run++;
     lab.step_count = 0;
     lab.sleeping = 0;
+    memset(lab.slept, 0, sizeof lab.slept);
     rl_begin_execution();
     lab.preemptions = 0;
     lab.last = NO_THREAD;
@@ -108,6 +112,7 @@ static bool begin_run(void) {
     lab.looks_again = false;
     rl_forget_addresses();
     rl_forget_releases();
+    rl_forget_stores();
     lab.started_count = 0;
     rl_forget_jobs();
     rl_forget_inputs();
@@ -184,7 +189,9 @@ static bool end_run(void) {
         lab.outside = RL_RETAINS_AND_RELEASES;
         lab.outside_pc = rl_place_that_observes();
     }
-    if (lab.has_more_steps || (!ends_all && !only_this && !lab.outside && !rl_learn())) {
+    const bool is_too_weak = lab.scenario->finds_weak_orderings && lab.summary.has_weak_orderings;
+    const bool learns = !ends_all && !only_this && !lab.outside;
+    if (lab.has_more_steps || (learns && (is_too_weak || !rl_learn()))) {
         lab.summary.starts_again = true;
         FOR_EACH_SERVICE(run_is_over);
         free_what_was_kept();

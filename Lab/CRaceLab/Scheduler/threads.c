@@ -47,6 +47,8 @@ void rl_make_thread(int index) {
     t->early = false;
     t->releases = NULL;
     t->moment = 0;
+    t->old_reads = 0;
+    t->chooses_value = false;
     t->missed = NULL;
     memset(&t->clock, 0, sizeof t->clock);
     memset(&t->resumed, 0, sizeof t->resumed);
@@ -54,6 +56,7 @@ void rl_make_thread(int index) {
     memset(t->read, 0, sizeof t->read);
     memset(t->fenced, 0, sizeof t->fenced);
     rl_advance(t);
+    t->advanced_at = 0;
 }
 
 /// Starts the threads in order, except that the thread which makes the first step starts last: it

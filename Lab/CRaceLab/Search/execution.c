@@ -13,11 +13,14 @@ static struct {
     rl_node *nodes;
     rl_pending *pending;
     uint8_t *kinds;
+    uint32_t *slept;
     size_t node_capacity;
     rl_effect *effects;
     size_t effect_count, effect_capacity;
     rl_order *orders;
     size_t order_count, order_capacity;
+    rl_other_value *values;
+    size_t value_count, value_capacity;
     uint32_t wishes;            // the wishes for the next step
     bool needs_all_choices;
 } execution;
@@ -30,7 +33,7 @@ bool rl_reduces(void) {
 // MARK: - During a run
 
 void rl_begin_execution(void) {
-    execution.effect_count = execution.order_count = 0;
+    execution.effect_count = execution.order_count = execution.value_count = 0;
     execution.wishes = lab.current ? lab.current->first_wish : 0;
     execution.needs_all_choices = false;
 }
@@ -43,6 +46,7 @@ static void make_room_for_node(uint32_t step) {
     execution.pending =
         rl_grown(execution.pending, old * each, wanted * each, sizeof *execution.pending);
     execution.kinds = rl_grown(execution.kinds, old * each, wanted * each, sizeof *execution.kinds);
+    execution.slept = rl_grown(execution.slept, old * each, wanted * each, sizeof *execution.slept);
     execution.node_capacity = wanted;
 }
 
@@ -59,6 +63,7 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
     }
     const size_t row = (size_t)step * RL_MAX_THREADS;
     if (lab.sleeping) memcpy(&execution.kinds[row], lab.sleeping_kinds, sizeof lab.sleeping_kinds);
+    if (lab.scenario->keeps_stores) memcpy(&execution.slept[row], lab.slept, sizeof lab.slept);
     for (int i = 0; i < lab.thread_count; i++) {
         const thread *t = &lab.threads[i];
         const bool waits = t->started && !t->is_away && (!t->finished || t->idle);
@@ -77,9 +82,10 @@ void rl_fall_asleep_at_branch(void) {
     lab.sleeping_in_runtime = lab.current->in_runtime;
     if (lab.current->kinds)
         memcpy(lab.sleeping_kinds, lab.current->kinds, sizeof lab.sleeping_kinds);
+    if (lab.current->slept) memcpy(lab.slept, lab.current->slept, sizeof lab.slept);
 }
 
-int rl_wished_choice(void) {
+int64_t rl_wished_choice(void) {
     rl_node *n = &execution.nodes[lab.step_count];
     while (n->wishes) {
         const rl_wish *wish = &lab.current->wishes[n->wishes];
@@ -101,7 +107,20 @@ void rl_follow_orders(int thread) {
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for) {
     if (lab.step_count == 0 || !rl_reduces()) return;
     MAKE_ROOM(execution.effects, execution.effect_count, execution.effect_capacity, 256);
-    execution.effects[execution.effect_count++] = (rl_effect){address, 0, kind, free_for};
+    execution.effects[execution.effect_count++] =
+        (rl_effect){.address = address, .kind = kind, .free_for = free_for};
+}
+
+void rl_note_store_of_effect(uint32_t store, uint64_t value) {
+    if (lab.step_count == 0 || !rl_reduces()) return;
+    rl_effect *e = &execution.effects[execution.effect_count - 1];
+    e->store = store;
+    e->value = value;
+}
+
+void rl_note_other_value(uint32_t choice) {
+    MAKE_ROOM(execution.values, execution.value_count, execution.value_capacity, 64);
+    execution.values[execution.value_count++] = (rl_other_value){lab.step_count, choice};
 }
 
 void rl_note_runtime(void) {
@@ -129,6 +148,8 @@ void rl_note_join(int of) {
 }
 
 void rl_forget_steps_from(uint32_t step) {
+    while (execution.value_count > 0 && execution.values[execution.value_count - 1].step >= step)
+        execution.value_count--;
     if (!rl_reduces() || step >= execution.node_capacity) return;
     execution.effect_count = execution.nodes[step].first_effect;
     size_t kept = 0;
@@ -152,6 +173,8 @@ bool rl_learn(void) {
         .prescribed = lab.current ? lab.current->length : 0, .limit = lab.branch_limit,
         .steps = lab.steps, .fingerprints = lab.fingerprints, .nodes = execution.nodes,
         .pending = execution.pending, .kinds = execution.kinds, .effects = execution.effects,
+        .slept = lab.scenario->keeps_stores ? execution.slept : NULL, .values = execution.values,
+        .value_count = (uint32_t)execution.value_count,
         .effect_count = (uint32_t)execution.effect_count, .orders = execution.orders,
         .order_count = (uint32_t)execution.order_count,
         .needs_all_choices = execution.needs_all_choices,

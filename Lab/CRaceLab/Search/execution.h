@@ -13,10 +13,15 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier);
 const rl_pending *rl_pending_steps(void);
 /// At the last prescribed choice: the sleep set with which the search continues.
 void rl_fall_asleep_at_branch(void);
-/// The choice with which the search continues, or NO_THREAD.
-int rl_wished_choice(void);
+/// The next choice with which the search would continue, or NO_THREAD.
+int64_t rl_wished_choice(void);
 /// Records an effect of the current step at an address. `free_for`: RL_FREE_… before it.
 void rl_note_effect(uint8_t kind, uintptr_t address, uint8_t free_for);
+/// Adds to the last effect the number of the store that it makes or reads, and a hash of the value that
+/// it replaces, or would replace.
+void rl_note_store_of_effect(uint32_t store, uint64_t value);
+/// Records a choice with which the step that is being chosen would read another value.
+void rl_note_other_value(uint32_t choice);
 /// Records that the current step has an unannounced effect in the concurrency runtime.
 void rl_note_runtime(void);
 /// Records that the current step enables the next step of this thread.

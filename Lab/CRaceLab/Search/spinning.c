@@ -276,8 +276,19 @@ static void note_first_visit(thread *t, uint8_t what, const state *s) {
     MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
     visit *v = &t->visits[t->visit_count++];
     *v = (visit){.address = t->address, .pc = t->pc, .what = what, .recent = t->block_count,
-                 .block_count = t->block_count, .least_held = t->locks_held};
+                 .block_count = t->block_count, .least_held = t->locks_held,
+                 .old_reads = t->old_reads};
     if (t->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
+}
+
+/// The thread has read an old value in a loop in which it has changed nothing. The runs in which it
+/// reads a newer value at once show the same.
+static void is_redundant(thread *t) {
+    t->spinning = t->is_vain = false;
+    const bool is_replay = lab.scenario->schedule && !lab.scenario->beyond;
+    if (is_replay || (lab.current && lab.current->sampler)) return;
+    lab.redundant = true;
+    if (lab.step_count < lab.branch_limit) lab.branch_limit = lab.step_count;
 }
 
 /// Uses the registers itself. So it is not inlined into the function that reads them.
@@ -300,7 +311,9 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
     const uint64_t before = fingerprint_of_visit(t, &now);
     now.fingerprint = fingerprint_now(&s, now.recent);
     now.copy = NULL;
-    const change seen = now.fingerprint == before ? change_since(t, at) : SOMETHING;
+    const bool is_same = now.fingerprint == before;
+    t->repeats = is_same && (!t->is_task || t->kind == RL_YIELD);
+    const change seen = is_same ? change_since(t, at) : SOMETHING;
     if (t->is_task && t->kind != RL_YIELD) note_change_for_yields(t, &now);
     if (seen == SOMETHING) now.vain_rounds = 0;
     if (seen == LOCKS_ONLY) now.vain_rounds++;
@@ -310,6 +323,8 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
     const bool may_stop = !is_inside && (!t->is_task || t->kind == RL_YIELD);
     t->is_vain = may_stop && now.vain_rounds > MOST_VAIN_ROUNDS;
     t->spinning = may_stop && (seen == NOTHING || t->is_vain);
+    if (t->repeats && now.old_reads != t->old_reads) is_redundant(t);
+    now.old_reads = t->old_reads;
     now.least_held = t->locks_held;
     t->round = t->visit_count - at;
     now.recent = now.block_count;
@@ -322,6 +337,7 @@ static __attribute__((noinline)) void look_for_spinning(thread *t, uintptr_t sta
 void rl_look_for_spinning(thread *t, uintptr_t stack) {
     jmp_buf registers;
     memset(&registers, 0, sizeof registers);
+    t->repeats = false;
     (void)_setjmp(registers);
     look_for_spinning(t, stack, (const uint64_t *)registers);
 }

@@ -31,6 +31,22 @@ void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
     if (changes && rl_is_progress(&lab.threads[by], kind)) rl_forget_visits(&lab.threads[by]);
 }
 
+void rl_did_read(uint8_t kind, uintptr_t address, uint32_t store, uint64_t expected) {
+    rl_note_effect(kind, address, lab.free_before);
+    rl_note_store_of_effect(store, expected);
+}
+
+void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint64_t replaced) {
+    const rl_thread_set asleep = lab.sleeping;
+    rl_did(by, RL_ATOMIC_WRITE, address, changes);
+    rl_note_store_of_effect(store, replaced);
+    // Of the threads that this wakes, only what they read now is new.
+    for (rl_thread_set woken = asleep & ~lab.sleeping; woken; woken &= woken - 1) {
+        const int i = __builtin_ctz(woken);
+        if (lab.threads[i].address == address) lab.slept[i] = store - 1;
+    }
+}
+
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for) {
     rl_note_effect(kind, address, free_for);
     rl_note_runtime();

@@ -6,5 +6,10 @@
 
 /// A thread has carried out an operation at an address.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
+/// The same for a read that chooses between values. It wakes no thread: whatever sleeps could also
+/// come first.
+void rl_did_read(uint8_t kind, uintptr_t address, uint32_t store, uint64_t expected);
+/// The same for a store with this number, which replaces a value with this hash.
+void rl_did_store(int by, uintptr_t address, bool changes, uint32_t store, uint64_t replaced);
 /// The same for an unannounced operation of the concurrency runtime within a step.
 void rl_runtime_did(uint8_t kind, uintptr_t address, uint8_t free_for);

@@ -32,6 +32,20 @@ typedef struct {
     uint32_t ordered[RL_MAX_THREADS];  // what happens-before: never more than `at`
 } vector_clock;
 
+/// The value of an atomic variable.
+typedef struct {
+    uint64_t low, high;
+} atomic_value;
+
+/// What the next step of a thread reads, if its operation chooses; see old_values.c.
+typedef struct {
+    size_t variable;            // its number
+    int order;                  // the memory ordering
+    bool compares;              // it is an exchange that succeeds with this value
+    atomic_value expected;
+    uint32_t store;             // the number of the store that it reads, from 1
+} atomic_read;
+
 /// A shadow cell: what is known about an address.
 typedef struct {
     int8_t writer;
@@ -47,6 +61,7 @@ typedef struct {
     bool is_semaphore;
     int64_t made_with;          // the initial count of a semaphore
     uint32_t left_in;           // of an actor: how many steps there were when a task last left it
+    size_t variable;            // the number of an atomic variable whose stores are kept, + 1; or 0
 } cell;
 
 /// Work that was sent to a Dispatch queue and is not done yet.
@@ -84,6 +99,7 @@ typedef struct {
     uint32_t vain_rounds;       // iterations during which only such locks changed
     uint32_t least_held;        // the fewest locks that the thread has held since then
     uint64_t fingerprint;       // of the thread's state, unless there is a copy of it
+    uint32_t old_reads;         // how many old values it had read
     const uint64_t *copy;       // see spinning.c; NULL: none
     size_t stack_count;         // how many words of the stack are in the copy
     size_t block_count;         // how many blocks it had allocated …
@@ -183,6 +199,12 @@ struct thread {
     uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
     uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence
     int order;                  // the memory ordering of its next atomic operation
+    bool chooses_value;         // it can read an old value
+    atomic_read reads;          // what it reads …
+    atomic_value writes;        // … and writes, if stores are kept
+    uint32_t old_reads;         // how many old values it has read
+    uint32_t advanced_at;       // its clock when something other than an atomic operation advanced it …
+                                // … first since its last event, see old_values.c; 0: nothing has
     uint32_t told;              // its clock when a step last published it …
     uint32_t told_in;           // … and how many steps there were at that moment
     int32_t last_step;          // -1 before its first
@@ -199,6 +221,7 @@ struct thread {
     uint64_t draws;             // how many random numbers it has drawn
     uint32_t clock_reads;       // how many times in a row it has read the clock …
     uint32_t clock_read_at;     // … and how many accesses it had made by then
+    bool repeats;               // it comes back to its next step in the same state
     rl_release_in_progress *releases;  // the innermost one
     uint32_t moment;            // the number of a moment at which it released objects; 0: none …
     uint32_t moment_after;      // … and how many accesses it had made by then
@@ -312,6 +335,7 @@ struct laboratory {
     rl_thread_set sleeping;
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
+    uint32_t slept[RL_MAX_THREADS];          // see `rl_plan`
     uint8_t free_before;            // how the current step's lock was available before, RL_FREE_…
     bool has_more_steps;            // the run has shown accesses that are steps from now on
     uint32_t preemptions;

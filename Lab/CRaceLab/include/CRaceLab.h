@@ -84,6 +84,11 @@ typedef struct {
     int8_t holder;          // of an arrival at an actor: the task that occupies it; -1: none
     uint8_t element;        // of a request for a stream's element: RL_RECEIVES, RL_WAITS; or 0
     uint32_t preemptions;   // before this step
+    uint32_t reads;         // the number of the store that an atomic operation reads, from 1; or 0
+    uint32_t stores;        // … and of the one that it makes; or 0
+    bool is_old;            // there is a newer store: the value is `old_value` …
+    uint64_t old_value;     // … or its first eight bytes …
+    uintptr_t missed_pc;    // … and this is the place of the next store
     uintptr_t address;
     uintptr_t pc;
 } rl_step;
@@ -102,12 +107,29 @@ typedef struct {
 /// stream), or waits.
 enum { RL_RECEIVES = 1, RL_WAITS };
 
+/// Part of a choice: from this bit on, the number of the store that an atomic operation reads: 1 for
+/// the value that was there first, and so on, in the order of the stores to the variable. 0: the
+/// newest one.
+enum { RL_STORE_SHIFT = 8 };
+
 /// The choice that led to a step.
-static inline uint8_t rl_choice(const rl_step *step) {
-    return (uint8_t)(step->thread | (step->early ? RL_EARLY : 0) | step->unprompted);
+static inline uint32_t rl_choice(const rl_step *step) {
+    return step->thread | (step->early ? (uint32_t)RL_EARLY : 0) | step->unprompted |
+           (step->is_old ? step->reads << RL_STORE_SHIFT : 0);
 }
 
-static inline int rl_chosen_thread(uint8_t choice) { return choice & ~RL_SPURIOUS; }
+/// The same. It also names the newest store, so that the step reads this one in any order of
+/// independent steps.
+static inline uint32_t rl_exact_choice(const rl_step *step) {
+    return rl_choice(step) | step->reads << RL_STORE_SHIFT;
+}
+
+static inline int rl_chosen_thread(uint32_t choice) { return choice & 0xFF & ~RL_SPURIOUS; }
+
+/// RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0.
+static inline uint8_t rl_chosen_way(uint32_t choice) { return choice & RL_SPURIOUS; }
+
+static inline uint32_t rl_chosen_store(uint32_t choice) { return choice >> RL_STORE_SHIFT; }
 
 /// Two conflicting accesses to one address, at least one of them a modification, that
 /// happens-before does not order.
@@ -203,7 +225,7 @@ typedef struct {
 
 /// An interleaving that crashes in its last step or after it.
 typedef struct {
-    const uint8_t *schedule;    // choices
+    const uint32_t *schedule;   // choices
     uint32_t length;
 } rl_crash;
 
@@ -241,13 +263,15 @@ typedef struct {
     uint64_t exploration;       // identifies it; several explorations may belong together
     unsigned liberties;         // RL_LIBERTY_…
     bool reduce;                // partial-order reduction: do not permute independent steps
+    bool keeps_stores;          // atomic operations may read old values
+    bool finds_weak_orderings;  // `starts_again` after a run in which an ordering allows that
     uint64_t max_runs;
     uint64_t max_executed;      // including redundant runs; 0: any number
     int64_t max_milliseconds;   // start no run after that; 0: no limit
     /// Called once a second between two runs. May be NULL.
     void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
     uint32_t max_steps;         // of one run
-    const uint8_t *schedule;    // choices; if not NULL: run only this schedule …
+    const uint32_t *schedule;   // choices; if not NULL: run only this schedule …
     uint32_t schedule_length;
     bool beyond;                // … or every interleaving that begins with it
     const rl_crash *crashes;    // known crashes
@@ -270,7 +294,7 @@ typedef struct {
     rl_bound bound;             // the bound that was reached, if any
     const char *outside;        // if `status` is RL_OUTSIDE: what the outside code does …
     uintptr_t outside_pc;       // … and where that started
-    bool starts_again;          // `learn` returned false
+    bool starts_again;          // `learn` returned false, or a run has found weak orderings
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
     bool has_random_numbers;    // the code under test has drawn some
     bool has_unannounced;       // it has changed shared memory without an announcement
@@ -495,6 +519,9 @@ enum {
     RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING = 128,
     RL_FAULT_LANES_ORDER_TASKS = 256,       // sharing a worker thread orders tasks
     RL_FAULT_POINT_AT_ALL_OF_RUNTIME = 512, // not a fault: a point at every runtime event
+    RL_FAULT_NO_COHERENCE = 1024,           // a load reads stores older than those that it knows
+    RL_FAULT_NO_SC_ORDER = 2048,            // sequentially consistent operations have no order
+    RL_FAULT_NO_OLD_VALUES = 4096,          // no old value is offered
 };
 
 /// From now on a stack overflow writes `message` to standard error and ends the process with

@@ -14,6 +14,11 @@ enum {
     RL_LAST,         // removes the last one
 };
 
+/// Effects of a step that reads one of several values of an atomic variable: a load, and an exchange
+/// that fails. Which one is part of the choice. So its order after stores makes no difference, except
+/// after the store that it reads; but it cannot read a store that comes later.
+enum { RL_LOAD = 210, RL_FAILED_EXCHANGE };
+
 /// How a lock, a semaphore or a queue is available.
 enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
 
@@ -24,6 +29,8 @@ typedef struct {
     uintptr_t type;             // of the object, if the effect is one on its reference count
     uint8_t kind;
     uint8_t free_for;           // how the lock at the address was available before, RL_FREE_…
+    uint32_t store;             // the number of the store that it makes or reads, if they are kept …
+    uint64_t value;             // … a hash of the value that it replaces, or would replace
 } rl_effect;
 
 // MARK: - Kinds of steps
@@ -31,7 +38,7 @@ typedef struct {
 /// Whether a step of this kind changes nothing that another thread can observe.
 static inline bool rl_only_reads(uint8_t kind) {
     return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT ||
-           kind == RL_LOOK || kind == RL_ASK;
+           kind == RL_LOOK || kind == RL_ASK || kind == RL_LOAD || kind == RL_FAILED_EXCHANGE;
 }
 
 /// Whether such a step is progress, so that the thread cannot be spinning. Taking and releasing a
@@ -79,6 +86,28 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
     if (is_end && is_like_end) return false;
     if (kind == RL_DROP && other == RL_DROP) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));
+}
+
+static inline bool rl_chooses_value(uint8_t kind) {
+    return kind == RL_LOAD || kind == RL_FAILED_EXCHANGE;
+}
+
+/// What the order of two conflicting effects means.
+typedef struct {
+    bool comes_before;          // the first effect comes before the second one in each equivalent run
+    bool is_race;               // the other order shows something else
+} rl_conflict;
+
+static inline rl_conflict rl_conflict_of(const rl_effect *first, const rl_effect *second) {
+    const rl_conflict both = {.comes_before = true, .is_race = true};
+    if (first->store == 0 || second->store == 0) return both;
+    if (rl_chooses_value(first->kind)) return (rl_conflict){.is_race = true};
+    if (!rl_chooses_value(second->kind)) return both;
+    // To read something else is another choice. Only an exchange that succeeds has to come earlier.
+    return (rl_conflict){
+        .comes_before = first->store == second->store,
+        .is_race = second->kind == RL_FAILED_EXCHANGE && first->value == second->value,
+    };
 }
 
 /// Returns the first of a step's effects that conflicts with an effect of another step, or NULL.

@@ -14,10 +14,10 @@ typedef struct {
 } rl_alternatives;
 
 /// Whether a choice can be made, by a thread that does not sleep.
-static inline bool rl_is_possible(uint8_t choice, const rl_alternatives *could,
+static inline bool rl_is_possible(uint32_t choice, const rl_alternatives *could,
                                   rl_thread_set asleep) {
     const rl_thread_set thread = (rl_thread_set)1 << rl_chosen_thread(choice);
-    switch (choice & RL_SPURIOUS) {
+    switch (rl_chosen_way(choice)) {
         case RL_EARLY: return could->early & thread;
         case RL_TIME_OUT: return could->time_out & thread;
         case RL_SPURIOUS: return could->spurious & thread;
@@ -47,6 +47,11 @@ typedef struct {
 } rl_pending;
 
 #define RL_UNKNOWN UINT32_MAX
+
+/// A choice with which a step reads another value.
+typedef struct {
+    uint32_t step, choice;
+} rl_other_value;
 
 /// A step that enables the next step of another thread, by starting or waking it.
 typedef struct {
@@ -100,6 +105,9 @@ struct rl_execution {
     const rl_node *nodes;       // one before each step, and one at the end
     const rl_pending *pending;  // at each node: that of thread i at RL_MAX_THREADS * node + i
     const uint8_t *kinds;       // in the same way: of the sleeping threads' steps, as executed
+    const uint32_t *slept;      // in the same way, if stores are kept: see `rl_plan`; or NULL
+    const rl_other_value *values;  // in the order of the steps
+    uint32_t value_count;
     const rl_effect *effects;
     uint32_t effect_count;
     const rl_order *orders;
@@ -115,18 +123,21 @@ struct rl_execution {
 
 /// A choice to explore, and what to explore after it: a node of a wakeup tree. Number 0 is no wish.
 typedef struct {
-    uint8_t choice;
+    uint32_t choice;
     uint32_t child, next;       // the first wish for the next step; the next one for this step
 } rl_wish;
 
 /// What to run next. Valid until the next call of the search.
 struct rl_plan {
-    const uint8_t *choices;     // see `rl_choice`
+    const uint32_t *choices;    // see `rl_choice`
     uint32_t length;
     uint64_t fingerprint;       // of the execution before the last choice; 0: unknown
     rl_thread_set sleeping;     // the sleep set at the last choice …
     rl_thread_set in_runtime;   // … and those of them with unannounced effects in the runtime
     const uint8_t *kinds;       // the kinds of the sleeping threads' steps, as executed; or NULL
+    // For each thread that does not sleep: reading one of the first so many stores would repeat what
+    // has been explored; or NULL.
+    const uint32_t *slept;
     // After these choices, the engine asks the sampler, if there is one. Otherwise it follows the
     // first possible wish, and then its children; without a wish it continues with the fewest context
     // switches.

@@ -34,14 +34,14 @@ final class Explorer {
         var size = RunSize.unlimited
         var schedule = Exploration.Schedule([])
         /// The smallest equivalent interleaving that was computed from one of those, but not run.
-        var computed: (size: RunSize, choices: [UInt8])?
+        var computed: (size: RunSize, choices: [UInt32])?
         let firstSeen: Int
 
         init(firstSeen: Int) {
             self.firstSeen = firstSeen
         }
 
-        mutating func add(_ run: rl_run, _ other: (size: RunSize, choices: [UInt8])?) {
+        mutating func add(_ run: rl_run, _ other: (size: RunSize, choices: [UInt32])?) {
             count += 1
             if run.size < size { (size, schedule) = (run.size, run.schedule) }
             if let other, other.size < computed?.size ?? .unlimited { computed = other }
@@ -163,7 +163,8 @@ final class Explorer {
             expectations: scenario.expectations, passingSchedule: passingSchedule,
             inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings,
             randomSeed: summary.has_random_numbers ? options.randomSeed : nil,
-            startedOver: startedOver, sample: sample, covered: stopped ? nil : covered)
+            memory: options.memory, startedOver: startedOver, sample: sample,
+            covered: stopped ? nil : covered)
     }
 
     /// The smallest interleaving that shows `cause`. One that was only computed is run, to confirm
@@ -216,10 +217,10 @@ final class Explorer {
 
     /// Of the interleavings equivalent to the last run, that is, which differ only in the order of
     /// independent steps, the one with the fewest context switches; `nil` if it is unknown.
-    private func withFewestSwitches(_ run: rl_run) -> (size: RunSize, choices: [UInt8])? {
+    private func withFewestSwitches(_ run: rl_run) -> (size: RunSize, choices: [UInt32])? {
         guard let other = search?.fewestSwitches() else { return nil }
         let size = RunSize(
-            forced: other.forced, switches: other.switches, steps: run.step_count)
+            old: other.old, forced: other.forced, switches: other.switches, steps: run.step_count)
         return (size, other.choices)
     }
 
@@ -437,6 +438,11 @@ final class Explorer {
             isSampled || options.reduction && options.preemptionBound == nil
         configuration.max_runs =
             isSampled ? .max : UInt64(max(1, options.maximumInterleavings))
+        // An exploration keeps stores only after it has found that the code can read old ones.
+        let isReplay = schedule != nil && !andBeyond
+        let keepsStores = isReplay || schedule?.old.isEmpty == false
+        configuration.keeps_stores = options.memory == .weak && keepsStores
+        configuration.finds_weak_orderings = options.memory == .weak && !keepsStores
         configuration.seed = options.randomSeed
         configuration.exploration = number
         configuration.liberties = options.liberties
@@ -465,7 +471,7 @@ final class Explorer {
             configuration.learn = { Explorer.from($0).learn(from: $1!) }
             configuration.choose = { Explorer.from($0).search!.choose($1!) }
         }
-        let neverEmpty: [UInt8] = choices + [0]
+        let neverEmpty: [UInt32] = choices + [0]
         return neverEmpty.withUnsafeBufferPointer { buffer in
             if schedule != nil {
                 configuration.schedule = buffer.baseAddress
@@ -476,6 +482,10 @@ final class Explorer {
                 var summary = rl_explore(&configuration)
                 while summary.starts_again {
                     forgetRuns()
+                    if configuration.finds_weak_orderings, summary.has_weak_orderings {
+                        configuration.keeps_stores = true
+                        configuration.finds_weak_orderings = false
+                    }
                     search.startOver()
                     configuration.max_milliseconds = millisecondsLeft
                     summary = rl_explore(&configuration)

@@ -20,7 +20,7 @@ extension Program {
                 let trace = try replay(
                     Exploration.Schedule(
                         choices, early: marks.early, timedOut: marks.timedOut,
-                        spurious: marks.spurious), learning: learning)
+                        spurious: marks.spurious, old: marks.old), learning: learning)
                 return Exploration.CompletedReplay(trace: trace, mismatch: reported)
             } catch {
                 guard case .mismatch(let found) = error else { throw error }

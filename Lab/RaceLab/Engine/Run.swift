@@ -31,7 +31,11 @@ extension rl_run {
     }
 
     /// Of the interleavings with the same finding, the smallest one is reported.
-    var size: RunSize { RunSize(forced: forced_switches, switches: switches, steps: step_count) }
+    var size: RunSize {
+        RunSize(
+            old: UInt32(allSteps.count { $0.is_old }), forced: forced_switches, switches: switches,
+            steps: step_count)
+    }
 
     func accesses(of thread: Int) -> UInt32 {
         withUnsafeBytes(of: accesses) { $0.bindMemory(to: UInt32.self)[thread] }
@@ -54,41 +58,51 @@ extension Exploration.Schedule {
             choicesOfEngine: steps.map { step in withUnsafePointer(to: step) { rl_choice($0) } })
     }
 
-    init(choicesOfEngine: [UInt8]) {
+    init(choicesOfEngine: [UInt32]) {
         func indices(of mark: Int32) -> Set<Int> {
             Set(
                 choicesOfEngine.indices.filter {
-                    choicesOfEngine[$0] & UInt8(RL_SPURIOUS) == UInt8(mark)
+                    rl_chosen_way(choicesOfEngine[$0]) == UInt8(mark)
                 })
         }
         self.init(
             choicesOfEngine.map { Int(rl_chosen_thread($0)) }, early: indices(of: RL_EARLY),
-            timedOut: indices(of: RL_TIME_OUT), spurious: indices(of: RL_SPURIOUS))
+            timedOut: indices(of: RL_TIME_OUT), spurious: indices(of: RL_SPURIOUS),
+            old: Dictionary(
+                uniqueKeysWithValues: choicesOfEngine.enumerated().compactMap { step, choice in
+                    let store = Int(rl_chosen_store(choice))
+                    return store > 0 ? (step, store - 1) : nil
+                }))
     }
 
     /// The choices in the engine's encoding. An invalid thread index becomes `RL_MAX_THREADS`,
     /// which the engine rejects as unknown.
-    var choicesOfEngine: [UInt8] {
+    var choicesOfEngine: [UInt32] {
         let nobody = Int(RL_MAX_THREADS)
         return choices.enumerated().map { index, thread in
-            UInt8((0..<nobody).contains(thread) ? thread : nobody)
-                | (early.contains(index) ? UInt8(RL_EARLY) : 0)
-                | (timedOut.contains(index) ? UInt8(RL_TIME_OUT) : 0)
-                | (spurious.contains(index) ? UInt8(RL_SPURIOUS) : 0)
+            var choice = UInt32((0..<nobody).contains(thread) ? thread : nobody)
+            if early.contains(index) { choice |= UInt32(RL_EARLY) }
+            if timedOut.contains(index) { choice |= UInt32(RL_TIME_OUT) }
+            if spurious.contains(index) { choice |= UInt32(RL_SPURIOUS) }
+            if let store = old[index] { choice |= UInt32(store + 1) << UInt32(RL_STORE_SHIFT) }
+            return choice
         }
     }
 }
 
 /// The size of an interleaving: how hard it is for a reader to follow.
 struct RunSize: Comparable {
+    /// How many steps read old values.
+    let old: UInt32
     /// The number of preemptions: switches away from a thread that could have continued.
     let forced: UInt32
     let switches: UInt32
     let steps: UInt32
 
-    static let unlimited = RunSize(forced: .max, switches: .max, steps: .max)
+    static let unlimited = RunSize(old: .max, forced: .max, switches: .max, steps: .max)
 
     static func < (left: RunSize, right: RunSize) -> Bool {
-        (left.forced, left.switches, left.steps) < (right.forced, right.switches, right.steps)
+        (left.old, left.forced, left.switches, left.steps)
+            < (right.old, right.forced, right.switches, right.steps)
     }
 }

@@ -95,10 +95,11 @@ public struct Exploration: Sendable {
     public var passingSchedule: Schedule? { result.passingSchedule }
     /// Why the exploration has no verdict; `nil` if it has one.
     public var inconclusive: Inconclusive? { result.inconclusive }
-    /// Whether there were atomic operations that are not sequentially consistent. Their memory
-    /// orderings decide what is a data race, but the values they read are sequentially consistent:
-    /// an outcome that needs a reordered load or store is never reached.
+    /// Whether there were atomic operations that are not sequentially consistent.
     public var hasWeakOrderings: Bool { result.hasWeakOrderings }
+    /// What their loads could read: with ``Options/Memory/weak``, every value that the orderings
+    /// allow.
+    public var memory: Options.Memory { result.memory }
 
     /// The seed of the random numbers that the code under test has drawn, see
     /// ``Options/randomSeed``; `nil` if it has drawn none.
@@ -165,6 +166,7 @@ struct ExplorationResult: Codable, Sendable {
     var inconclusive: Exploration.Inconclusive?
     var hasWeakOrderings = false
     var randomSeed: UInt64?
+    var memory = Exploration.Options.Memory.weak
     /// Whether the engine started over after it had reported an interleaving.
     var startedOver = false
     /// `nil`: nothing was drawn at random.

@@ -53,6 +53,20 @@ extension Exploration {
         /// one another once a weak reference is read, but the steps of a `deinit` create no
         /// dependency: use `false` if it matters which thread runs a `deinit`.
         public var reduction = true
+        /// What loads of atomic variables can read.
+        public enum Memory: String, Sendable, Codable {
+            /// The values that the memory orderings allow: a load may read an old value if nothing
+            /// orders the newer store before the load. The model is RC11 (Lahav, Vafeiadis, Kang,
+            /// Hur and Dreyer 2017); <doc:WhatTheLabSees> names what is not explored.
+            case weak
+            /// The newest value, as if all orderings were sequentially consistent. The orderings
+            /// still decide which accesses are data races.
+            case sequentiallyConsistent
+        }
+
+        /// What loads of atomic variables can read. It makes a difference only if the code under
+        /// test uses orderings weaker than sequentially consistent.
+        public var memory = Memory.weak
         /// Marks, in a replay that fails, the step from which every interleaving fails. To find it,
         /// the lab also runs other interleavings that begin in the same way.
         public var marksPointOfNoReturn = true

@@ -104,9 +104,10 @@ import Synchronization
 ///
 /// Memory orderings decide what is a data race, as in C++20: a relaxed load acquires nothing, a
 /// relaxed store releases nothing, a read-modify-write continues a release sequence, a
-/// compare-and-exchange that fails has its failure ordering, and fences count. The *values* are
-/// sequentially consistent whatever the ordering: every load reads the last value stored, so an
-/// outcome that needs a reordered load or store is never reached.
+/// compare-and-exchange that fails has its failure ordering, and fences count. They also decide
+/// what an atomic load may read: an old value, where nothing orders the newer store before the load.
+/// See ``Exploration/Options/memory-swift.property``, and <doc:WhatTheLabSees> for what is not
+/// explored.
 ///
 /// A wait with a time-out (`lock(before:)`, `wait(until:)`, `wait(timeout:)`) times out only when
 /// no other thread can continue, so that every run is reproducible;

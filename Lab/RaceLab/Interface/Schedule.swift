@@ -16,6 +16,10 @@ extension Exploration {
     /// An exclamation mark after a letter means that a wait times out in this step; an asterisk
     /// means that a condition wakes the thread without a signal (a spurious wakeup): see
     /// ``Exploration/Options/timeOutsFireAtAnyTime`` and ``Exploration/Options/spuriousWakeups``.
+    ///
+    /// A tilde and a number after a letter mean that the step reads an old value of an atomic
+    /// variable: `B~0` reads the value that was there first, `B~1` the first one that was stored
+    /// there, and so on. See ``Exploration/Options/memory-swift.property``.
     public struct Schedule: Hashable, Codable, Sendable {
         /// The index of the thread that makes each step.
         public let choices: [Int]
@@ -27,14 +31,20 @@ extension Exploration {
         /// The steps in which a condition wakes the thread without a signal.
         public let spurious: Set<Int>
 
+        /// The steps that read an old value of an atomic variable, and which: 0 is the value that was
+        /// there first, 1 the first one stored.
+        public let old: [Int: Int]
+
         /// Creates a schedule from the threads that make its steps. Steps are counted from 0.
         public init(
-            _ choices: [Int], early: Set<Int> = [], timedOut: Set<Int> = [], spurious: Set<Int> = []
+            _ choices: [Int], early: Set<Int> = [], timedOut: Set<Int> = [],
+            spurious: Set<Int> = [], old: [Int: Int] = [:]
         ) {
             self.choices = choices
             self.early = early
             self.timedOut = timedOut
             self.spurious = spurious
+            self.old = old
         }
 
         private var marks: [(character: Character, steps: Set<Int>)] {
@@ -42,15 +52,17 @@ extension Exploration {
         }
 
         private func mark(ofStep step: Int) -> String {
-            marks.first { $0.steps.contains(step) }.map { String($0.character) } ?? ""
+            if let number = old[step] { return "~\(number)" }
+            return marks.first { $0.steps.contains(step) }.map { String($0.character) } ?? ""
         }
 
         /// The schedule of the first `length` steps.
         func prefix(_ length: Int) -> Schedule {
             Schedule(
                 Array(choices.prefix(length)), early: early.filter { $0 < length },
-                timedOut: timedOut.filter { $0 < length }, spurious: spurious.filter { $0 < length }
-            )
+                timedOut: timedOut.filter { $0 < length },
+                spurious: spurious.filter { $0 < length },
+                old: old.filter { $0.key < length })
         }
 
         /// Why a text is not a schedule of a scenario.
@@ -71,12 +83,25 @@ extension Exploration {
                     ?? "")
             var choices: [Int] = []
             var marked: [Character: Set<Int>] = ["-": [], "!": [], "*": []]
+            var old: [Int: Int] = [:]
             var characters = Substring(text)
             while let letter = characters.popFirst() {
                 guard let thread = letters.firstIndex(of: Schedule.capital(letter)) else {
                     throw Malformed(
                         description: "'\(letter)' in the schedule \(text) is no thread: "
                             + "the letters are \(legend)")
+                }
+                if characters.first == "~" {
+                    let digits = characters.dropFirst().prefix { $0.isASCII && $0.isNumber }
+                    guard let number = Int(digits), number < 1_000_000 else {
+                        throw Malformed(
+                            description: "'\(letter)~' in the schedule \(text) needs a number: 0 "
+                                + "for the value that was there first, 1 for the first one stored")
+                    }
+                    characters = characters.dropFirst(1 + digits.count)
+                    old[choices.count] = number
+                    choices.append(thread)
+                    continue
                 }
                 let mark = characters.first.flatMap { marked[$0] == nil ? nil : $0 }
                 if mark != nil { characters = characters.dropFirst() }
@@ -93,7 +118,7 @@ extension Exploration {
             }
             self.init(
                 choices, early: marked["-"] ?? [], timedOut: marked["!"] ?? [],
-                spurious: marked["*"] ?? [])
+                spurious: marked["*"] ?? [], old: old)
         }
 
         /// The text that ``init(_:threads:)`` reads.
@@ -109,7 +134,9 @@ extension Exploration {
                 { end += 1 }
                 let letter = "\(letters[choices[start]])\(mark)"
                 let count = end - start
-                text += count > 4 ? "\(letter)\(count)" : String(repeating: letter, count: count)
+                let isRepeated = count > 4 && old[start] == nil
+                text +=
+                    isRepeated ? "\(letter)\(count)" : String(repeating: letter, count: count)
                 start = end
             }
             return text

@@ -39,12 +39,12 @@ struct KnownCrash: Sendable {
 
 /// The known crashes in the engine's representation, in memory that this object owns.
 final class KnownCrashes {
-    private let choices: [UnsafeMutableBufferPointer<UInt8>]
+    private let choices: [UnsafeMutableBufferPointer<UInt32>]
     private let table: UnsafeMutableBufferPointer<rl_crash>
 
     init(_ crashes: [KnownCrash]) {
         choices = crashes.map { crash in
-            let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(
+            let buffer = UnsafeMutableBufferPointer<UInt32>.allocate(
                 capacity: crash.schedule.choices.count)
             _ = buffer.initialize(from: crash.schedule.choicesOfEngine)
             return buffer

@@ -91,6 +91,16 @@ extension Exploration {
                 }
             }
 
+            /// An old value of an atomic variable.
+            public struct OldValue: Hashable, Codable, Sendable {
+                /// The value; of a value of 16 bytes, the first eight.
+                public let value: Int
+                /// Which value it is: 0 is the one that was there first, 1 the first one stored.
+                public let number: Int
+                /// Where the first of these is stored.
+                public let missed: Site?
+            }
+
             /// The index of the thread.
             public let thread: Int
             /// The kind of action.
@@ -127,6 +137,13 @@ extension Exploration {
             public let timedOut: Bool
             /// Whether a condition wakes the thread without a signal.
             public let spurious: Bool
+            /// The value that it reads if that is an old one of an atomic variable; otherwise `nil`.
+            public let old: OldValue?
+            /// If it could read another value of an atomic variable: which one it reads, counted as in
+            /// ``OldValue/number``.
+            package let reads: Int?
+            /// Which value of an atomic variable it stores, if those are kept.
+            package let stores: Int?
             /// The number of locks that this thread still holds when it reaches its next step.
             public let locksHeld: Int
             /// The state after the step, one text for each of ``Exploration/Trace/columns``, or
@@ -167,7 +184,11 @@ extension Exploration {
             }
             return Schedule(
                 steps.map(\.thread), early: indices { $0.before != nil },
-                timedOut: indices(\.timedOut), spurious: indices(\.spurious))
+                timedOut: indices(\.timedOut), spurious: indices(\.spurious),
+                old: Dictionary(
+                    uniqueKeysWithValues: steps.indices.compactMap { index in
+                        steps[index].old.map { (index, $0.number) }
+                    }))
         }
 
         /// The text with which ``Exploration/replay(_:)-(String)`` reproduces the interleaving.
@@ -197,6 +218,8 @@ extension Exploration.Trace.Step {
         of steps: some Collection<rl_step>, states: (Int) -> [String]?
     ) -> [Exploration.Trace.Step] {
         let sites = Symbols.sites(of: steps)
+        let missed = Symbols.sites(
+            of: Set(steps.lazy.map { UInt($0.missed_pc) }.filter { $0 != 0 }))
         return zip(steps, objects(of: steps)).enumerated().map { index, pair in
             let (step, object) = pair
             let site = sites[UInt(step.pc)]
@@ -209,6 +232,13 @@ extension Exploration.Trace.Step {
                 element: Element(step),
                 timedOut: Int32(step.unprompted) == RL_TIME_OUT,
                 spurious: Int32(step.unprompted) == RL_SPURIOUS,
+                old: !step.is_old
+                    ? nil
+                    : OldValue(
+                        value: Int(bitPattern: UInt(step.old_value)), number: Int(step.reads) - 1,
+                        missed: missed[UInt(step.missed_pc)]),
+                reads: step.reads == 0 || step.stores != 0 ? nil : Int(step.reads) - 1,
+                stores: step.stores == 0 ? nil : Int(step.stores) - 1,
                 locksHeld: Int(step.locks_held), states: states(index))
         }
     }

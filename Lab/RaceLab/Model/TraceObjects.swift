@@ -31,9 +31,19 @@ extension Exploration.Trace {
 
     var titles: [String] { Exploration.Trace.titles(of: columns, owners: columnOwners) }
 
-    /// Explains the names and the line numbers.
+    private static let whatOrders =
+        "An old value can be read where nothing orders the newer store before the read. Either of "
+        + "these orders it: the storing thread releases at or after the store, and the reading "
+        + "thread acquires that before the read; or stores and reads on both sides are "
+        + "sequentially consistent."
+
+    /// Explains old values, the names and the line numbers.
     var legend: [String] {
-        owners.map { "\($0.names.joined(separator: ", ")): \($0.type)" }
+        let old = steps.enumerated().filter { $1.old != nil }.map { index, step in
+            "Step \(index + 1) \(step.remark(threads: threads))."
+        }
+        return old + (old.isEmpty ? [] : [Self.whatOrders])
+            + owners.map { "\($0.names.joined(separator: ", ")): \($0.type)" }
             + (mostFrequentFile.map { ["Line numbers refer to \($0)."] } ?? [])
     }
 

@@ -82,6 +82,7 @@ private struct ExplorationJSON: JSONDocument {
     let outcomes: [Outcome]
     let unreached: [String]
     let weakOrderings: Bool
+    let memory: String
     let randomSeed: UInt64?
     let passingSchedule: String?
 
@@ -104,6 +105,7 @@ private struct ExplorationJSON: JSONDocument {
         outcomes = exploration.allOutcomes.map(Outcome.init)
         unreached = exploration.unreached.map(\.outcome)
         weakOrderings = exploration.hasWeakOrderings
+        memory = exploration.memory.rawValue
         randomSeed = exploration.randomSeed
         passingSchedule = exploration.passingSchedule?.text(threads: threads)
     }

@@ -56,8 +56,11 @@ extension Exploration {
     /// The scope of the verdict.
     private var explanation: [String] {
         let values =
-            "memory orderings decide what is a data race; values are sequentially consistent, so "
-            + "outcomes that need a reordered load or store are not among those explored"
+            memory == .weak
+            ? "loads also read the old values that their memory orderings allow; not explored are load "
+                + "buffering (LB) and stores that come before older ones (2+2W, S)"
+            : "memory orderings decide what is a data race; loads read the newest value only, as the "
+                + "options demand"
         return [exploredText] + coverageSentences + samplingSentences + [failingKindsText]
             + (hasWeakOrderings ? [values] : [])
     }
@@ -83,7 +86,8 @@ extension Exploration {
             ? "" : "; \(redundant) more were begun and found to be like one of them"
         let again =
             limit == .time && result.startedOver
-            ? "; that includes runs before it started over, when reference counts mattered" : ""
+            ? "; that includes runs before it started over, when reference counts or memory orderings mattered"
+            : ""
         let why = limit.map { "; \($0.description)" + again } ?? ""
         let count = result.sample == nil ? " (\(explored)\(leftOut)\(why))" : why
         return "explored: \(coverage)\(count)"

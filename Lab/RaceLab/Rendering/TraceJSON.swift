@@ -21,6 +21,9 @@ private struct TraceJSON: JSONDocument {
         let text: String
         let states: [String]?
         let mark: String?
+        let oldValue: Int?
+        let missedFile: String?
+        let missedLine: Int?
 
         init(_ step: Exploration.Trace.Step, number: Int, threads: [String]) {
             self.step = number
@@ -37,6 +40,9 @@ private struct TraceJSON: JSONDocument {
             text = step.text
             states = step.states
             mark = step.mark
+            oldValue = step.old?.value
+            missedFile = step.old?.missed?.packagePath
+            missedLine = step.old?.missed?.line
         }
     }
 

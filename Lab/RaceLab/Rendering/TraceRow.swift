@@ -184,6 +184,7 @@ extension Exploration.Trace.Step {
     fileprivate var holderOfLock: Int? { isAttempt ? before : nil }
 
     fileprivate func comment(threads: [String]) -> String {
+        if let old { return "old value \(old.value)" }
         let remark = remark(threads: threads)
         if !remark.isEmpty || !failed { return remark }
         return before != nil && !isAttempt ? "waits" : "fails"
@@ -191,6 +192,10 @@ extension Exploration.Trace.Step {
 
     /// What the line of source does not show, whether or not the step fails.
     package func remark(threads: [String]) -> String {
+        if let old {
+            let line = old.missed.map { "the store at line \($0.line)" } ?? "a newer store"
+            return "reads the old value \(old.value): nothing orders \(line) before this read"
+        }
         switch element {
         case .received: return "receives"
         case .awaited: return "waits for the next element"

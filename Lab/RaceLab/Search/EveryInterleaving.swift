@@ -8,7 +8,7 @@ import CRaceLab
 struct EveryInterleaving {
     /// An interleaving that is still to be explored: it begins with these choices.
     private struct Branch {
-        var choices: UnsafeMutablePointer<UInt8>
+        var choices: UnsafeMutablePointer<UInt32>
         var length: UInt32
         var fingerprint: UInt64
     }
@@ -22,8 +22,8 @@ struct EveryInterleaving {
     private let settings: SearchSettings
     /// One for each number of preemptions.
     private var queues: ContiguousArray<Queue> = []
-    private var choices: ContiguousArray<UInt8> = []
-    private var current: UnsafeMutablePointer<UInt8>?
+    private var choices: ContiguousArray<UInt32> = []
+    private var current: UnsafeMutablePointer<UInt32>?
     private(set) var reachedPreemptionBound = false
     /// Those of the branch chosen last.
     private var preemptions = 0
@@ -43,8 +43,10 @@ struct EveryInterleaving {
         let run = record.pointee
         guard let steps = run.steps else { return }
         choices.removeAll(keepingCapacity: true)
-        for k in 0..<Int(run.step_count) { choices.append(rl_choice(steps + k)) }
-        for k in Int(run.prescribed)..<max(Int(run.prescribed), Int(run.step_count)) {
+        let end = min(Int(run.step_count), Int(run.limit))
+        for k in 0..<Int(run.step_count) { choices.append(rl_exact_choice(steps + k)) }
+        addOtherValues(in: run, before: end)
+        for k in Int(run.prescribed)..<max(Int(run.prescribed), end) {
             let step = steps[k]
             var others = step.enabled & ~(1 << UInt32(step.thread))
             if settings.faults & UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE) != 0, others != 0 {
@@ -66,19 +68,42 @@ struct EveryInterleaving {
     /// What has been covered. The share is unknown: the search is not depth first.
     var progress: SearchProgress { SearchProgress(preemptions: preemptions) }
 
+    /// Adds a branch for each old value that a step could read and that would not be the newest one
+    /// in another interleaving, in which the step comes earlier. Those of the last prescribed step are
+    /// known already if it was prescribed what it reads.
+    private mutating func addOtherValues(in run: borrowing rl_execution, before end: Int) {
+        if run.value_count == 0 { return }
+        var first = Int(run.prescribed)
+        if let current, rl_chosen_store(current[first - 1]) == 0 { first -= 1 }
+        first = max(first, settings.given)
+        var past = Past(threadCount: Int(run.thread_count))
+        var next = 0
+        for k in 0..<end {
+            let step = run.steps[k]
+            while next < Int(run.value_count), Int(run.values[next].step) == k {
+                let choice = run.values[next].choice
+                next += 1
+                if k >= first, past.hasStore(rl_chosen_store(choice) + 1, before: step) {
+                    add(choice, at: k, of: run)
+                }
+            }
+            past.add(step)
+        }
+    }
+
     /// Adds a branch for each of these threads.
     private mutating func add(
         _ threads: rl_thread_set, _ how: Int32, at k: Int, of run: borrowing rl_execution
     ) {
         var rest = threads
         while rest != 0 {
-            add(UInt8(rest.trailingZeroBitCount) | UInt8(how), at: k, of: run)
+            add(UInt32(rest.trailingZeroBitCount) | UInt32(how), at: k, of: run)
             rest &= rest - 1
         }
     }
 
     /// Adds the branch that makes another choice at step `k`.
-    private mutating func add(_ choice: UInt8, at k: Int, of run: borrowing rl_execution) {
+    private mutating func add(_ choice: UInt32, at k: Int, of run: borrowing rl_execution) {
         let step = run.steps[k]
         var preemptions = Int(step.preemptions)
         if k > 0 {
@@ -90,7 +115,7 @@ struct EveryInterleaving {
             reachedPreemptionBound = true
             return
         }
-        let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: k + 1)
+        let copy = UnsafeMutablePointer<UInt32>.allocate(capacity: k + 1)
         choices.withUnsafeBufferPointer { copy.update(from: $0.baseAddress!, count: k) }
         copy[k] = choice
         while queues.count <= preemptions { queues.append(Queue()) }
@@ -116,5 +141,61 @@ struct EveryInterleaving {
             return true
         }
         return false
+    }
+}
+
+/// The steps that come before the next step of each thread, in whatever order independent steps are
+/// made. It may have too many: then a value is read once more.
+private struct Past {
+    private struct Store: Hashable {
+        let address: UInt
+        let number: UInt32
+    }
+
+    /// How many steps of each thread.
+    private typealias Moment = [UInt32]
+
+    private var moments: [Moment]
+    private var written: [UInt: Moment] = [:]
+    private var read: [UInt: Moment] = [:]
+    private var stores: [Store: (thread: Int, number: UInt32)] = [:]
+
+    init(threadCount: Int) {
+        moments = Array(
+            repeating: Moment(repeating: 0, count: threadCount), count: threadCount)
+    }
+
+    private static func join(_ left: Moment, _ right: Moment?) -> Moment {
+        right.map { zip(left, $0).map(max) } ?? left
+    }
+
+    func hasStore(_ number: UInt32, before step: rl_step) -> Bool {
+        let store = stores[Store(address: UInt(step.address), number: number)]
+        return store.map { moments[Int(step.thread)][$0.thread] >= $0.number } ?? true
+    }
+
+    mutating func add(_ step: rl_step) {
+        let (thread, address) = (Int(step.thread), UInt(step.address))
+        var now = moments[thread]
+        now[thread] += 1
+        let kind = rl_kind(UInt32(step.kind))
+        let isAccess = [RL_READ, RL_MODIFY, RL_ATOMIC_READ, RL_ATOMIC_WRITE, RL_EXCHANGE]
+            .contains(kind)
+        if !isAccess {
+            now = moments.reduce(now, Self.join)
+        } else if step.failed || kind == RL_READ || kind == RL_ATOMIC_READ {
+            // An old value could be read earlier or later.
+            if !step.is_old {
+                now = Self.join(now, written[address])
+                read[address] = Self.join(now, read[address])
+            }
+        } else {
+            now = Self.join(Self.join(now, written[address]), read[address])
+            written[address] = now
+        }
+        moments[thread] = now
+        if step.stores > 0 {
+            stores[Store(address: address, number: step.stores)] = (thread, now[thread])
+        }
     }
 }

@@ -7,7 +7,7 @@ typealias Clock = UnsafeMutablePointer<UInt32>
 struct Step {
     var thread: UInt8
     /// The choice that led to it.
-    var choice: UInt8
+    var choice: UInt32
     /// What it announced.
     var kind: UInt8
     /// Whether it has unannounced effects in the concurrency runtime.
@@ -94,7 +94,7 @@ struct Execution {
                 numbers[Int(thread)] += 1
                 let end = k + 1 < count ? nodes[k + 1].first_effect : run.effect_count
                 steps[k] = Step(
-                    thread: thread, choice: rl_choice(step), kind: step.pointee.kind,
+                    thread: thread, choice: rl_exact_choice(step), kind: step.pointee.kind,
                     isInRuntime: nodes[k].is_in_runtime, isBarrier: nodes[k].is_barrier,
                     number: numbers[Int(thread)], firstEffect: nodes[k].first_effect,
                     endEffect: end, firstMovable: firstMovable)
@@ -137,7 +137,8 @@ struct Execution {
             if k + 1 == count, to == Int(steps[k].firstEffect) {
                 let announced = pending(k, Int(steps[k].thread))
                 completed[to] = rl_effect(
-                    address: announced.address, type: 0, kind: announced.kind, free_for: 0)
+                    address: announced.address, type: 0, kind: announced.kind, free_for: 0,
+                    store: 0, value: 0)
                 to += 1
             }
             steps[k].endEffect = UInt32(to)
@@ -184,7 +185,8 @@ struct Execution {
             if isForIt, !happens(Int(order.from), before: done) { return false }
         }
         // The first remaining effect on the address shows how it was available until then.
-        var own = rl_effect(address: pending.address, type: 0, kind: pending.kind, free_for: 0)
+        var own = rl_effect(
+            address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0, value: 0)
         for k in 0..<count where !happens(k, before: done) {
             for e in Int(steps[k].firstEffect)..<Int(steps[k].endEffect)
             where effects[e].address == own.address {

@@ -1,17 +1,20 @@
 import CRaceLab
 
 /// Computes, without running anything, the interleaving with the fewest context switches that is
-/// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one
-/// with the fewest preemptions and, of those, one with the fewest context switches.
+/// equivalent to a run. Among all orders that preserve the order of dependent steps, it finds one in
+/// which the fewest steps read old values; of those, one with the fewest preemptions; and of those,
+/// one with the fewest context switches.
 ///
 /// A thread that has begun continues as far as the order of dependent steps allows, because leaving
-/// it earlier never saves a switch. So the search only chooses which thread continues next. It is
-/// Dijkstra's algorithm; a state is the number of steps that each thread has made. Finally, steps
-/// are postponed until their thread continues, where that makes no difference.
+/// it earlier never saves a switch. So the search only chooses which thread continues next. Where
+/// stores are kept, a value becomes old when a thread goes on, so there it chooses after each step.
+/// It is Dijkstra's algorithm; a state is the number of steps that each thread has made. Finally,
+/// steps are postponed until their thread continues, where that makes no difference.
 struct FewestSwitches {
     /// An interleaving, and its size.
     struct Interleaving {
-        var choices: [UInt8]
+        var choices: [UInt32]
+        var old: UInt32
         var forced: UInt32
         var switches: UInt32
     }
@@ -20,7 +23,7 @@ struct FewestSwitches {
     private struct State {
         /// The thread that made the last step; -1: none.
         var last: Int
-        /// Preemptions in the upper half, all context switches in the lower.
+        /// Old values, preemptions, and all context switches; see `preemption` and `oldValue`.
         var cost: UInt64
         /// The previous state; -1: none.
         var from: Int
@@ -42,6 +45,7 @@ struct FewestSwitches {
     private static let mostStates = 4096
     private static let tableSize = 4 * mostStates
     private static let preemption: UInt64 = 1 << 32
+    private static let oldValue: UInt64 = 1 << 48
 
     private var execution = Execution()
     /// The steps of all threads, thread by thread.
@@ -49,6 +53,9 @@ struct FewestSwitches {
     /// Where those of each thread begin.
     private var first: ContiguousArray<Int> = []
     private var states = ContiguousArray<State>()
+    /// For each step that reads one of several values: the step that stores the next one; or nothing.
+    private var nextStores: [Int: Int] = [:]
+    private var keepsStores = false
     /// Of each state, and one row more for the state that is being computed.
     private let done: Clock
     /// The states to continue from: the one with the lowest cost first; of equal ones, the one found
@@ -71,6 +78,7 @@ struct FewestSwitches {
     mutating func find(_ execution: Execution) -> Interleaving? {
         self.execution = execution
         sortSteps()
+        findNextStores()
         states.removeAll(keepingCapacity: true)
         heap.removeAll(keepingCapacity: true)
         isFull = false
@@ -81,7 +89,8 @@ struct FewestSwitches {
             let state = states[index]
             if isEnd(index) {
                 return Interleaving(
-                    choices: choices(to: index), forced: UInt32(state.cost / Self.preemption),
+                    choices: choices(to: index), old: UInt32(state.cost / Self.oldValue),
+                    forced: UInt32(Self.preemptions(state.cost)),
                     switches: UInt32(state.cost % Self.preemption))
             }
             if table[state.slot] == index { reachAll(from: index) }
@@ -99,6 +108,34 @@ struct FewestSwitches {
             }
         }
         first.append(steps.count)
+    }
+
+    private static func preemptions(_ cost: UInt64) -> UInt64 {
+        cost % oldValue / preemption
+    }
+
+    private mutating func findNextStores() {
+        nextStores = [:]
+        keepsStores = execution.record.pointee.slept != nil
+        guard keepsStores else { return }
+        var latest: [UInt: [(number: UInt32, step: Int)]] = [:]
+        for k in 0..<execution.count {
+            for e in Int(execution.steps[k].firstEffect)..<Int(execution.steps[k].endEffect) {
+                let effect = execution.effects[e]
+                guard effect.store != 0, !rl_chooses_value(effect.kind) else { continue }
+                latest[effect.address, default: []].append((effect.store, k))
+            }
+        }
+        for k in 0..<execution.count {
+            let read = rl_chosen_store(execution.steps[k].choice)
+            let address = execution.pending(k, Int(execution.steps[k].thread)).address
+            guard read != 0 else { continue }
+            nextStores[k] = latest[address]?.first { $0.number > read && $0.step != k }?.step
+        }
+    }
+
+    private func isOld(_ step: Int, after done: Clock) -> Bool {
+        nextStores[step].map { execution.happens($0, before: done) } ?? false
     }
 
     private func row(_ index: Int) -> Clock { done + index * Int(RL_MAX_THREADS) }
@@ -126,7 +163,7 @@ struct FewestSwitches {
         var k = step
         while k > 0, execution.steps[k - 1].thread != thread {
             k -= 1
-            guard execution.steps[k].choice & UInt8(RL_SPURIOUS) == UInt8(RL_EARLY) else {
+            guard rl_chosen_way(execution.steps[k].choice) == UInt8(RL_EARLY) else {
                 continue
             }
             let isBeforeIt = execution.record.pointee.steps[k].before == thread
@@ -226,21 +263,37 @@ struct FewestSwitches {
             cost += 1 + (isForced ? Self.preemption : 0)
         }
         for thread in 0..<execution.threadCount
-        where thread != state.last && canBeNext(thread, after: done) {
+        where (keepsStores || thread != state.last) && canBeNext(thread, after: done) {
             let fresh = row(states.count)
             fresh.update(from: done, count: execution.threadCount)
-            while canBeNext(thread, after: fresh) { fresh[thread] += 1 }
-            reach(last: thread, cost: cost, from: index)
+            if keepsStores {
+                let readsOld = isOld(nextStep(thread, after: done)!, after: done)
+                fresh[thread] += 1
+                reach(
+                    last: thread,
+                    cost: (thread == state.last ? state.cost : cost)
+                        + (readsOld ? Self.oldValue : 0),
+                    from: index)
+            } else {
+                while canBeNext(thread, after: fresh) { fresh[thread] += 1 }
+                reach(last: thread, cost: cost, from: index)
+            }
         }
     }
 
     // MARK: The path
 
-    private func choices(to end: Int) -> [UInt8] {
+    private func choices(to end: Int) -> [UInt32] {
         var blocks = blocks(to: end)
         postpone(&blocks)
-        return blocks.flatMap { block in
-            block.steps.map { execution.steps[steps[$0]].choice }
+        let order = blocks.flatMap { block in block.steps.map { steps[$0] } }
+        guard keepsStores else { return order.map { execution.steps[$0].choice } }
+        // A schedule says what a step reads only where that is an old value.
+        var made: Set<Int> = []
+        return order.map { step in
+            made.insert(step)
+            let isOld = nextStores[step].map(made.contains) ?? false
+            return execution.steps[step].choice & (isOld ? .max : (1 << RL_STORE_SHIFT) - 1)
         }
     }
 
@@ -252,10 +305,13 @@ struct FewestSwitches {
             let state = states[at]
             let start = first[state.last]
             let (from, to) = (Int(row(state.from)[state.last]), Int(row(at)[state.last]))
-            blocks.append(
-                Block(
-                    thread: state.last, steps: start + from..<start + to,
-                    isLeft: cost / Self.preemption > state.cost / Self.preemption))
+            let isLeft = Self.preemptions(cost) > Self.preemptions(state.cost)
+            let made = start + from..<start + to
+            if let next = blocks.last, next.thread == state.last {
+                blocks[blocks.count - 1].steps = made.lowerBound..<next.steps.upperBound
+            } else {
+                blocks.append(Block(thread: state.last, steps: made, isLeft: isLeft))
+            }
             (cost, at) = (state.cost, state.from)
         }
         return blocks.reversed()
@@ -263,7 +319,9 @@ struct FewestSwitches {
 
     /// Whether a step comes before a step in these blocks.
     private func isNeeded(_ step: Int, in blocks: ArraySlice<Block>) -> Bool {
-        blocks.contains { block in
+        // Another value may be old later.
+        if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }
+        return blocks.contains { block in
             block.steps.contains {
                 execution.happens(step, before: execution.clock(of: steps[$0]))
             }

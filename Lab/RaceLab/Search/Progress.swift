@@ -6,7 +6,7 @@ struct SearchProgress {
     /// if no such estimate can be made.
     var share: Double?
     /// Everything that begins with these choices has been explored.
-    var beginning: [UInt8]?
+    var beginning: [UInt32]?
     /// Everything with fewer preemptions than this has been explored.
     var preemptions: Int?
     /// The places in the code of the two dependent steps that have led to the most alternatives.
@@ -32,7 +32,7 @@ extension Reduction {
             weight /= all
         }
         progress.share = share
-        progress.beginning = (0...chosen).map { execution.steps[$0].choice }
+        progress.beginning = (0...chosen).map { rl_choice(execution.record.pointee.steps + $0) }
         progress.places = races.most
         return progress
     }

@@ -5,7 +5,7 @@ struct SecondStep {
     /// Its index, or the one that it would have.
     var at: Int
     var thread: Int
-    var choice: UInt8
+    var choice: UInt32
     var effects: UnsafePointer<rl_effect>
     var effectCount: Int
     var isInRuntime: Bool
@@ -48,13 +48,16 @@ extension Reduction {
         for thread in 0..<execution.threadCount {
             let pending = execution.pending(k, thread)
             if pending.address == 0 || pending.is_spinning { continue }
+            // What a load may read is another choice when it is made; it waits for nothing.
+            if keepsStores, pending.kind == RL_ATOMIC_READ.rawValue { continue }
             if others >> UInt32(thread) & 1 != 0 { continue }
             own.pointee = rl_effect(
-                address: pending.address, type: 0, kind: pending.kind, free_for: 0)
+                address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0,
+                value: 0)
             let isTask = execution.record.pointee.tasks >> UInt32(thread) & 1 != 0
             lookForRaces(
                 with: SecondStep(
-                    at: k, thread: thread, choice: UInt8(thread), effects: UnsafePointer(own),
+                    at: k, thread: thread, choice: UInt32(thread), effects: UnsafePointer(own),
                     effectCount: 1, isInRuntime: isTask, crashes: false,
                     countsAt: rl_counts_at(counts.known, pending.pc) ? UInt(pending.pc) : 0))
         }
@@ -101,9 +104,18 @@ extension Reduction {
                 guard let conflict = rl_first_conflict(begin, end, second.effects + e) else {
                     continue
                 }
-                if step.number > all[thread] { execution.join(all, execution.clock(of: first)) }
+                let order = rl_conflict_of(conflict, second.effects + e)
+                if order.comes_before, step.number > all[thread] {
+                    execution.join(all, execution.clock(of: first))
+                }
                 guard rl_was_free(conflict, second.effects + e) else { continue }
-                foundRace(of: first, with: second)
+                if order.is_race {
+                    var second = second
+                    // It reads something else then.
+                    if conflict.pointee.store != 0 { second.choice &= (1 << RL_STORE_SHIFT) - 1 }
+                    foundRace(of: first, with: second)
+                }
+                guard order.comes_before else { continue }
                 execution.join(known, execution.clock(of: first))
                 break
             }
@@ -144,6 +156,18 @@ extension Reduction {
                 return true
             }
             asleep &= asleep - 1
+        }
+        if !keepsStores { return false }
+        return readsWhatSleeps(sequence, at: node)
+    }
+
+    /// Whether a thread reads first a store of which that has been explored.
+    private func readsWhatSleeps(_ sequence: borrowing StepSequence, at node: Int) -> Bool {
+        for thread in 0..<execution.threadCount where slept(thread, at: node) > 0 {
+            let at = sequence.firstStep(of: thread, in: execution)
+            let choice = at >= 0 ? sequence.choice(at, in: execution) : 0
+            let store = rl_chosen_store(choice)
+            if store > 0, store <= slept(thread, at: node) { return true }
         }
         return false
     }

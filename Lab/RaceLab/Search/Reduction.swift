@@ -27,7 +27,9 @@ struct Reduction {
     /// For each node, the kinds of the steps of the threads that sleep or have been explored, as
     /// executed.
     private var kinds = UnsafeMutablePointer<UInt8>.allocate(capacity: 0)
-    private var choices = UnsafeMutablePointer<UInt8>.allocate(capacity: 0)
+    /// For each node and thread, how many stores it need not read; see `rl_plan`.
+    private var slept = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
+    private var choices = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
     private var capacity = 0
     /// The redundant steps of the current run begin here.
     var limit = 0
@@ -56,12 +58,20 @@ struct Reduction {
         trees.deallocate()
         nodes.deallocate()
         kinds.deallocate()
+        slept.deallocate()
         choices.deallocate()
         room.deallocate()
         known.deallocate()
         all.deallocate()
         counted.deallocate()
         own.deallocate()
+    }
+
+    /// Whether atomic operations may read old values.
+    var keepsStores: Bool { execution.record.pointee.slept != nil }
+
+    func slept(_ thread: Int, at node: Int) -> UInt32 {
+        slept[node * Int(RL_MAX_THREADS) + thread]
     }
 
     /// Earlier nodes belong to the given schedule.
@@ -104,6 +114,7 @@ struct Reduction {
             if nodes[k].isBarrier { wishForAll(at: k) }
             if k >= prescribed { wishForUnprompted(at: k) }
         }
+        if keepsStores { wishForOtherValues(from: max(first, firstNode)) }
         guard exploresAll || settings.liberties != 0 else { return }
         for k in firstNode..<max(firstNode, limit) { wishForAll(at: k) }
     }
@@ -117,6 +128,7 @@ struct Reduction {
             for k in capacity..<wanted { nodes[k] = Node() }
             let row = Int(RL_MAX_THREADS)
             kinds = grown(kinds, from: capacity * row, to: wanted * row)
+            slept = grown(slept, from: capacity * row, to: wanted * row)
             choices = grown(choices, from: 0, to: wanted)
             room = grown(room, from: 0, to: wanted)
             capacity = wanted
@@ -132,6 +144,9 @@ struct Reduction {
                 if recorded.sleeping != 0 {
                     (kinds + row).update(from: record.kinds + row, count: Int(RL_MAX_THREADS))
                 }
+                if let recorded = record.slept {
+                    (slept + row).update(from: recorded + row, count: Int(RL_MAX_THREADS))
+                }
             }
             nodes[k].could = recorded.could
             nodes[k].isBarrier = recorded.is_barrier
@@ -144,7 +159,11 @@ struct Reduction {
         let thread: rl_thread_set = 1 << UInt32(step.thread)
         let first = Int(step.firstEffect)
         let kind = first < execution.effectCount ? execution.effects[first].kind : step.kind
-        kinds[k * Int(RL_MAX_THREADS) + Int(step.thread)] = kind
+        let place = k * Int(RL_MAX_THREADS) + Int(step.thread)
+        // An exchange that fails on one value and succeeds with another one counts as a write.
+        let hasWritten =
+            nodes[k].explored & thread != 0 && kinds[place] == RL_ATOMIC_WRITE.rawValue
+        if !hasWritten { kinds[place] = kind }
         nodes[k].sleep.inRuntime &= ~thread
         if step.isInRuntime { nodes[k].sleep.inRuntime |= thread }
     }
@@ -158,7 +177,7 @@ struct Reduction {
 
     private mutating func wishForAll(at k: Int) {
         let others = nodes[k].could.enabled & ~(1 << UInt32(execution.steps[k].thread))
-        for thread in 0..<UInt8(execution.threadCount) where others >> UInt32(thread) & 1 != 0 {
+        for thread in 0..<UInt32(execution.threadCount) where others >> thread & 1 != 0 {
             if isPossible(thread, at: k) { trees.add(thread, to: &nodes[k].wishes) }
         }
     }
@@ -169,20 +188,41 @@ struct Reduction {
         let could = nodes[k].could
         let early = could.early & ~nodes[k].sleep.threads
         guard early | could.time_out | could.spurious != 0 else { return }
-        for thread in 0..<UInt8(execution.threadCount) {
-            let bit: rl_thread_set = 1 << UInt32(thread)
-            if early & bit != 0 { trees.add(thread | UInt8(RL_EARLY), to: &nodes[k].wishes) }
+        for thread in 0..<UInt32(execution.threadCount) {
+            let bit: rl_thread_set = 1 << thread
+            if early & bit != 0 { trees.add(thread | UInt32(RL_EARLY), to: &nodes[k].wishes) }
             if could.time_out & bit != 0 {
-                trees.add(thread | UInt8(RL_TIME_OUT), to: &nodes[k].wishes)
+                trees.add(thread | UInt32(RL_TIME_OUT), to: &nodes[k].wishes)
             }
             if could.spurious & bit != 0 {
-                trees.add(thread | UInt8(RL_SPURIOUS), to: &nodes[k].wishes)
+                trees.add(thread | UInt32(RL_SPURIOUS), to: &nodes[k].wishes)
             }
         }
     }
 
-    private func isPossible(_ choice: UInt8, at k: Int) -> Bool {
-        rl_is_possible(choice, &nodes[k].could, nodes[k].sleep.threads | nodes[k].explored)
+    /// What the steps could read instead. A thread reads all of that before another one makes the
+    /// step, so that its step has been explored when it sleeps.
+    private mutating func wishForOtherValues(from first: Int) {
+        let record = execution.record.pointee
+        var next = 0
+        for k in first..<max(first, limit) where record.steps[k].reads != 0 {
+            while next < record.value_count, record.values[next].step < k { next += 1 }
+            var choices: ContiguousArray<UInt32> = []
+            while next < record.value_count, record.values[next].step == k {
+                choices.append(record.values[next].choice)
+                next += 1
+            }
+            let thread: rl_thread_set = 1 << UInt32(execution.steps[k].thread)
+            if nodes[k].choosers & thread != 0 { continue }
+            nodes[k].choosers |= thread
+            trees.prefer(choices, of: execution.steps[k].thread, in: &nodes[k].wishes)
+        }
+    }
+
+    private func isPossible(_ choice: UInt32, at k: Int) -> Bool {
+        // What the thread of an explored step could read instead has not been explored.
+        let explored = rl_chosen_store(choice) == 0 ? nodes[k].explored : 0
+        return rl_is_possible(choice, &nodes[k].could, nodes[k].sleep.threads | explored)
     }
 
     // MARK: The next run
@@ -195,7 +235,7 @@ struct Reduction {
         while k > firstNode {
             k -= 1
             let step = execution.steps[k]
-            if step.choice < UInt8(RL_TIME_OUT) { nodes[k].explored |= 1 << UInt32(step.thread) }
+            if rl_chosen_way(step.choice) == 0 { nodes[k].explored |= 1 << UInt32(step.thread) }
             while nodes[k].wishes != 0 {
                 let wish = trees.removeFirst(from: &nodes[k].wishes)
                 guard isPossible(wish.choice, at: k) else { continue }
@@ -213,14 +253,16 @@ struct Reduction {
         for earlier in 0..<k { choices[earlier] = execution.steps[earlier].choice }
         choices[k] = wish.choice
         let sleep = nodes[k].sleep
-        let isPlain = wish.choice < UInt8(RL_TIME_OUT)
+        let isPlain = rl_chosen_way(wish.choice) == 0
+        let own: rl_thread_set = 1 << UInt32(rl_chosen_thread(wish.choice))
         plan.pointee.choices = UnsafePointer(choices)
         plan.pointee.length = UInt32(k + 1)
         plan.pointee.fingerprint = execution.record.pointee.fingerprints[k]
         plan.pointee.sleeping =
-            isPlain ? (sleep.threads | nodes[k].explored) & ~nodes[k].awake : 0
+            isPlain ? (sleep.threads | nodes[k].explored) & ~nodes[k].awake & ~own : 0
         plan.pointee.in_runtime = sleep.inRuntime
         plan.pointee.kinds = UnsafePointer(kinds + k * Int(RL_MAX_THREADS))
+        if keepsStores { plan.pointee.slept = UnsafePointer(slept + k * Int(RL_MAX_THREADS)) }
         trees.collect {
             var used: ContiguousArray<UInt32> = [wish.child]
             for earlier in 0...k { used.append(nodes[earlier].wishes) }
@@ -241,6 +283,8 @@ struct Node {
     var explored: rl_thread_set = 0
     /// … of which these must not sleep in what is explored next.
     var awake: rl_thread_set = 0
+    /// Those that could read one of several values: the tree begins with their other choices.
+    var choosers: rl_thread_set = 0
     /// A wakeup tree.
     var wishes: UInt32 = 0
     /// Whether the step is possible only because no other is.

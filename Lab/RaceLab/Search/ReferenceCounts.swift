@@ -94,7 +94,8 @@ final class ReferenceCounts {
             guard decides(object, in: run), depends(counting, in: run) else { continue }
             let kind = UInt8(kind(counting, before, in: run))
             let effect = rl_effect(
-                address: object.pointee.object, type: object.pointee.type, kind: kind, free_for: 0)
+                address: object.pointee.object, type: object.pointee.type, kind: kind, free_for: 0,
+                store: 0, value: 0)
             effects.append(LateEffect(step: Int(counting.step), effect: effect))
         }
         return effects

@@ -20,7 +20,7 @@ struct WakeupTrees {
         wishes.deallocate()
     }
 
-    private mutating func wish(for choice: UInt8) -> UInt32 {
+    private mutating func wish(for choice: UInt32) -> UInt32 {
         let fresh = rl_wish(choice: choice, child: 0, next: 0)
         if unused != 0 {
             let index = unused
@@ -49,7 +49,7 @@ struct WakeupTrees {
     }
 
     /// Adds a wish of one step, unless the tree has it already.
-    mutating func add(_ choice: UInt8, to tree: inout UInt32) {
+    mutating func add(_ choice: UInt32, to tree: inout UInt32) {
         var wish = tree
         while wish != 0 {
             if wishes[Int(wish)].choice == choice { return }
@@ -63,6 +63,30 @@ struct WakeupTrees {
         var (count, wish) = (0, tree)
         while wish != 0 { (count, wish) = (count + 1, wishes[Int(wish)].next) }
         return count
+    }
+
+    /// Puts these choices of a thread first. Its other wishes of the kind are removed.
+    mutating func prefer(
+        _ choices: ContiguousArray<UInt32>, of thread: UInt8, in tree: inout UInt32
+    ) {
+        var kept: ContiguousArray<UInt32> = []
+        var preferred = ContiguousArray(repeating: UInt32(0), count: choices.count)
+        var wish = tree
+        while wish != 0 {
+            let choice = wishes[Int(wish)].choice
+            if rl_chosen_thread(choice) != Int32(thread) || rl_chosen_way(choice) != 0 {
+                kept.append(wish)
+            } else if let index = choices.firstIndex(of: choice) {
+                preferred[index] = wish
+            }
+            wish = wishes[Int(wish)].next
+        }
+        for index in choices.indices where preferred[index] == 0 {
+            preferred[index] = self.wish(for: choices[index])
+        }
+        let all = preferred + kept
+        for (wish, next) in zip(all, all.dropFirst() + [0]) { wishes[Int(wish)].next = next }
+        tree = all.first ?? 0
     }
 
     /// Removes and returns the first wish of a tree.
@@ -110,7 +134,7 @@ struct WakeupTrees {
             let at = sequence.firstStep(of: thread, in: execution)
             if at >= 0, sequence.choice(at, in: execution) == choice { return (wish, at) }
             let isFree =
-                at == StepSequence.notThere && choice < UInt8(RL_TIME_OUT)
+                at == StepSequence.notThere && rl_chosen_way(choice) == 0
                 && moved >> UInt32(thread) & 1 == 0
             if isFree, !sequence.isInRuntime(execution),
                 sequence.isIndependent(of: execution.pending(node, thread), execution, counts)
@@ -191,7 +215,7 @@ struct StepSequence {
         index + 1 == count ? last.thread : Int(execution.steps[Int(needed[index])].thread)
     }
 
-    func choice(_ index: Int, in execution: borrowing Execution) -> UInt8 {
+    func choice(_ index: Int, in execution: borrowing Execution) -> UInt32 {
         index + 1 == count ? last.choice : execution.steps[Int(needed[index])].choice
     }
 
@@ -231,7 +255,8 @@ struct StepSequence {
         of pending: rl_pending, _ execution: borrowing Execution,
         _ counts: UnsafePointer<rl_known_counts>
     ) -> Bool {
-        var own = rl_effect(address: pending.address, type: 0, kind: pending.kind, free_for: 0)
+        var own = rl_effect(
+            address: pending.address, type: 0, kind: pending.kind, free_for: 0, store: 0, value: 0)
         let counting = pending.waits && rl_counts_at(counts, pending.pc)
         for k in 0..<count {
             let step = execution.steps[Int(needed[k])]
@@ -239,9 +264,18 @@ struct StepSequence {
             let first = isLast ? last.effects : execution.effects + Int(step.firstEffect)
             let end =
                 isLast ? first + last.effectCount : execution.effects + Int(step.endEffect)
-            if rl_first_conflict(first, end, &own) != nil { return false }
+            if let conflict = rl_first_conflict(first, end, &own),
+                !canFollow(conflict.pointee, own.kind)
+            {
+                return false
+            }
             if counting, rl_touches_count(counts, pending.pc, first, end) { return false }
         }
         return true
+    }
+
+    /// Whether a read that chooses its value shows the same if a store comes before it.
+    private func canFollow(_ read: rl_effect, _ kind: UInt8) -> Bool {
+        rl_chooses_value(read.kind) && kind == RL_ATOMIC_WRITE.rawValue
     }
 }

@@ -10,19 +10,19 @@ typedef struct branch {
     struct branch *next;
     uint64_t fingerprint;
     uint32_t length;
-    uint8_t choices[];
+    uint32_t choices[];
 } branch;
 
 static branch *branches, *current;
 static int most_preemptions;
 
-static void add(const rl_execution *run, uint32_t k, uint8_t choice) {
+static void add(const rl_execution *run, uint32_t k, uint32_t choice) {
     const rl_step *step = &run->steps[k];
     const int before = k > 0 ? run->steps[k - 1].thread : -1;
     const bool preempts =
         before >= 0 && rl_chosen_thread(choice) != before && step->enabled >> before & 1;
     if (most_preemptions >= 0 && step->preemptions + preempts > (uint32_t)most_preemptions) return;
-    branch *b = malloc(sizeof *b + k + 1);
+    branch *b = malloc(sizeof *b + (k + 1) * sizeof *b->choices);
     b->next = branches;
     b->fingerprint = run->fingerprints[k];
     b->length = k + 1;
@@ -37,10 +37,10 @@ static bool learn(void *context, const rl_execution *run) {
         const rl_step *step = &run->steps[k];
         for (int i = 0; i < run->thread_count; i++) {
             const rl_thread_set one = (rl_thread_set)1 << i;
-            if (step->enabled & one && i != step->thread) add(run, k, (uint8_t)i);
-            if (step->could_be_early & one) add(run, k, (uint8_t)(i | RL_EARLY));
-            if (step->could_time_out & one) add(run, k, (uint8_t)(i | RL_TIME_OUT));
-            if (step->could_be_spurious & one) add(run, k, (uint8_t)(i | RL_SPURIOUS));
+            if (step->enabled & one && i != step->thread) add(run, k, (uint32_t)i);
+            if (step->could_be_early & one) add(run, k, (uint32_t)(i | RL_EARLY));
+            if (step->could_time_out & one) add(run, k, (uint32_t)(i | RL_TIME_OUT));
+            if (step->could_be_spurious & one) add(run, k, (uint32_t)(i | RL_SPURIOUS));
         }
     }
     return true;

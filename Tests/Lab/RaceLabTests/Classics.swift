@@ -32,7 +32,8 @@ struct Classic: Sendable, CustomTestStringConvertible {
     }
 
     static let all =
-        counters + buffers + messages + lazies + countdowns + petersons + dekkers + tickets
+        counters + buffers + hazardPointers + messages + lazies + countdowns + petersons + dekkers
+        + tickets
         + spinlocks + readersWriters
         + philosophers + stacks + boundedBuffers + recipes + found
 

@@ -65,8 +65,31 @@ final class PetersonWithoutTurn: Peterson {
     }
 }
 
+/// Acquire and release do not order a store before a later load.
+final class WeakPeterson: LockForTwo {
+    let flags = [Flag(), Flag()]
+    let turn = Atomic(0)
+
+    func enter(_ me: Int) {
+        let other = 1 - me
+        flags[me].isUp.store(true, ordering: .releasing)
+        turn.store(other, ordering: .releasing)
+        while flags[other].isUp.load(ordering: .acquiring),
+            turn.load(ordering: .acquiring) == other
+        {}
+    }
+
+    func leave(_ me: Int) { flags[me].isUp.store(false, ordering: .releasing) }
+}
+
 extension Classic {
-    static let petersons = [peterson, petersonWithoutFlag, petersonWithoutTurn]
+    static let petersons = [peterson, petersonWithoutFlag, petersonWithoutTurn, weakPeterson]
+
+    static let weakPeterson = Classic(
+        "Peterson, release and acquire", .fails(.failedCheck)
+    ) { scenario in
+        incrementing(scenario, under: WeakPeterson())
+    }
 
     static let peterson = Classic("Peterson", .survives) { scenario in
         incrementing(scenario, under: Peterson())
@@ -126,8 +149,35 @@ final class DekkerWithoutTurn: Dekker {
     }
 }
 
+final class WeakDekker: LockForTwo {
+    let flags = [Flag(), Flag()]
+    let turn = Atomic(0)
+
+    func enter(_ me: Int) {
+        let other = 1 - me
+        flags[me].isUp.store(true, ordering: .releasing)
+        while flags[other].isUp.load(ordering: .acquiring) {
+            if turn.load(ordering: .acquiring) == me { continue }
+            flags[me].isUp.store(false, ordering: .releasing)
+            while turn.load(ordering: .acquiring) != me {}
+            flags[me].isUp.store(true, ordering: .releasing)
+        }
+    }
+
+    func leave(_ me: Int) {
+        turn.store(1 - me, ordering: .releasing)
+        flags[me].isUp.store(false, ordering: .releasing)
+    }
+}
+
 extension Classic {
-    static let dekkers = [dekker, dekkerWithoutFlag, dekkerWithoutTurn]
+    static let dekkers = [dekker, dekkerWithoutFlag, dekkerWithoutTurn, weakDekker]
+
+    static let weakDekker = Classic(
+        "Dekker, release and acquire", .fails(.failedCheck)
+    ) { scenario in
+        incrementing(scenario, under: WeakDekker())
+    }
 
     static let dekker = Classic("Dekker", .survives) { scenario in
         incrementing(scenario, under: Dekker())

@@ -35,6 +35,66 @@ extension Classic {
     }
 }
 
+// MARK: - Hazard pointer
+
+/// One reader uses the current page, one writer replaces and frees it. The reader first announces
+/// which page it is going to use.
+class HazardPointer {
+    let current = Atomic(0)
+    let hazard = Atomic(-1)
+    let pages = [Counter(), Counter()]
+
+    func announce(_ page: Int) { hazard.store(page, ordering: .sequentiallyConsistent) }
+    func currentPage() -> Int { current.load(ordering: .sequentiallyConsistent) }
+    func replace() { current.store(1, ordering: .sequentiallyConsistent) }
+    func announced() -> Int { hazard.load(ordering: .sequentiallyConsistent) }
+
+    final func read() -> Int? {
+        let page = currentPage()
+        announce(page)
+        guard currentPage() == page else { return nil }
+        let seen = pages[page].value
+        hazard.store(-1, ordering: .releasing)
+        return seen
+    }
+
+    final func free() {
+        replace()
+        if announced() != 0 { pages[0].value = -1 }
+    }
+}
+
+final class HazardPointerWithoutFences: HazardPointer {
+    override func announce(_ page: Int) { hazard.store(page, ordering: .releasing) }
+    override func currentPage() -> Int { current.load(ordering: .acquiring) }
+    override func replace() { current.store(1, ordering: .releasing) }
+    override func announced() -> Int { hazard.load(ordering: .acquiring) }
+}
+
+extension Classic {
+    static let hazardPointers = [hazardPointer, hazardPointerWithoutFences]
+
+    static let hazardPointer = Classic("hazard pointer", .survives) { scenario in
+        freeing(scenario, HazardPointer())
+    }
+
+    static let hazardPointerWithoutFences = Classic(
+        "hazard pointer without fences", .fails(.forbiddenOutcome)
+    ) { scenario in
+        freeing(scenario, HazardPointerWithoutFences())
+    }
+
+    private static func freeing(_ scenario: Scenario, _ memory: HazardPointer) {
+        var seen: Int?
+        scenario.thread("reader") { seen = memory.read() }
+        scenario.thread("writer") { memory.free() }
+        scenario.outcome { seen.map(String.init) ?? "nothing" }
+        scenario.expect("0", .acceptable, "the page was in use")
+        scenario.expect("nothing", .acceptable, "the page was about to be replaced")
+        scenario.expect("-1", .forbidden, "the page was read after it was freed")
+    }
+}
+
 // MARK: - Message passing
 
 final class Letter {

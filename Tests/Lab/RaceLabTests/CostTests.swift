@@ -17,8 +17,26 @@ struct CostTests {
 
     @Test("no run of a classic repeats another one's interleaving", arguments: Classic.all)
     func classics(_ classic: Classic) {
-        let exploration = classic.exploration { $0.reduction = true }
+        let exploration = classic.exploration {
+            $0.reduction = true
+            $0.memory = .sequentiallyConsistent
+        }
         #expect(exploration.redundant <= (Self.withReaders.contains(classic.name) ? 2 : 0))
+    }
+
+    /// A loop that reads an old value once more is begun, and then found to repeat itself.
+    @Test("old values cost the classics with weak orderings only", arguments: Classic.all)
+    func oldValues(_ classic: Classic) {
+        let strict = classic.exploration {
+            $0.reduction = true
+            $0.memory = .sequentiallyConsistent
+        }
+        let all = classic.exploration { $0.reduction = true }
+        #expect(all.hasWeakOrderings == strict.hasWeakOrderings)
+        if !all.hasWeakOrderings {
+            #expect(all.explored == strict.explored && all.redundant == strict.redundant)
+        }
+        #expect(all.redundant <= max(2, all.explored))
     }
 
     @Test(

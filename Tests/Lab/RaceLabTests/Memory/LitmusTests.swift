@@ -1,3 +1,4 @@
+import CRaceLab
 import RaceLab
 import RaceLabTesting
 import SharedSuite
@@ -37,23 +38,133 @@ struct MemoryModelTests {
 /// The lab finds the outcomes and the races of the model, no more and no fewer.
 @Suite("The lab agrees with the memory model", .needsTheLab)
 struct LitmusTests {
+    @Test("on the programs of the literature", arguments: Litmus.all)
+    func literature(litmus: Litmus) {
+        LitmusComparison(litmus.program).expectEqual(litmus.name)
+    }
+
+    @Test("on random programs of two threads", arguments: (0..<150).sample(10))
+    func two(block: Int) {
+        compare((block * 10)..<(block * 10 + 10), threads: 2)
+    }
+
+    @Test("on random programs of three threads", arguments: (0..<50).sample(4))
+    func three(block: Int) {
+        compare((block * 10)..<(block * 10 + 10), threads: 3)
+    }
+
     @Test("on random programs that are sequentially consistent", arguments: (0..<50).sample(5))
     func sequentiallyConsistent(block: Int) {
         for number in (block * 10)..<(block * 10 + 10) {
             let program = LitmusProgram(
                 seed: UInt64(number), threads: number % 4 == 0 ? 3 : 2,
                 orderings: [.sequentiallyConsistent])
-            let model = MemoryModel(program, isInOrder: true)
-            let exploration = explore(program.describe)
-            #expect(exploration.coverage == .all, "\(program)\n\(exploration.summary)")
-            #expect(Set(exploration.outcomes.keys) == model.outcomes, "\(program)")
-            #expect(exploration.hasRace == model.hasRace, "\(program)")
+            LitmusComparison(program).expectEqual("seed \(number)")
         }
+    }
+
+    private func compare(_ seeds: Range<Int>, threads: Int) {
+        for seed in seeds {
+            let program = LitmusProgram(seed: UInt64(seed), threads: threads)
+            LitmusComparison(program).expectEqual("seed \(seed), \(threads) threads")
+        }
+    }
+
+    @Test("without reduction, and with enough preemptions", arguments: Litmus.all.sample(18))
+    func everyOrder(litmus: Litmus) {
+        LitmusComparison(litmus.program) { $0.reduction = false }.expectEqual(litmus.name)
+        LitmusComparison(litmus.program) { $0.preemptionBound = 10 }.expectEqual(litmus.name)
+    }
+
+    @Test("in a child process", arguments: Litmus.all.sample(5))
+    func isolated(litmus: Litmus) {
+        LitmusComparison(litmus.program) { $0.isolation = .childProcess() }.expectEqual(litmus.name)
+    }
+
+    /// Two stores and two loads of each thread have 35 execution graphs, three have 364.
+    @Test(
+        "one run for each execution graph of store buffering",
+        arguments: [(1, 4), (2, 35), (3, 364)])
+    func storeBuffering(times: Int, graphs: Int) {
+        let program = LitmusProgram(
+            threads: [(LitmusOperation.Place.x, LitmusOperation.Place.y), (.y, .x)].map {
+                own, other in
+                (1...times).flatMap {
+                    [LitmusOperation.store(own, $0, .relaxed), .load(other, .relaxed)]
+                }
+            })
+        let exploration = explore(program.describe)
+        #expect(exploration.explored == graphs && exploration.redundant == 0)
+        if times < 3 { #expect(MemoryModel(program, isInOrder: true).graphs == graphs) }
+    }
+
+    /// Steps that are not atomic, and exchanges that fail, cost more runs than there are graphs.
+    @Test("at most 1.5 runs for each execution graph of a program")
+    func cost() {
+        var (runs, graphs) = (0, 0)
+        for program in Litmus.all.map(\.program)
+            + (0..<100).map({ LitmusProgram(seed: $0, threads: $0 % 4 == 0 ? 3 : 2) })
+        {
+            let comparison = LitmusComparison(program)
+            runs += comparison.exploration.explored + comparison.exploration.redundant
+            graphs += comparison.model.graphs
+        }
+        #expect(2 * runs <= 3 * graphs, "\(runs) runs for \(graphs) graphs")
+    }
+
+    @Test(
+        "the comparison finds faults",
+        arguments: [
+            (fault: RL_FAULT_NO_OLD_VALUES, isMissing: true), (RL_FAULT_NO_COHERENCE, false),
+            (RL_FAULT_NO_SC_ORDER, false), (RL_FAULT_SKIP_LAST_ALTERNATIVE, true),
+        ])
+    func faults(fault: Int, isMissing: Bool) {
+        let wrong = Litmus.all.filter { litmus in
+            let comparison = LitmusComparison(litmus.program) { $0.faults = UInt32(fault) }
+            return !(isMissing ? comparison.missing : comparison.excessive).isEmpty
+        }
+        #expect(wrong.count >= 5, "\(wrong.map(\.name))")
+    }
+
+    @Test("the comparison finds that loads read the newest value only")
+    func restricted() {
+        let wrong = Litmus.all.filter { litmus in
+            let comparison = LitmusComparison(litmus.program) {
+                $0.memory = .sequentiallyConsistent
+            }
+            #expect(comparison.excessive.isEmpty, "\(litmus.name)")
+            return !comparison.missing.isEmpty
+        }
+        #expect(wrong.count >= 20, "\(wrong.map(\.name))")
     }
 }
 
-extension Exploration {
-    fileprivate var hasRace: Bool {
-        findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
+/// What the lab finds and what the model allows.
+private struct LitmusComparison {
+    let program: LitmusProgram
+    let exploration: Exploration
+    let model: MemoryModel
+
+    init(_ program: LitmusProgram, _ change: (inout Exploration.Options) -> Void = { _ in }) {
+        self.program = program
+        var options = Exploration.Options()
+        change(&options)
+        exploration = explore(options: options, program.describe)
+        model = MemoryModel(program, isInOrder: true)
+    }
+
+    var missing: Set<String> { model.outcomes.subtracting(exploration.outcomes.keys) }
+    var excessive: Set<String> { Set(exploration.outcomes.keys).subtracting(model.outcomes) }
+
+    private var hasRace: Bool {
+        exploration.findings.contains { $0.kind == .dataRace || $0.kind == .overlap }
+    }
+
+    func expectEqual(_ name: String) {
+        #expect(exploration.inconclusive == nil, "\(name)\n\(program)\n\(exploration.summary)")
+        #expect(exploration.limit == nil, "\(name)\n\(program)\n\(exploration.summary)")
+        #expect(
+            missing.isEmpty && excessive.isEmpty, "\(name): \(missing) \(excessive)\n\(program)")
+        #expect(hasRace == model.hasRace, "\(name)\n\(program)")
     }
 }

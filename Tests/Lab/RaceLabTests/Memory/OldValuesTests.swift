@@ -1,0 +1,319 @@
+import RaceLab
+import RaceLabTesting
+import SharedSuite
+import Synchronization
+import Testing
+
+/// Steps that read old values, in everything that the lab shows and takes.
+@Suite("Old values", .needsTheLab)
+struct OldValuesTests {
+    /// Both threads store, and then read what the other one stores.
+    private static let bothReadZero: @Sendable (Scenario) -> Void = { scenario in
+        let memory = StoreBuffering()
+        let read = [Counter(), Counter()]
+        scenario.thread("left") { read[0].value = memory.left() }
+        scenario.thread("right") { read[1].value = memory.right() }
+        scenario.outcome { "\(read[0].value), \(read[1].value)" }
+        scenario.expect("0, 0", .forbidden, "neither saw the other one")
+        for other in ["0, 1", "1, 0", "1, 1"] {
+            scenario.expect(other, .acceptable, "one of them saw the other one")
+        }
+    }
+
+    private static func explored(
+        _ change: (inout Exploration.Options) -> Void = { _ in }
+    ) -> Exploration {
+        var options = Exploration.Options()
+        change(&options)
+        return explore(options: options, bothReadZero)
+    }
+
+    @Test("the options can exclude them")
+    func options() {
+        let all = Self.explored()
+        #expect(all.outcomes.count == 4 && all.memory == .weak && all.hasWeakOrderings)
+        let strict = Self.explored { $0.memory = .sequentiallyConsistent }
+        #expect(strict.outcomes.count == 3 && strict.memory == .sequentiallyConsistent)
+        #expect(strict.survives && strict.hasWeakOrderings)
+    }
+
+    @Test("the smallest counterexample has one, and says what was missed")
+    func counterexample() throws {
+        let trace = try #require(try Self.explored().counterexample())
+        let old = trace.steps.compactMap(\.old)
+        #expect(old.count == 1 && old.first?.value == 0 && old.first?.number == 0)
+        let line = try #require(old.first?.missed?.line)
+        let remark =
+            "reads the old value 0: nothing orders the store at line \(line) before this read"
+        let step = try #require(trace.steps.firstIndex { $0.old != nil })
+        #expect(trace.steps[step].remark(threads: trace.threads) == remark)
+        let table = trace.table()
+        #expect(table.contains("Step \(step + 1) \(remark)."), "\(table)")
+        #expect(table.contains("old value 0\n"), "\(table)")
+        #expect(table.contains("Either of these"), "\(table)")
+        #expect(trace.json.contains("\"missedLine\" : \(line)"), "\(trace.json)")
+        #expect(trace.json.contains("\"oldValue\" : 0"))
+        #expect(trace.markdown.contains("Either of these orders it"))
+    }
+
+    @Test("an interleaving that needs none is shown without")
+    func none() throws {
+        let exploration = explore { scenario in
+            let memory = StoreBuffering()
+            let read = Counter()
+            scenario.thread("left") { read.value = memory.left() }
+            scenario.thread("right") { memory.y.store(1, ordering: .relaxed) }
+            scenario.outcome { "\(read.value)" }
+            scenario.expect("0", .forbidden, "left was too early")
+            scenario.expect("1", .acceptable, "left was late")
+        }
+        let trace = try #require(try exploration.counterexample())
+        #expect(trace.steps.allSatisfy { $0.old == nil }, "\(trace.table())")
+    }
+
+    @Test("a schedule names them, in text and in JSON")
+    func schedule() throws {
+        let exploration = Self.explored()
+        let schedule = try #require(exploration.findings.first?.schedule)
+        let text = schedule.text(threads: exploration.threads)
+        #expect(text.contains("~0"), "\(text)")
+        #expect(try Exploration.Schedule(text, threads: exploration.threads) == schedule)
+        let trace = try exploration.replay(text)
+        #expect(trace.scheduleText == text && trace.findings.map(\.kind) == [.forbiddenOutcome])
+        let newest = try exploration.replay(text.replacing("~0", with: ""))
+        #expect(newest.findings.isEmpty && newest.scheduleText != text)
+    }
+
+    @Test("a schedule cannot ask for a value that the model does not allow")
+    func mismatch() throws {
+        let exploration = Self.explored()
+        let text = try #require(exploration.findings.first?.schedule)
+            .text(threads: exploration.threads)
+        #expect(throws: Exploration.ReplayError.self) {
+            try exploration.replay(text.replacing("~0", with: "~7"))
+        }
+        #expect(throws: Exploration.ReplayError.self) {
+            try exploration.replay(text.replacing("~0", with: "~"))
+        }
+        var options = Exploration.Options()
+        options.memory = .sequentiallyConsistent
+        #expect(throws: Exploration.ReplayError.self) {
+            try Exploration.replay(text, options: options, Self.bothReadZero)
+        }
+    }
+
+    @Test("a run that begins with one can be completed and continued")
+    func beginning() throws {
+        let exploration = Self.explored()
+        let schedule = try #require(exploration.findings.first?.schedule)
+        let step = try #require(schedule.old.keys.first)
+        let beginning = Exploration.Schedule(
+            Array(schedule.choices.prefix(step + 1)), old: schedule.old)
+        let completed = try exploration.replay(prefix: beginning)
+        #expect(completed.mismatch == nil && completed.trace.steps[step].old?.value == 0)
+    }
+
+    @Test("a crash after one is reported once")
+    func crash() {
+        var options = Exploration.Options()
+        options.isolation = .childProcess()
+        options.failingKinds = [.crash]
+        let exploration = explore(options: options) { scenario in
+            let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
+            scenario.thread("writer") {
+                page.value.store(1, ordering: .relaxed)
+                isPosted.value.store(true, ordering: .relaxed)
+            }
+            scenario.thread("reader") {
+                guard isPosted.value.load(ordering: .relaxed) else { return }
+                precondition(page.value.load(ordering: .relaxed) == 1)
+            }
+        }
+        #expect(exploration.failing == 1 && exploration.coverage == .all, "\(exploration.text())")
+        #expect(exploration.findings.first?.schedule.old.count == 1)
+    }
+
+    @Test("an exploration stays the same when it is repeated")
+    func deterministic() {
+        #expect(Self.explored().json == Self.explored().json)
+        #expect(
+            Self.explored { $0.reduction = false }.json
+                == Self.explored { $0.reduction = false }.json)
+    }
+
+    @Test("a bound of preemptions counts them as no preemption")
+    func bounded() {
+        let exploration = Self.explored { $0.preemptionBound = 0 }
+        #expect(exploration.coverage == .atMost(preemptions: 0))
+        #expect(exploration.outcomes["0, 0", default: 0] > 0)
+    }
+
+    @Test("sampling draws them, and the same ones again")
+    func sampled() {
+        func drawn(_ method: Exploration.Options.Sampling) -> Exploration {
+            Self.explored { $0.strategy = .sampled(method, runs: 300, seed: 7) }
+        }
+        for method: Exploration.Options.Sampling in [
+            .randomWalk, .pct(depth: 3), .partialOrder, .selectivelyUniform,
+        ] {
+            let exploration = drawn(method)
+            #expect(exploration.outcomes.count == 4, "\(method): \(exploration.outcomes)")
+            #expect(exploration.json == drawn(method).json)
+            #expect(exploration.redundant == 0)
+        }
+    }
+
+    // MARK: Operations
+
+    @Test("an `AtomicLazyReference` may seem to be empty")
+    func lazies() {
+        let exploration = explore { scenario in
+            let made = Lazy()
+            let isMade = Box(Atomic(false))
+            var seen = "too early"
+            scenario.thread("maker") {
+                _ = made.value.storeIfNil(Made())
+                isMade.value.store(true, ordering: .relaxed)
+            }
+            scenario.thread("user") {
+                if isMade.value.load(ordering: .relaxed) {
+                    seen = made.value.load() == nil ? "empty" : "made"
+                }
+            }
+            scenario.outcome { seen }
+        }
+        #expect(Set(exploration.outcomes.keys) == ["too early", "empty", "made"])
+    }
+
+    @Test("values of 1 to 16 bytes")
+    func widths() {
+        let (byte, two, four) = (Box(Atomic<Int8>(0)), Box(Atomic<Int16>(0)), Box(Atomic<Int32>(0)))
+        let pair = Box(Atomic(WordPair(first: 0, second: 0)))
+        let expected: Set = ["early", "old", "new"]
+        #expect(
+            outcomes(
+                reset: { byte.value.store(0, ordering: .relaxed) },
+                store: { byte.value.store(1, ordering: .relaxed) },
+                isNew: { byte.value.load(ordering: .relaxed) != 0 }) == expected)
+        #expect(
+            outcomes(
+                reset: { two.value.store(0, ordering: .relaxed) },
+                store: { two.value.store(1, ordering: .relaxed) },
+                isNew: { two.value.load(ordering: .relaxed) != 0 }) == expected)
+        #expect(
+            outcomes(
+                reset: { four.value.store(0, ordering: .relaxed) },
+                store: { four.value.store(1, ordering: .relaxed) },
+                isNew: { four.value.load(ordering: .relaxed) != 0 }) == expected)
+        #expect(
+            outcomes(
+                reset: { pair.value.store(WordPair(first: 0, second: 0), ordering: .relaxed) },
+                store: { pair.value.store(WordPair(first: 0, second: 1), ordering: .relaxed) },
+                isNew: { pair.value.load(ordering: .relaxed).second != 0 }) == expected)
+    }
+
+    /// Message passing without any ordering.
+    private func outcomes(
+        reset: @escaping () -> Void, store: @escaping () -> Void, isNew: @escaping () -> Bool
+    ) -> Set<String> {
+        let exploration = explore { scenario in
+            reset()
+            let isPosted = Box(Atomic(false))
+            var seen = "early"
+            scenario.thread("writer") {
+                store()
+                isPosted.value.store(true, ordering: .relaxed)
+            }
+            scenario.thread("reader") {
+                guard isPosted.value.load(ordering: .relaxed) else { return }
+                seen = isNew() ? "new" : "old"
+            }
+            scenario.outcome { seen }
+        }
+        return Set(exploration.outcomes.keys)
+    }
+
+    // MARK: Loops
+
+    @Test(
+        "a loop that waits for a flag ends, and a newer flag is seen at last",
+        arguments: [true, false])
+    func waiting(isOrdered: Bool) {
+        let exploration = explore { scenario in
+            let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
+            let seen = Counter()
+            scenario.thread("writer") {
+                page.value.store(1, ordering: .relaxed)
+                if isOrdered {
+                    isPosted.value.store(true, ordering: .releasing)
+                } else {
+                    isPosted.value.store(true, ordering: .relaxed)
+                }
+            }
+            scenario.thread("reader") {
+                while !isPosted.value.load(ordering: .acquiring) {}
+                seen.value = page.value.load(ordering: .relaxed)
+            }
+            scenario.outcome { "\(seen.value)" }
+        }
+        #expect(exploration.inconclusive == nil && exploration.coverage == .all)
+        #expect(Set(exploration.outcomes.keys) == (isOrdered ? ["1"] : ["0", "1"]))
+        #expect(exploration.findings.isEmpty && exploration.explored < 10)
+    }
+
+    @Test("a task that yields until a flag is set ends")
+    func yielding() {
+        let exploration = explore { scenario in
+            let isPosted = Box(Atomic(false))
+            scenario.task("waiter") {
+                while !isPosted.value.load(ordering: .relaxed) { await Task.yield() }
+            }
+            scenario.thread("writer") { isPosted.value.store(true, ordering: .relaxed) }
+        }
+        #expect(exploration.survives && exploration.explored < 20, "\(exploration.text())")
+    }
+
+    @Test("a flag that nobody sets is a deadlock")
+    func stuck() {
+        let exploration = explore { scenario in
+            let (isPosted, other) = (Box(Atomic(0)), Box(Atomic(0)))
+            scenario.thread("waiter") {
+                while isPosted.value.load(ordering: .relaxed) != 2 {}
+            }
+            scenario.thread("writer") {
+                isPosted.value.store(1, ordering: .relaxed)
+                other.value.store(1, ordering: .relaxed)
+            }
+        }
+        #expect(exploration.findings.map(\.kind) == [.deadlock], "\(exploration.text())")
+    }
+
+    // MARK: Without weak orderings
+
+    @Test("locks order what atomic operations store", arguments: [true, false])
+    func locks(isLocked: Bool) {
+        let exploration = explore { scenario in
+            let (page, isPosted) = (Box(Atomic(0)), Box(Atomic(false)))
+            let lock = Box(Mutex(()))
+            var seen = -1
+            scenario.thread("writer") {
+                page.value.store(1, ordering: .relaxed)
+                if isLocked { lock.value.withLock { _ in } }
+                isPosted.value.store(true, ordering: .relaxed)
+            }
+            scenario.thread("reader") {
+                guard isPosted.value.load(ordering: .relaxed) else { return }
+                if isLocked { lock.value.withLock { _ in } }
+                seen = page.value.load(ordering: .relaxed)
+            }
+            scenario.outcome { "\(seen)" }
+        }
+        #expect(Set(exploration.outcomes.keys) == (isLocked ? ["-1", "1"] : ["-1", "0", "1"]))
+    }
+}
+
+private final class Made: Sendable {}
+
+private final class Lazy: Sendable {
+    let value = AtomicLazyReference<Made>()
+}
