@@ -19,6 +19,8 @@ struct Completion {
     private struct Choice: Hashable {
         let thread: Int
         let mark: Graph.Mark
+        /// See ``Graph/Label/reads``. In a node: only if the value is old there.
+        let reads: Int?
     }
 
     private struct Node {
@@ -111,7 +113,11 @@ struct Completion {
         return try? replay(
             Exploration.Schedule(
                 beginning.map(\.thread), early: indices(of: .early),
-                timedOut: indices(of: .timedOut), spurious: indices(of: .spurious)))
+                timedOut: indices(of: .timedOut), spurious: indices(of: .spurious),
+                old: Dictionary(
+                    uniqueKeysWithValues: beginning.indices.compactMap { index in
+                        beginning[index].reads.map { (index, $0) }
+                    })))
     }
 
     /// The steps that can follow.
@@ -172,7 +178,7 @@ struct Completion {
             result[step.thread].append(
                 Event(
                     identity: events.index(of: label.identity),
-                    choice: Choice(thread: step.thread, mark: label.mark),
+                    choice: Choice(thread: step.thread, mark: label.mark, reads: label.reads),
                     preceding: label.hidden + label.conflicts + label.after))
         }
         return result
@@ -189,7 +195,8 @@ struct Completion {
         for (number, step) in trace.steps.enumerated() {
             let label = path.label(of: number)
             let event = events.index(of: label.identity)
-            let choice = Choice(thread: step.thread, mark: label.mark)
+            let choice = Choice(
+                thread: step.thread, mark: label.mark, reads: label.isOld ? label.reads : nil)
             let position = place.counts[step.thread]
             let remaining = place.kinds.filter { kind in
                 step.thread < kinds[kind].count && position < kinds[kind][step.thread].count
@@ -272,8 +279,8 @@ struct Completion {
         for index in nodes.indices.sorted(by: { (lengths[$0], $0) > (lengths[$1], $1) }) {
             let node = nodes[index]
             let edges = node.edges.sorted {
-                ($0.choice.thread, $0.choice.mark.rawValue)
-                    < ($1.choice.thread, $1.choice.mark.rawValue)
+                ($0.choice.thread, $0.choice.mark.rawValue, $0.choice.reads ?? -1)
+                    < ($1.choice.thread, $1.choice.mark.rawValue, $1.choice.reads ?? -1)
             }.map { Graph.Edge(label: shownLabels[$0.label], target: places[$0.target]) }
             places[index] = merged.index(
                 of: Graph.Node(state: node.state, ending: node.ending, edges: edges))

@@ -40,6 +40,10 @@ struct Graph: Sendable {
         let remark: String
         let failed: Bool
         let mark: Mark
+        /// Which value of an atomic variable it reads, if it could read another one.
+        let reads: Int?
+        /// Whether there is a newer one.
+        let isOld: Bool
         let locksHeld: Int
         /// For each other thread, its last conflicting step before this one: it accesses the same
         /// object, and at least one of the two modifies it.
@@ -62,6 +66,7 @@ struct Graph: Sendable {
             let name: String
             let failed: Bool
             let mark: Mark
+            let reads: Int?
             let conflicts: [Moment]
             let after: [Moment]
             let hidden: [Moment]
@@ -70,7 +75,7 @@ struct Graph: Sendable {
         var identity: Identity {
             Identity(
                 thread: thread, kind: kind, text: text, site: site, name: name, failed: failed,
-                mark: mark, conflicts: conflicts, after: after, hidden: hidden)
+                mark: mark, reads: reads, conflicts: conflicts, after: after, hidden: hidden)
         }
     }
 

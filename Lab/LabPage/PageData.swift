@@ -114,8 +114,9 @@ private struct ExplorationData: Encodable {
     let states: [[String]]
     let texts: [String]
     let names: [String]
-    /// For each remark, the name of an instance, and what the line of source does not show: in words,
-    /// and which steps precede it.
+    /// For each remark, the name of an instance, and what the line of source does not show: in words;
+    /// which steps precede it; and which value of an atomic variable it reads, with a tilde if that
+    /// is old. The last two are left out where there is nothing to say.
     let remarks: [[String]]
     /// File, line, column.
     let sites: [[Int]]
@@ -177,8 +178,10 @@ private struct ExplorationData: Encodable {
         states = graph.states
         labels = graph.labels.map { label in
             let hidden = label.hidden.map { "\($0.thread).\($0.step)" }.joined(separator: " ")
+            let reads = label.reads.map { label.isOld ? "~\($0)" : "\($0)" }
             let remark = remarks.index(
-                of: [owner(label.instance), label.remark] + (hidden.isEmpty ? [] : [hidden]))
+                of: [owner(label.instance), label.remark]
+                    + (reads.map { [hidden, $0] } ?? (hidden.isEmpty ? [] : [hidden])))
             let line = label.site.flatMap { Sources.line($0.line, of: $0.path) }
             let isLine = line?.trimmingCharacters(in: .whitespaces) == label.text
             let action = actions.index(of: [

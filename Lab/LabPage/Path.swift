@@ -33,7 +33,7 @@ struct Path {
             thread: step.thread, kind: step.kind, text: step.text, site: step.site,
             name: step.accessedName(among: trace.columns), instance: step.instance,
             remark: step.remark(threads: trace.threads), failed: step.failed,
-            mark: step.mark, locksHeld: step.locksHeld,
+            mark: step.mark, reads: step.reads, isOld: step.old != nil, locksHeld: step.locksHeld,
             conflicts: conflicts, after: after,
             taken: step.takesLock ? lastOfOthers(before: index) { $0.takesLock && !$0.failed } : [],
             hidden: hidden(index, besides: conflicts + after))
@@ -93,7 +93,8 @@ struct Path {
             }.compactMap { release(of: $0, before: index) }.map(moment)
         case .atomicRead, .atomicWrite, .exchange:
             return lastOfOthers(before: index) {
-                $0.kind == .atomicWrite || $0.kind == .exchange && !$0.failed
+                ($0.kind == .atomicWrite || $0.kind == .exchange && !$0.failed)
+                    && step.isDependent(on: $0)
             }
         case .acquire, .tryAcquire:
             return step.failed ? [] : lastOfOthers(before: index) { $0.kind == .signal }
@@ -151,6 +152,9 @@ extension Exploration.Trace.Step {
         let ofEnds: Set<Kind> = [.finish, .ask]
         if kind == .finish && ofEnds.contains(other.kind) { return false }
         if other.kind == .finish && ofEnds.contains(kind) { return false }
+        // What it reads is a choice of its own. It only has to come after the store of that.
+        if let reads { return reads == other.stores }
+        if other.reads != nil, stores != nil { return false }
         return !(onlyReads && other.onlyReads)
     }
 

@@ -27,17 +27,18 @@ class Race {
     const afterAt = 5 + 2 * conflictCount;
     const afterCount = values[afterAt] || 0;
     const takenAt = afterAt + 1 + 2 * afterCount;
-    const [owner, remark, hidden = ""] = this.data.remarks[flags >> 3];
+    const [owner, remark, hidden = "", reads = ""] = this.data.remarks[flags >> 3];
     const label = {
       thread, owner, remark, kind: this.data.kindNames[kind],
       text: text < 0 ? this.lineAt(site) : this.data.texts[text],
       site: this.site(site), name: this.data.names[name],
-      failed: (flags & 1) !== 0, mark: "-!*"[(flags >> 1 & 3) - 1] || "", locks,
+      failed: (flags & 1) !== 0, locks,
+      mark: reads[0] === "~" ? reads : "-!*"[(flags >> 1 & 3) - 1] || "", reads: reads.replace("~", ""),
       conflicts: pairs(5, conflictCount), after: pairs(afterAt + 1, afterCount),
       taken: pairs(takenAt, Math.max(0, values.length - takenAt) / 2),
     };
     // What the step is, whatever was done before by steps that are independent of it.
-    label.identity = [action, flags & 7, label.conflicts, label.after, hidden].join("|");
+    label.identity = [action, flags & 7, label.conflicts, label.after, hidden, label.reads].join("|");
     return label;
   }
 
@@ -64,7 +65,9 @@ class Race {
       const label = this.labels[values[i]];
       const target = index - (values[i + 1] || 1);
       if (!label || !(target >= 0)) throw new Error(`state ${index} leads nowhere`);
-      edges.push({ label, target, key: this.key(label) });
+      // A value that is old after one step may be the newest one before it.
+      const step = this.letters[label.thread] + (label.reads || label.mark);
+      edges.push({ label, target, key: this.key(label), step });
     }
     return { state, ending: null, edges };
   }
@@ -139,7 +142,7 @@ class Race {
     const path = new Path(this);
     let rest = text;
     while (rest !== "") {
-      const match = /^(.)([-!*]?)(\d*)/u.exec(rest);
+      const match = /^(.)(~\d+|[-!*]?)(\d*)/u.exec(rest);
       const letter = match[1].toUpperCase();
       if (!this.letters.includes(letter)) {
         return { path, problem: `no thread has the letter “${match[1]}”` };
@@ -219,7 +222,7 @@ class Race {
   // Whether two steps of different threads can be taken in any order, and stay what they are.
   commute(one, other) {
     const isSame = (first, second) => {
-      const next = this.nodes[first.target].edges.find(edge => edge.key === second.key);
+      const next = this.nodes[first.target].edges.find(edge => edge.step === second.step);
       return next !== undefined && next.label.identity === second.label.identity;
     };
     return one.label.thread !== other.label.thread && isSame(one, other) && isSame(other, one);
@@ -227,16 +230,16 @@ class Race {
 
   // The steps from a state, each with the steps that need not come right after it: other orders of
   // the same steps begin with those (sleep sets, Godefroid 1990).
-  // - asleep: the keys of steps that need not be taken in this state.
+  // - asleep: steps that need not be taken in this state.
   *awake(index, asleep, last) {
     const { edges } = this.nodes[index];
-    const others = edges.filter(edge => !asleep.includes(edge.key));
+    const others = edges.filter(edge => !asleep.includes(edge.step));
     others.sort((a, b) => (a.label.thread === last ? 0 : 1) - (b.label.thread === last ? 0 : 1));
     const known = asleep.slice();
     for (const edge of others) {
-      edge.free = edge.free || edges.filter(other => this.commute(edge, other)).map(({ key }) => key);
-      yield [edge, known.filter(key => edge.free.includes(key)).sort()];
-      known.push(edge.key);
+      edge.free = edge.free || edges.filter(other => this.commute(edge, other)).map(({ step }) => step);
+      yield [edge, known.filter(step => edge.free.includes(step)).sort()];
+      known.push(edge.step);
     }
   }
 

@@ -72,7 +72,7 @@ class Path {
     while (start < keys.length) {
       let end = start;
       while (end < keys.length && keys[end] === keys[start]) end += 1;
-      text += end - start > 4 ? keys[start] + (end - start) : keys[start].repeat(end - start);
+      text += end - start > 4 && !keys[start].includes("~") ? keys[start] + (end - start) : keys[start].repeat(end - start);
       start = end;
     }
     return text;

@@ -86,7 +86,7 @@ class RaceActions {
   similar(schedule) {
     const path = new Path(this.race);
     const keys = [];
-    schedule.replace(/(.)([-!*]?)(\d*)/gu, (_, letter, mark, count) => {
+    schedule.replace(/(.)(~\d+|[-!*]?)(\d*)/gu, (_, letter, mark, count) => {
       for (let i = 0; i < (count === "" ? 1 : Number(count)); i += 1) keys.push(letter.toUpperCase() + mark);
       return "";
     });

@@ -81,7 +81,8 @@ import Testing
         var found: [String] = []
         for (index, node) in graph.nodes.enumerated() {
             let choices = node.edges.map { edge in
-                [graph.labels[edge.label].thread, graph.labels[edge.label].mark.rawValue]
+                let label = graph.labels[edge.label]
+                return [label.thread, label.mark.rawValue, label.isOld ? label.reads! : -1]
             }
             if Set(choices).count < choices.count { found.append("two steps at state \(index)") }
         }
@@ -94,7 +95,10 @@ import Testing
             }
             let schedule = Exploration.Schedule(
                 labels.map(\.thread), early: indices(of: .early),
-                timedOut: indices(of: .timedOut), spurious: indices(of: .spurious))
+                timedOut: indices(of: .timedOut), spurious: indices(of: .spurious),
+                old: Dictionary(
+                    uniqueKeysWithValues: labels.indices.filter { labels[$0].isOld }
+                        .map { ($0, labels[$0].reads!) }))
             let trace: Exploration.Trace
             do {
                 trace = try replay(one, schedule)

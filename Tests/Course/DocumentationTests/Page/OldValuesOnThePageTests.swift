@@ -1,0 +1,76 @@
+import Foundation
+import LabPage
+import SharedSuite
+import Synchronization
+import Testing
+
+/// Steps that read old values, on the page.
+@Suite(.serialized, .sharesBrowser, .needsBrowser, .needsTheLab)
+struct OldValuesOnThePageTests {
+    private final class Flags: Sendable {
+        let x = Atomic(0)
+        let y = Atomic(0)
+
+        func left() -> Int {
+            x.store(1, ordering: .releasing)
+            return y.load(ordering: .acquiring)
+        }
+
+        func right() -> Int {
+            y.store(1, ordering: .releasing)
+            return x.load(ordering: .acquiring)
+        }
+    }
+
+    private final class Read {
+        var left = 0
+        var right = 0
+    }
+
+    @Test func `a thread has a button for each value, and the page counts as the lab does`()
+        async throws
+    {
+        let recorded = try RecordedExploration("store buffering") { scenario in
+            let (flags, read) = (Flags(), Read())
+            scenario.thread("left") { read.left = flags.left() }
+            scenario.thread("right") { read.right = flags.right() }
+            scenario.outcome { "\(read.left), \(read.right)" }
+            scenario.expect("0, 0", .forbidden, "neither saw the other one")
+            for other in ["0, 1", "1, 0", "1, 1"] {
+                scenario.expect(other, .acceptable, "one of them saw the other one")
+            }
+        }
+        #expect(recorded.coverage == .all)
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "old-values-\(ProcessInfo.processInfo.processIdentifier).html")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try recorded.html.write(to: file, atomically: true, encoding: .utf8)
+        try await BrowserTests().open(page: file.absoluteString) { browser, _ in
+            let kinds = try #require(
+                try await browser.run(
+                    """
+                    return page.view.race.kinds().map(({ schedule }) => {
+                      const { path, problem } = page.view.race.walk(schedule);
+                      return problem === null && path.schedule === schedule ? schedule : problem;
+                    });
+                    """) as? [String])
+            #expect(kinds.count == recorded.exploration.explored && kinds.count == 4, "\(kinds)")
+            let failing = try kinds.filter { schedule in
+                try !recorded.exploration.replay(schedule).findings.isEmpty
+            }
+            #expect(failing.count == 1, "\(failing)")
+            let shown = try await browser.text("page.view.race.counterexample.join('')")
+            #expect(shown.contains("~0"))
+            let offered = try await browser.run(
+                """
+                const { view } = page;
+                view.take("L"); view.take("R"); view.take("R");
+                return [...document.querySelectorAll("button.early")]
+                  .map(button => button.textContent.trim());
+                """)
+            let words = try #require(offered as? [String])
+            #expect(words.count == 1, "\(words)")
+            #expect(words.first?.hasPrefix("L~0 reads the old value 0: nothing orders") == true)
+        }
+    }
+}
