@@ -16,6 +16,11 @@ struct Tutorial {
             try show(relaxedFlag)
             print("\nreleasing and acquiring")
             try show(flag)
+        case "door":
+            print("releasing and acquiring")
+            try show(weakDoor)
+            print("\nsequentially consistent")
+            try show(door)
         case "aggregate":
             print("counted before it is stored")
             try show(earlyCount)
@@ -34,7 +39,7 @@ struct Tutorial {
         default:
             let usage =
                 "usage: swift run tutorial "
-                + "confined|careless|aggregate|flag|pictures|cache|account|locked-account\n"
+                + "confined|careless|aggregate|flag|door|pictures|cache|account|locked-account\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(2)
         }
