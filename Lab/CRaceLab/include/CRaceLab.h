@@ -487,6 +487,10 @@ void rl_wait_for_looks(int count);
 /// contains it.
 bool rl_find_line(uintptr_t address, rl_line *line);
 
+/// For tests: whether a function with this demangled name takes a lock for its caller, on Linux.
+/// `calls_parameter`: a parameter that is a function is called before this one returns.
+bool rl_takes_lock_for_caller(const char *signature, bool calls_parameter);
+
 /// If the instruction at an address is the trap of a check for arithmetic overflow, returns the
 /// address of the jump that leads there; otherwise 0.
 uintptr_t rl_overflow_before_trap(uintptr_t pc);

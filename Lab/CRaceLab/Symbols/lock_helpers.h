@@ -1,0 +1,9 @@
+// Functions that take a lock for their caller, such as `withLock`.
+
+#pragma once
+
+#include "State/place.h"
+
+/// Returns the place of the step that takes a lock: if that is in a helper, the line that calls the
+/// helper. The line in the helper would be the same for every caller.
+rl_place rl_call_of_helper(rl_place place);
