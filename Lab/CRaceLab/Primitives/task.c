@@ -69,24 +69,15 @@ static bool is_next_to_wake(const thread *t) {
 }
 
 static const rl_operation arrive = {.kind = RL_ARRIVE};
-static const rl_operation resume = {.kind = RL_RESUME};
 static const rl_operation finish = {.kind = RL_FINISH};
 static const rl_operation yield_again = {.kind = RL_YIELD};
 static const rl_operation wake_up = {.kind = RL_ELAPSE, .is_woken = is_next_to_wake};
-static const rl_operation lock_of_runtime = {
-    .kind = RL_LOCK,
-    .has_record = true,
-    .is_available = rl_is_unowned,
-    .carry_out = rl_own,
-    .holder = rl_owner,
-};
 const rl_operation rl_cancel_task = {.kind = RL_CANCEL};
 const rl_operation rl_ask_task = {.kind = RL_ASK};
 
 // MARK: - Tasks and their addresses
 
-/// Returns the task with this address that has not ended.
-static int task_at(const void *task) {
+int rl_task_at(const void *task) {
     for (int i = lab.thread_count - 1; i >= 0; i--) {
         const thread *t = &lab.threads[i];
         if (t->is_task && t->task == (uintptr_t)task && !t->finished && !t->is_ending) return i;
@@ -128,16 +119,18 @@ void rl_becomes_task(void) {
     my_thread()->leave = leave_thread;
 }
 
+static bool may_control;
+
+void rl_may_control_tasks(bool may) { may_control = may; }
+
 bool rl_controls_tasks(void) {
-    return rl_active && me && me->thread >= 0 && me->fate == STAYS;
+    return rl_active && may_control && me && me->thread >= 0 && me->fate == STAYS;
 }
 
 bool rl_begins_job(void) { return me && me->is_deaf && me->thread == NO_THREAD; }
 
-static void release_clock(const void *thing);
-
 void rl_send_job(void *job, void (*work)(void *), rl_place place) {
-    const int index = kind_of(job) == TASK ? task_at(job) : NO_THREAD;
+    const int index = kind_of(job) == TASK ? rl_task_at(job) : NO_THREAD;
     thread *t = my_thread();
     if (index != NO_THREAD || kind_of(job) == ACTOR_WORK) return rl_add_job(job, work, index);
     if (kind_of(job) != YIELD || !t->is_task || t->work_of_yield)
@@ -156,7 +149,7 @@ uint64_t rl_time(void) { return lab.time; }
 
 void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_of_runtime) {
     my_thread()->accesses++;
-    int index = task_at(job);
+    int index = rl_task_at(job);
     if (index == NO_THREAD) index = new_task(job);
     thread *t = &lab.threads[index];
     t->is_of_runtime = is_of_runtime;
@@ -175,7 +168,7 @@ void rl_send_job_later(void *job, void (*work)(void *), uint64_t time, bool is_o
     t->finished = time == ~0ull;
     rl_runtime_did(RL_ELAPSE, CLOCK, 0);
     rl_note_order(index);
-    release_clock(job);
+    rl_release_clock(job);
 }
 
 // MARK: - The task of a worker
@@ -304,7 +297,7 @@ void rl_job_begins(const void *job, rl_place place) {
             rl_meet_outside("runs a task on an executor of the program's own", rl_place_of_await(place));
         return;
     }
-    const int index = task_at(job);
+    const int index = rl_task_at(job);
     if (index == NO_THREAD) return rl_meet_outside("runs a task that was started elsewhere", place);
     if (index == me->thread && lab.threads[index].kind == RL_ELAPSE && lab.threads[index].on == me) {
         rl_runtime_acquires(job);
@@ -337,13 +330,13 @@ void rl_run_job_here(void *job, void (*work)(void *)) {
 }
 
 bool rl_is_in_enqueue(const void *job) {
-    const int index = kind_of(job) == TASK ? task_at(job) : NO_THREAD;
+    const int index = kind_of(job) == TASK ? rl_task_at(job) : NO_THREAD;
     return index != NO_THREAD && lab.threads[index].on && !lab.threads[index].is_away;
 }
 
 void rl_meet_task(const void *task) {
-    if (task_at(task) == NO_THREAD) new_task(task);
-    release_clock(task);
+    if (rl_task_at(task) == NO_THREAD) new_task(task);
+    rl_release_clock(task);
 }
 
 // MARK: - Creating and ending tasks
@@ -368,7 +361,7 @@ void rl_job_is_enqueued(const void *job, rl_place place) {
                             rl_place_of_await(place));
         return;
     }
-    int index = task_at(job);
+    int index = rl_task_at(job);
     if (index == NO_THREAD && !me->is_creating)
         return rl_meet_outside("starts or resumes a task, which runs outside of the scenario",
                                rl_place_of_await(place));
@@ -388,8 +381,6 @@ void rl_arrives(uintptr_t actor, uintptr_t pc) {
     my_thread()->is_arriving = true;
 }
 
-void rl_goes_to(uintptr_t actor) { my_thread()->actor = actor; }
-
 static int task_on(uintptr_t actor) {
     for (int i = 0; actor && i < lab.thread_count; i++) {
         const thread *t = &lab.threads[i];
@@ -397,8 +388,6 @@ static int task_on(uintptr_t actor) {
     }
     return NO_THREAD;
 }
-
-void rl_task_is_suspended(uintptr_t actor) { my_thread()->left = actor; }
 
 void rl_task_ends(const void *task) {
     thread *t = my_thread();
@@ -409,85 +398,13 @@ void rl_task_ends(const void *task) {
         rl_point(&finish, (const void *)ALL_TASKS, (rl_place){0, me->body});
         t->accesses--;
     }
-    release_clock(task);
+    rl_release_clock(task);
     t->is_ending = true;
 }
 
-// MARK: - Continuations
-
 bool rl_is_other_task(const void *task) {
-    const int index = task_at(task);
+    const int index = rl_task_at(task);
     return index != NO_THREAD && index != me->thread;
-}
-
-void rl_resumes_task(const void *task, rl_place place) {
-    thread *t = my_thread();
-    if (t->is_of_runtime)
-        rl_runtime_did(RL_RESUME, (uintptr_t)task, 0);
-    else if (!t->is_resuming)
-        rl_point(&resume, task, rl_place_of_await(place));
-    t->is_resuming = false;
-    const int index = task_at(task);
-    if (index == NO_THREAD) return;
-    thread *resumed = &lab.threads[index];
-    rl_forget_visits(resumed);
-    if (resumed->continuation == IS_PENDING) resumed->continuation = IS_RESUMED;
-    if (!t->is_of_runtime) lab.steps[t->last_step].resumes = (int8_t)index;
-    if (!resumed->is_away) {
-        resumed->was_resumed = true;
-        resumed->resumed = t->clock;
-    }
-    release_clock(task);
-}
-
-void rl_begins_continuation(const void *task) {
-    thread *t = my_thread();
-    t->accesses++;
-    if (t->task != (uintptr_t)task) return;
-    const bool is_first = t->continuation == NO_CONTINUATION;
-    t->continuation = IS_PENDING;
-    t->continuation_began = is_first ? 0 : t->clock.at[me->thread];
-}
-
-/// Returns the task with this address that has begun a continuation. The task may have ended since.
-static thread *task_with_continuation(const void *task) {
-    for (int i = lab.thread_count - 1; i >= 0; i--) {
-        thread *t = &lab.threads[i];
-        if (t->is_task && t->task == (uintptr_t)task && t->continuation != NO_CONTINUATION) return t;
-    }
-    return NULL;
-}
-
-/// A continuation is identified only by the address of its task. If the calling thread cannot know
-/// yet that the task has begun another continuation, it holds an earlier one, which has been
-/// resumed. It could hold the new one only through a data race.
-static bool means_resumed_continuation(const thread *task) {
-    const uint32_t known = my_thread()->clock.at[task - lab.threads];
-    const bool is_earlier = known < task->continuation_began && lab.race_count == 0;
-    return task->continuation == IS_RESUMED || is_earlier;
-}
-
-bool rl_may_resume(const void *task, rl_place place) {
-    thread *t = my_thread(), *resumed = task_with_continuation(task);
-    if (!resumed || t->is_of_runtime) return true;
-    const rl_place from = rl_place_of_await(place);
-    const bool is_other = resumed != t;
-    if (is_other) rl_point(&resume, task, from);
-    if (means_resumed_continuation(resumed)) {
-        rl_is_misused(RL_RESUMED_TWICE, from);
-        return false;
-    }
-    resumed->continuation = IS_RESUMED;
-    t->is_resuming = is_other;
-    return true;
-}
-
-void rl_has_been_resumed(void) {
-    thread *t = my_thread();
-    if (!t->was_resumed) return;
-    t->was_resumed = false;
-    rl_runtime_did(RL_ATOMIC_READ, t->task, 0);
-    if (!rl_has_fault(RL_FAULT_EARLY_RESUME_ORDERS_NOTHING)) rl_join_clock(&t->clock, &t->resumed);
 }
 
 static uintptr_t place_of_suspension(const thread *t) {
@@ -527,13 +444,13 @@ void rl_runtime_acquires(const void *thing) {
     }
     thread *t = my_thread();
     rl_join_clock(&t->clock, &c->released);
-    if (task_at(thing) != NO_THREAD) return;
+    if (rl_task_at(thing) != NO_THREAD) return;
     if (has_ended(thing)) return rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
     t->is_arriving = false;
     rl_note_order_from(c->left_in, me->thread);
 }
 
-static void release_clock(const void *thing) {
+void rl_release_clock(const void *thing) {
     cell *c = rl_cell_at((uintptr_t)thing);
     thread *t = my_thread();
     rl_join_clock(&c->released, &t->clock);
@@ -555,47 +472,14 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
         rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
     }
-    if (!is_own && task_at(thing) == NO_THREAD) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
-    release_clock(thing);
+    if (!is_own && rl_task_at(thing) == NO_THREAD) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
+    rl_release_clock(thing);
 }
 
 void rl_is_registering(bool is_registering) { my_thread()->is_registering = is_registering; }
 
 void rl_cancels_or_asks(const rl_operation *operation, rl_place place) {
     rl_point(operation, (const void *)ALL_TASKS, place);
-}
-
-// MARK: - Locks of the runtime
-
-void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
-    if (rl_owns(mutex)) return rl_took_again(mutex);
-    thread *t = my_thread();
-    const vector_clock before = t->clock;
-    if (is_point || rl_is_held(mutex)) {
-        rl_place from = rl_place_of_await(place);
-        bool is_next = is_point && !from.pc && t->is_task;
-        if (is_next) from = rl_place_that_awaits(place);
-        // The call for a cancelled task cancels the stream first; it does not ask for an element.
-        is_next = is_next && from.pc && !rl_is_within_registration(place);
-        const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
-        if (is_next) lab.steps[step].element = RL_RECEIVES;
-        if (!is_point) rl_note_runtime();
-    } else {
-        lock *l = rl_lock_at((uintptr_t)mutex);
-        rl_runtime_did(RL_LOCK, (uintptr_t)mutex, rl_free_for((uintptr_t)mutex));
-        l->owner = (int8_t)me->thread;
-        l->owner_pc = t->pc;
-        t->locks_held++;
-        rl_join_clock(&t->clock, &l->released);
-        rl_is_released(l, false);
-    }
-    if (rl_has_fault(RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING)) t->clock = before;
-}
-
-void rl_runtime_unlocks(const void *mutex) {
-    const thread *t = my_thread();
-    if (t->kind != RL_LOCK || t->address != (uintptr_t)mutex) rl_note_runtime();
-    rl_release_lock(my_thread(), (uintptr_t)mutex);
 }
 
 #endif

@@ -4,8 +4,13 @@
 
 #include "Scheduler/operation.h"
 
-/// Whether the lab controls the tasks on this thread.
+/// Whether the lab controls the tasks on this thread; never before it knows the runtime.
 bool rl_controls_tasks(void);
+void rl_may_control_tasks(bool may);
+/// The task with this address that has not ended, or NO_THREAD.
+int rl_task_at(const void *task);
+/// What happened before now on the calling thread happens before what acquires this.
+void rl_release_clock(const void *thing);
 /// The calling thread is about to create a task on this actor, 0 for none; and it has created it.
 void rl_creates_task(uintptr_t actor, bool is_child, rl_place place);
 void rl_created_task(void);
@@ -23,22 +28,14 @@ void rl_meet_task(const void *task);
 uint64_t rl_time(void);
 void rl_job_begins(const void *job, rl_place place);
 void rl_job_is_enqueued(const void *job, rl_place place);
-/// The task on the calling thread is suspended, or is enqueued elsewhere. It was on this actor.
-void rl_task_is_suspended(uintptr_t actor);
 void rl_task_ends(const void *task);
 /// Whether this is a task other than the one that runs on the calling thread.
 bool rl_is_other_task(const void *task);
 void rl_resumes_task(const void *task, rl_place place);
-/// The task on the calling thread has begun a continuation that the program may resume.
-void rl_begins_continuation(const void *task);
-/// Called before the program resumes a continuation. Returns false if it has been resumed already,
-/// which is a misuse.
-bool rl_may_resume(const void *task, rl_place place);
 /// The task on the calling thread has passed its last continuation.
 void rl_has_been_resumed(void);
-/// The task is about to arrive at an actor; or it moves to an actor, or to none, without arriving.
+/// The task is about to arrive at an actor.
 void rl_arrives(uintptr_t actor, uintptr_t pc);
-void rl_goes_to(uintptr_t actor);
 /// The acquire events that the runtime reports to ThreadSanitizer.
 void rl_runtime_acquires(const void *thing);
 /// The release events. `only_orders`: no other step depends on the event.

@@ -12,6 +12,7 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
+#include "Primitives/actor.h"
 #include "Primitives/clock.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
@@ -33,8 +34,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static bool is_available;
 
 // MARK: - The library
 
@@ -142,14 +141,12 @@ static void run_on_main(void *context) {
     rl_run_job_here(j.job, j.work);
 }
 
-static uintptr_t arrival;
-
 bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place place) {
     if (is_finding_out) {
         hear((told){SENDS, job, place.pc, work});
         return true;
     }
-    if (!is_available || !is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
+    if (!is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
     if (rl_kind_of_queue(queue) != MAIN) {
         rl_send_job(job, work, place);
         return true;
@@ -157,7 +154,7 @@ bool rl_job_passes(dispatch_object queue, void *job, function work, rl_place pla
     job_for_main *j = rl_allocate(sizeof *j, "a job for the main thread");
     *j = (job_for_main){job, work};
     rl_place from = rl_place_of_await(place);
-    if (!from.pc) from.pc = arrival;
+    if (!from.pc) from.pc = rl_last_arrival();
     rl_send_item(rl_make_item(queue, (call){run_on_main, j}, from), from);
     return true;
 }
@@ -170,7 +167,7 @@ static uint64_t nanoseconds(uint64_t when) {
 }
 
 bool rl_delayed_job_passes(uint64_t when, void *job, function work) {
-    if (!is_available || !is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
+    if (!is_in_runtime((uintptr_t)work) || !rl_controls_tasks()) return false;
     if (kind_of(job) != 0) return false;
     const void *code = ((void *const *)job)[7];
     rl_send_job_later(job, work, nanoseconds(when), is_in_runtime((uintptr_t)code));
@@ -185,7 +182,7 @@ REAL(get_time, real_get_time, "clock_gettime")
 /// For the runtime, the model's time is the time.
 int clock_gettime(clockid_t clock, struct timespec *time) {
     const uintptr_t caller = RL_CALLER.pc;
-    const bool is_of_task = rl_active && is_in_runtime(caller) && rl_controls_tasks();
+    const bool is_of_task = is_in_runtime(caller) && rl_controls_tasks();
     if (!is_of_task) {
         const int result = real_get_time()(clock, time);
         if (result == 0) rl_shows_still_time(clock, time, caller);
@@ -197,108 +194,11 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     return 0;
 }
 
-// MARK: - Executors
-
-typedef struct {
-    uintptr_t identity, implementation;
-} executor;
-
-typedef SWIFT_FUNCTION executor (*get_executor)(void);
-REAL(get_executor, current_executor, "swift_task_getCurrentExecutor")
-REAL(get_executor, main_executor, "swift_task_getMainExecutor")
-
-static bool is_main_executor(uintptr_t identity) { return identity == main_executor()().identity; }
-
-/// Whether an executor is an actor whose waiting tasks the runtime keeps. An executor of the
-/// program's own keeps them itself: its `enqueue` is code of the program, and has steps of its own.
-static bool is_actor(executor e) {
-    const bool is_of_program = e.implementation & ~(uintptr_t)7;
-    return e.identity != 0 && !is_of_program && !is_main_executor(e.identity);
-}
+// MARK: - Creating tasks
 
 bool rl_is_by_program(rl_place place) {
-    return is_available && rl_controls_tasks() && rl_is_under_test(place.pc);
+    return rl_controls_tasks() && rl_is_under_test(place.pc);
 }
-
-typedef ASYNC_FUNCTION void (*switch_to)(ASYNC_CONTEXT void *context, void *resume,
-                                         uintptr_t identity, uintptr_t implementation);
-REAL(switch_to, real_switch, "swift_task_switch")
-
-static __attribute__((noinline)) void before_switch(uintptr_t resume, executor to) {
-    if (rl_is_under_test(resume)) {
-        const rl_place place = {resume + 1, 0};
-        arrival = resume + 1;
-        if (current_executor()().identity != to.identity && is_actor(to))
-            rl_arrives(to.identity, place.pc);
-    }
-    rl_goes_to(to.identity);
-}
-
-ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, uintptr_t identity,
-                                      uintptr_t implementation) {
-    if (is_available && rl_sees(RL_ACTORS, (rl_place){(uintptr_t)resume, 0}) && rl_controls_tasks())
-        before_switch((uintptr_t)resume, (executor){identity, implementation});
-    __attribute__((musttail)) return real_switch()(context, resume, identity, implementation);
-}
-
-typedef void (*on_context)(void *context);
-REAL(on_context, real_exit, "swift_task_exitThreadLocalContext")
-
-/// Called when a task suspends, or is about to be enqueued elsewhere.
-void swift_task_exitThreadLocalContext(void *context) {
-    if (is_available && rl_controls_tasks()) {
-        const executor here = current_executor()();
-        rl_task_is_suspended(is_actor(here) ? here.identity : 0);
-    }
-    real_exit()(context);
-}
-
-// An executor of the program's own passes a job to a thread in its own way, and has the thread run
-// it. The task then runs within the body of that thread.
-
-typedef SWIFT_FUNCTION void (*run_on_executor)(void *job, executor serial);
-typedef SWIFT_FUNCTION void (*run_on_two)(void *job, executor serial, executor of_task);
-REAL(run_on_executor, real_run_on_serial, "swift_job_run")
-REAL(run_on_executor, real_run_on_task_executor, "swift_job_run_on_task_executor")
-REAL(run_on_two, real_run_on_both, "swift_job_run_on_serial_and_task_executor")
-
-typedef struct {
-    enum { SERIAL_EXECUTOR, TASK_EXECUTOR, BOTH } kind;
-    void *job;
-    executor serial, of_task;
-} job_on_executor;
-
-static void run_on_executor_of_program(void *context) {
-    const job_on_executor *j = context;
-    switch (j->kind) {
-    case SERIAL_EXECUTOR: return real_run_on_serial()(j->job, j->serial);
-    case TASK_EXECUTOR: return real_run_on_task_executor()(j->job, j->of_task);
-    case BOTH: return real_run_on_both()(j->job, j->serial, j->of_task);
-    }
-}
-
-static void run_job_of_program(job_on_executor j, rl_place place) {
-    if (!rl_active || !is_available || !rl_controls_tasks()) return run_on_executor_of_program(&j);
-    if (rl_is_in_enqueue(j.job))
-        rl_meet_outside("runs a task on an executor whose 'enqueue' has not returned",
-                        rl_place_in_source(place));
-    rl_run_job_here(&j, run_on_executor_of_program);
-}
-
-SWIFT_FUNCTION void swift_job_run(void *job, executor serial) {
-    run_job_of_program((job_on_executor){SERIAL_EXECUTOR, job, .serial = serial}, RL_CALLER);
-}
-
-SWIFT_FUNCTION void swift_job_run_on_task_executor(void *job, executor of_task) {
-    run_job_of_program((job_on_executor){TASK_EXECUTOR, job, .of_task = of_task}, RL_CALLER);
-}
-
-SWIFT_FUNCTION void swift_job_run_on_serial_and_task_executor(void *job, executor serial,
-                                                              executor of_task) {
-    run_job_of_program((job_on_executor){BOTH, job, serial, of_task}, RL_CALLER);
-}
-
-// MARK: - Creating tasks
 
 /// A list of options for the creation of a task.
 typedef struct option {
@@ -309,7 +209,7 @@ typedef struct option {
 
 static uintptr_t actor_of(const option *o) {
     for (; o; o = o->next)
-        if ((o->flags & 0xFF) == 0) return is_actor(o->executor) ? o->executor.identity : 0;
+        if ((o->flags & 0xFF) == 0) return rl_is_actor(o->executor) ? o->executor.identity : 0;
     return 0;
 }
 
@@ -328,7 +228,7 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
     const uintptr_t actor = actor_of(options);
     // The task could overtake one that is about to begin there, which the lab does not explore.
     const bool has_priority = flags & 0xFF;
-    if (actor && has_priority && current_executor()().identity != actor)
+    if (actor && has_priority && rl_current_executor().identity != actor)
         rl_meet_outside("starts a task with a priority on an actor where it is not itself", place);
     const bool is_child = flags & 0x100;
     rl_creates_task(actor, is_child, rl_place_in_source(place));
@@ -398,7 +298,7 @@ static void will_free(const void *frame) {
 /// A continuation that was resumed before it is awaited causes no event when it is awaited. But the
 /// awaiting code frees the continuation's context afterwards.
 SWIFT_FUNCTION void swift_task_dealloc(void *frame) {
-    if (rl_active && is_available && rl_controls_tasks()) rl_has_been_resumed();
+    if (rl_controls_tasks()) rl_has_been_resumed();
     will_free(frame);
     real_free_frame()(frame);
 }
@@ -408,58 +308,10 @@ SWIFT_FUNCTION void swift_task_dealloc_through(void *frame) {
     real_free_frames()(frame);
 }
 
-// MARK: - Continuations
-
-typedef ASYNC_FUNCTION void (*await_continuation)(void *continuation);
-REAL(await_continuation, real_await, "swift_continuation_await")
-
-static __attribute__((noinline)) void before_await(void) {
-    if (is_available && rl_controls_tasks()) rl_has_been_resumed();
-}
-
-ASYNC_FUNCTION void swift_continuation_await(void *continuation) {
-    if (rl_active) before_await();
-    __attribute__((musttail)) return real_await()(continuation);
-}
-
-// The functions below are called by code into which the compiler inlined the methods of an unsafe
-// continuation. A checked continuation is created and resumed inside the library, and checks
-// itself.
-
-typedef SWIFT_FUNCTION void *(*begin_continuation)(void *context, size_t flags);
-typedef SWIFT_FUNCTION void (*resume_task)(void *task);
-typedef SWIFT_FUNCTION void (*resume_with_error)(void *task, void *error);
-REAL(begin_continuation, real_begin_continuation, "swift_continuation_init")
-REAL(resume_task, real_resume, "swift_continuation_resume")
-REAL(resume_task, real_throwing_resume, "swift_continuation_throwingResume")
-REAL(resume_with_error, real_resume_with_error, "swift_continuation_throwingResumeWithError")
-
-SWIFT_FUNCTION void *swift_continuation_init(void *context, size_t flags) {
-    void *task = real_begin_continuation()(context, flags);
-    if (is_available && rl_controls_tasks()) rl_begins_continuation(task);
-    return task;
-}
-
-static bool may_resume(const void *task, rl_place place) {
-    return !is_available || !rl_controls_tasks() || rl_may_resume(task, place);
-}
-
-SWIFT_FUNCTION void swift_continuation_resume(void *task) {
-    if (may_resume(task, RL_CALLER)) real_resume()(task);
-}
-
-SWIFT_FUNCTION void swift_continuation_throwingResume(void *task) {
-    if (may_resume(task, RL_CALLER)) real_throwing_resume()(task);
-}
-
-SWIFT_FUNCTION void swift_continuation_throwingResumeWithError(void *task, void *error) {
-    if (may_resume(task, RL_CALLER)) real_resume_with_error()(task, error);
-}
-
 // MARK: - Locks of the runtime
 
 bool rl_is_lock_of_runtime(rl_place place) {
-    return is_available && is_in_runtime(place.pc) && rl_controls_tasks();
+    return is_in_runtime(place.pc) && rl_controls_tasks();
 }
 
 bool rl_is_lock_of_stream(rl_place place) { return place.pc == locks_stream; }
@@ -597,9 +449,9 @@ static void *find_out(void *unused) {
     if (!trial.obstacle) trial.obstacle = hear_hop(trial.hop);
     if (!trial.obstacle) trial.obstacle = hear_stream(trial.use_stream);
     is_finding_out = false;
-    is_available = !trial.obstacle;
+    rl_may_control_tasks(!trial.obstacle);
     rl_look_for_cancelled_children_with(is_cancelled);
-    if (!is_available) *acquires = *releases = NULL;
+    if (trial.obstacle) *acquires = *releases = NULL;
     return NULL;
 }
 

@@ -7,22 +7,13 @@
 #include "Platform/memory.h"
 #include "Symbols/bare_atomics.h"
 #include "Symbols/functions.h"
+#include "Symbols/libraries.h"
 #include "Symbols/source_lines.h"
 
-#include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unwind.h>
 
 // MARK: - A cache of call sites
-
-typedef enum {
-    UNKNOWN = 0,
-    OF_PROGRAM,         // the code under test, or a library that is not part of the toolchain
-    FOR_PROGRAM,        // a toolchain function that only acts for its caller
-    NAMELESS,           // a function of Foundation without a symbol
-    OF_TOOLCHAIN,       // other code of the toolchain's libraries
-} origin;
 
 typedef struct {
     uintptr_t pc;
@@ -64,69 +55,7 @@ static call_site *call_site_of(uintptr_t pc) {
     return site;
 }
 
-// MARK: - The program and the toolchain's libraries
-
-static bool begins_with_any(const char *text, const char *const *beginnings) {
-    for (; *beginnings; beginnings++)
-        if (strncmp(text, *beginnings, strlen(*beginnings)) == 0) return true;
-    return false;
-}
-
-/// The folder, with a slash at its end, of the library that contains a function.
-static size_t folder_of(const void *function, const char **path) {
-    Dl_info info;
-    *path = "";
-    if (!dladdr(function, &info) || !info.dli_fname) return 0;
-    const char *slash = strrchr(*path = info.dli_fname, '/');
-    return slash ? (size_t)(slash + 1 - info.dli_fname) : 0;
-}
-
-static bool is_in_folder_of(const char *path, const char *function) {
-    const char *library;
-    const size_t size = folder_of(dlsym(RTLD_NEXT, function), &library);
-    return size > 0 && strncmp(path, library, size) == 0;
-}
-
-/// The libraries of the toolchain and the system are in their folders, and are known by name. A
-/// library of the program may be next to them, or have a name that begins like one of theirs.
-static bool is_library_of_toolchain(const char *path) {
-    static const char *const of_swift[] = {
-        "libFoundation", "lib_Foundation", "libswift", "libdispatch", "libBlocksRuntime",
-        "libTesting", "lib_Testing", "libXCTest", NULL};
-    static const char *const of_system[] = {
-        "libc.so", "libc-", "libpthread", "libstdc++", "libc++", "libgcc_s", "ld-linux",
-        "linux-vdso", NULL};
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    if (begins_with_any(name, of_system)) return true;
-    if (!begins_with_any(name, of_swift)) return false;
-    const size_t end_of_swift = strlen("libswift");
-    const bool is_swift = strncmp(name, "libswift", end_of_swift) == 0;
-    if (is_swift && name[end_of_swift] >= 'a' && name[end_of_swift] <= 'z') return false;
-    return is_in_folder_of(path, "swift_getTypeByMangledName") ||
-           is_in_folder_of(path, "dispatch_once_f");
-}
-
-/// Whether a toolchain function takes a lock, waits, starts a thread or uses a queue for its
-/// caller.
-static bool is_function_for_program(const char *symbol) {
-    static const char *const names[] = {
-        "$s10Foundation6NSLockC", "$s10Foundation9NSLocking", "$s10Foundation15NSRecursiveLockC",
-        "$s10Foundation11NSConditionC", "$s10Foundation15NSConditionLockC",
-        "$s10Foundation6ThreadC5start", "$s10Foundation6ThreadC12detachNew", "_CFThreadCreate",
-        "$sSo17OS_dispatch_queueC", "$s8Dispatch", "dispatch_block_", NULL};
-    return begins_with_any(symbol, names);
-}
-
-static origin find_origin(uintptr_t pc) {
-    Dl_info info;
-    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return OF_PROGRAM;
-    if (!is_library_of_toolchain(info.dli_fname)) return OF_PROGRAM;
-    if (strstr(info.dli_fname, "libswiftDispatch")) return FOR_PROGRAM;
-    bool is_foundation = strstr(info.dli_fname, "libFoundation.so");
-    if (!info.dli_sname) return is_foundation ? NAMELESS : OF_TOOLCHAIN;
-    return is_function_for_program(info.dli_sname) ? FOR_PROGRAM : OF_TOOLCHAIN;
-}
+// MARK: - The program and the toolchain
 
 /// Whether an address lies in the code of the program itself.
 static bool is_in_program(uintptr_t pc) {
@@ -144,13 +73,12 @@ static origin origin_of(uintptr_t pc) {
     call_site *site = call_site_of(pc);
     if (site->origin == UNKNOWN) {
         rl_ignore();
-        site->origin = (uint8_t)find_origin(pc);
+        site->origin = (uint8_t)rl_find_origin(pc);
         rl_attend();
     }
     return (origin)site->origin;
 }
 
-bool rl_is_of_program(uintptr_t pc) { return find_origin(pc) == OF_PROGRAM; }
 bool rl_is_under_test(uintptr_t pc) { return origin_of(pc) == OF_PROGRAM; }
 
 // MARK: - Code without lines
@@ -357,9 +285,7 @@ static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argu
     rl_place place = {_Unwind_GetIP(frame), _Unwind_GetCFA(frame)};
     e->is_beyond_entry_point |= place.pc == e->from;
     if (!e->is_beyond_entry_point || rl_is_labs_own(place.pc)) return _URC_NO_REASON;
-    Dl_info info;
-    const bool is_known = dladdr((void *)(place.pc - 1), &info) && info.dli_fname;
-    if (!is_known || !is_library_of_toolchain(info.dli_fname)) {
+    if (rl_is_of_program(place.pc)) {
         // Code that the compiler added has no lines: show its caller instead, if there is one.
         const bool is_first = !e->is_found;
         if (is_first || !rl_is_compilers_own(place.pc)) e->found = place;
@@ -367,28 +293,9 @@ static _Unwind_Reason_Code look_behind(struct _Unwind_Context *frame, void *argu
         return is_first && rl_is_compilers_own(place.pc) ? _URC_NO_REASON : _URC_END_OF_STACK;
     }
     if (e->is_found) return _URC_END_OF_STACK;
-    const char *name = strrchr(info.dli_fname, '/');
-    name = name ? name + 1 : info.dli_fname;
+    const char *name = rl_name_of_library(place.pc);
     if (!e->library && !strstr(name, "ispatch")) e->library = name;
     return _URC_NO_REASON;
-}
-
-bool rl_is_global(uintptr_t address) {
-    Dl_info info;
-    return dladdr((void *)address, &info) != 0;
-}
-
-bool rl_is_in_library(uintptr_t pc, const char *name) {
-    Dl_info info;
-    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return false;
-    const char *file = strrchr(info.dli_fname, '/');
-    file = file ? file + 1 : info.dli_fname;
-    return strncmp(file, name, strlen(name)) == 0 && file[strlen(name)] == '.';
-}
-
-const char *rl_name_of_function(uintptr_t pc) {
-    Dl_info info;
-    return dladdr((void *)(pc - 1), &info) ? info.dli_sname : NULL;
 }
 
 const char *rl_library_between(rl_place *place) {
@@ -423,12 +330,10 @@ static bool is_registering(uintptr_t pc) {
     call_site *site = call_site_of(pc);
     if (site->registering_is_known) return site->is_registering;
     rl_ignore();
-    Dl_info info;
-    const bool has_name = dladdr((void *)(pc - 1), &info) && info.dli_sname;
+    const char *name = rl_name_of_function(pc);
     rl_attend();
     site->registering_is_known = true;
-    site->is_registering = has_name && strcmp(info.dli_sname, "swift_task_addCancellationHandler") == 0;
-    return site->is_registering;
+    return site->is_registering = name && strcmp(name, "swift_task_addCancellationHandler") == 0;
 }
 
 bool rl_is_within_registration(rl_place place) {
@@ -527,8 +432,6 @@ rl_place rl_place_of_unseen_lock(rl_place place) {
     rl_attend();
     return rl_is_unseen_lock(place) ? place : (rl_place){0, 0};
 }
-
-
 
 bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "State/state.h"
+#include "Symbols/libraries.h"
 
 /// Whether the code at an address belongs to the program rather than the toolchain's libraries.
 bool rl_is_under_test(uintptr_t pc);
@@ -18,13 +19,6 @@ rl_place rl_place_in_source(rl_place place);
 /// The toolchain library that makes a call for the code under test: the first one on the stack
 /// other than Dispatch; NULL if there is none. Moves `*place` up the stack to the code under test.
 const char *rl_library_between(rl_place *place);
-
-/// Whether an address is in the static data of the program or a library.
-bool rl_is_global(uintptr_t address);
-
-/// Whether the code at an address belongs to the library with this name, given without an
-/// extension.
-bool rl_is_in_library(uintptr_t pc, const char *name);
 
 /// The place that creates an object, found from the place that allocates it.
 rl_place rl_place_of_making(rl_place place);

@@ -1,0 +1,112 @@
+// Actors, and the executors on which tasks run.
+//
+// An actor is not modeled: the runtime queues the tasks that wait for it, and the lab decides when a
+// task arrives. An executor of the program's own keeps its tasks itself.
+//
+// Linux only, where the program's definitions take precedence; see thread.c.
+
+#include "Primitives/actor.h"
+
+#include "Primitives/families.h"
+#include "Scheduler/outside.h"
+
+#if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
+
+/// The place of the last switch of the code under test to an actor.
+static uintptr_t arrival;
+
+uintptr_t rl_last_arrival(void) { return arrival; }
+
+typedef SWIFT_FUNCTION executor (*get_executor)(void);
+REAL(get_executor, current_executor, "swift_task_getCurrentExecutor")
+REAL(get_executor, main_executor, "swift_task_getMainExecutor")
+
+executor rl_current_executor(void) { return current_executor()(); }
+
+static bool is_main_executor(uintptr_t identity) { return identity == main_executor()().identity; }
+
+bool rl_is_actor(executor e) {
+    const bool is_of_program = e.implementation & ~(uintptr_t)7;
+    return e.identity != 0 && !is_of_program && !is_main_executor(e.identity);
+}
+
+typedef ASYNC_FUNCTION void (*switch_to)(ASYNC_CONTEXT void *context, void *resume,
+                                         uintptr_t identity, uintptr_t implementation);
+REAL(switch_to, real_switch, "swift_task_switch")
+
+static __attribute__((noinline)) void before_switch(uintptr_t resume, executor to) {
+    if (rl_is_under_test(resume)) {
+        arrival = resume + 1;
+        if (rl_current_executor().identity != to.identity && rl_is_actor(to))
+            rl_arrives(to.identity, resume + 1);
+    }
+    my_thread()->actor = to.identity;
+}
+
+ASYNC_FUNCTION void swift_task_switch(ASYNC_CONTEXT void *context, void *resume, uintptr_t identity,
+                                      uintptr_t implementation) {
+    if (rl_sees(RL_ACTORS, (rl_place){(uintptr_t)resume, 0}) && rl_controls_tasks())
+        before_switch((uintptr_t)resume, (executor){identity, implementation});
+    __attribute__((musttail)) return real_switch()(context, resume, identity, implementation);
+}
+
+typedef void (*on_context)(void *context);
+REAL(on_context, real_exit, "swift_task_exitThreadLocalContext")
+
+/// Called when a task suspends, or is about to be enqueued elsewhere.
+void swift_task_exitThreadLocalContext(void *context) {
+    if (rl_controls_tasks()) {
+        const executor here = rl_current_executor();
+        my_thread()->left = rl_is_actor(here) ? here.identity : 0;
+    }
+    real_exit()(context);
+}
+
+// MARK: - Executors of the program
+
+// An executor of the program's own passes a job to a thread in its own way, and has the thread run
+// it. The task then runs within the body of that thread.
+
+typedef SWIFT_FUNCTION void (*run_on_executor)(void *job, executor serial);
+typedef SWIFT_FUNCTION void (*run_on_two)(void *job, executor serial, executor of_task);
+REAL(run_on_executor, real_run_on_serial, "swift_job_run")
+REAL(run_on_executor, real_run_on_task_executor, "swift_job_run_on_task_executor")
+REAL(run_on_two, real_run_on_both, "swift_job_run_on_serial_and_task_executor")
+
+typedef struct {
+    enum { SERIAL_EXECUTOR, TASK_EXECUTOR, BOTH } kind;
+    void *job;
+    executor serial, of_task;
+} job_on_executor;
+
+static void run_on_executor_of_program(void *context) {
+    const job_on_executor *j = context;
+    switch (j->kind) {
+    case SERIAL_EXECUTOR: return real_run_on_serial()(j->job, j->serial);
+    case TASK_EXECUTOR: return real_run_on_task_executor()(j->job, j->of_task);
+    case BOTH: return real_run_on_both()(j->job, j->serial, j->of_task);
+    }
+}
+
+static void run_job_of_program(job_on_executor j, rl_place place) {
+    if (!rl_controls_tasks()) return run_on_executor_of_program(&j);
+    if (rl_is_in_enqueue(j.job))
+        rl_meet_outside("runs a task on an executor whose 'enqueue' has not returned",
+                        rl_place_in_source(place));
+    rl_run_job_here(&j, run_on_executor_of_program);
+}
+
+SWIFT_FUNCTION void swift_job_run(void *job, executor serial) {
+    run_job_of_program((job_on_executor){SERIAL_EXECUTOR, job, .serial = serial}, RL_CALLER);
+}
+
+SWIFT_FUNCTION void swift_job_run_on_task_executor(void *job, executor of_task) {
+    run_job_of_program((job_on_executor){TASK_EXECUTOR, job, .of_task = of_task}, RL_CALLER);
+}
+
+SWIFT_FUNCTION void swift_job_run_on_serial_and_task_executor(void *job, executor serial,
+                                                              executor of_task) {
+    run_job_of_program((job_on_executor){BOTH, job, serial, of_task}, RL_CALLER);
+}
+
+#endif

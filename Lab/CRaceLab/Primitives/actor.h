@@ -1,0 +1,17 @@
+// Actors, and the executors on which tasks run.
+
+#pragma once
+
+#include "Primitives/next_symbol.h"
+#include "Primitives/task.h"
+
+typedef struct {
+    uintptr_t identity, implementation;
+} executor;
+
+executor rl_current_executor(void);
+/// Whether an executor is an actor whose waiting tasks the runtime keeps. An executor of the
+/// program's own keeps them itself: its `enqueue` is code of the program, and has steps of its own.
+bool rl_is_actor(executor e);
+/// The place where the code under test last switched to an actor.
+uintptr_t rl_last_arrival(void);

@@ -1,0 +1,56 @@
+// Locks that the concurrency runtime takes for a task, such as that of a stream.
+
+#include "Primitives/task.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include "Model/deferred_release.h"
+#include "Model/happens_before.h"
+#include "Model/locks.h"
+#include "Model/misuse.h"
+#include "Scheduler/points.h"
+#include "Search/execution.h"
+#include "Search/waking.h"
+#include "State/shadow.h"
+#include "Symbols/call_sites.h"
+
+static const rl_operation lock_of_runtime = {
+    .kind = RL_LOCK,
+    .has_record = true,
+    .is_available = rl_is_unowned,
+    .carry_out = rl_own,
+    .holder = rl_owner,
+};
+
+void rl_runtime_locks(void *mutex, bool is_point, rl_place place) {
+    if (rl_owns(mutex)) return rl_took_again(mutex);
+    thread *t = my_thread();
+    const vector_clock before = t->clock;
+    if (is_point || rl_is_held(mutex)) {
+        rl_place from = rl_place_of_await(place);
+        bool is_next = is_point && !from.pc && t->is_task;
+        if (is_next) from = rl_place_that_awaits(place);
+        // The call for a cancelled task cancels the stream first; it does not ask for an element.
+        is_next = is_next && from.pc && !rl_is_within_registration(place);
+        const uint32_t step = rl_point(&lock_of_runtime, mutex, from);
+        if (is_next) lab.steps[step].element = RL_RECEIVES;
+        if (!is_point) rl_note_runtime();
+    } else {
+        lock *l = rl_lock_at((uintptr_t)mutex);
+        rl_runtime_did(RL_LOCK, (uintptr_t)mutex, rl_free_for((uintptr_t)mutex));
+        l->owner = (int8_t)me->thread;
+        l->owner_pc = t->pc;
+        t->locks_held++;
+        rl_join_clock(&t->clock, &l->released);
+        rl_is_released(l, false);
+    }
+    if (rl_has_fault(RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING)) t->clock = before;
+}
+
+void rl_runtime_unlocks(const void *mutex) {
+    const thread *t = my_thread();
+    if (t->kind != RL_LOCK || t->address != (uintptr_t)mutex) rl_note_runtime();
+    rl_release_lock(my_thread(), (uintptr_t)mutex);
+}
+
+#endif

@@ -1,0 +1,92 @@
+// The libraries of the process, as the dynamic linker knows them: those of the toolchain and the system,
+// and those of the program.
+
+#include "Symbols/libraries.h"
+
+#ifndef RL_WITHOUT_HOOKS
+
+#include <dlfcn.h>
+#include <string.h>
+
+static bool begins_with_any(const char *text, const char *const *beginnings) {
+    for (; *beginnings; beginnings++)
+        if (strncmp(text, *beginnings, strlen(*beginnings)) == 0) return true;
+    return false;
+}
+
+static const char *without_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/// Whether a path is in the folder of the library that contains a function.
+static bool is_in_folder_of(const char *path, const char *function) {
+    Dl_info info;
+    if (!dladdr(dlsym(RTLD_NEXT, function), &info) || !info.dli_fname) return false;
+    const size_t size = (size_t)(without_folder(info.dli_fname) - info.dli_fname);
+    return size > 0 && strncmp(path, info.dli_fname, size) == 0;
+}
+
+/// The libraries of the toolchain and the system are in their folders, and are known by name. A
+/// library of the program may be next to them, or have a name that begins like one of theirs.
+static bool is_library_of_toolchain(const char *path) {
+    static const char *const of_swift[] = {
+        "libFoundation", "lib_Foundation", "libswift", "libdispatch", "libBlocksRuntime",
+        "libTesting", "lib_Testing", "libXCTest", NULL};
+    static const char *const of_system[] = {
+        "libc.so", "libc-", "libpthread", "libstdc++", "libc++", "libgcc_s", "ld-linux",
+        "linux-vdso", NULL};
+    const char *name = without_folder(path);
+    if (begins_with_any(name, of_system)) return true;
+    if (!begins_with_any(name, of_swift)) return false;
+    const size_t end_of_swift = strlen("libswift");
+    const bool is_swift = strncmp(name, "libswift", end_of_swift) == 0;
+    if (is_swift && name[end_of_swift] >= 'a' && name[end_of_swift] <= 'z') return false;
+    return is_in_folder_of(path, "swift_getTypeByMangledName") ||
+           is_in_folder_of(path, "dispatch_once_f");
+}
+
+/// Whether a toolchain function takes a lock, waits, starts a thread or uses a queue for its
+/// caller.
+static bool is_function_for_program(const char *symbol) {
+    static const char *const names[] = {
+        "$s10Foundation6NSLockC", "$s10Foundation9NSLocking", "$s10Foundation15NSRecursiveLockC",
+        "$s10Foundation11NSConditionC", "$s10Foundation15NSConditionLockC",
+        "$s10Foundation6ThreadC5start", "$s10Foundation6ThreadC12detachNew", "_CFThreadCreate",
+        "$sSo17OS_dispatch_queueC", "$s8Dispatch", "dispatch_block_", NULL};
+    return begins_with_any(symbol, names);
+}
+
+origin rl_find_origin(uintptr_t pc) {
+    Dl_info info;
+    if (!dladdr((void *)(pc - 1), &info) || !info.dli_fname) return OF_PROGRAM;
+    if (!is_library_of_toolchain(info.dli_fname)) return OF_PROGRAM;
+    if (strstr(info.dli_fname, "libswiftDispatch")) return FOR_PROGRAM;
+    bool is_foundation = strstr(info.dli_fname, "libFoundation.so");
+    if (!info.dli_sname) return is_foundation ? NAMELESS : OF_TOOLCHAIN;
+    return is_function_for_program(info.dli_sname) ? FOR_PROGRAM : OF_TOOLCHAIN;
+}
+
+bool rl_is_of_program(uintptr_t pc) { return rl_find_origin(pc) == OF_PROGRAM; }
+
+bool rl_is_global(uintptr_t address) {
+    Dl_info info;
+    return dladdr((void *)address, &info) != 0;
+}
+
+const char *rl_name_of_library(uintptr_t pc) {
+    Dl_info info;
+    return dladdr((void *)(pc - 1), &info) && info.dli_fname ? without_folder(info.dli_fname) : "";
+}
+
+bool rl_is_in_library(uintptr_t pc, const char *name) {
+    const char *file = rl_name_of_library(pc);
+    return strncmp(file, name, strlen(name)) == 0 && file[strlen(name)] == '.';
+}
+
+const char *rl_name_of_function(uintptr_t pc) {
+    Dl_info info;
+    return dladdr((void *)(pc - 1), &info) ? info.dli_sname : NULL;
+}
+
+#endif

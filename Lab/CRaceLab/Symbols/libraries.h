@@ -1,0 +1,22 @@
+// The libraries of the process, as the dynamic linker knows them.
+
+#pragma once
+
+#include "Platform/build.h"
+
+typedef enum {
+    UNKNOWN = 0,
+    OF_PROGRAM,         // the code under test, or a library that is not part of the toolchain
+    FOR_PROGRAM,        // a toolchain function that only acts for its caller
+    NAMELESS,           // a function of Foundation without a symbol
+    OF_TOOLCHAIN,       // other code of the toolchain's libraries
+} origin;
+
+origin rl_find_origin(uintptr_t pc);
+
+/// Whether an address is in the static data of the program or a library.
+bool rl_is_global(uintptr_t address);
+/// The file name of the library that contains the code at an address; empty if it is unknown.
+const char *rl_name_of_library(uintptr_t pc);
+/// Whether this is the library with a name, given without an extension.
+bool rl_is_in_library(uintptr_t pc, const char *name);
