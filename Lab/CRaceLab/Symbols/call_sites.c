@@ -10,6 +10,7 @@
 #include "Symbols/libraries.h"
 #include "Symbols/source_lines.h"
 
+#include <dlfcn.h>
 #include <string.h>
 #include <unwind.h>
 
