@@ -19,6 +19,8 @@ struct Prediction {
             options.reduction = reduction
             options.maximumInterleavings = interleavings
             options.faults = faults
+            // In the model each load reads the latest store. For old values there is another one.
+            options.memory = .sequentiallyConsistent
             let exploration = explore(options: options, describe)
             guard exploration.coverage == .all, !agrees(with: exploration) else { return nil }
             let found = Prediction.outcomes(of: exploration)
