@@ -243,7 +243,10 @@ int rl_next_run(void) {
         lab.current = NULL;
         if (go_on) rl_choose();
         report_progress();
-        if (lab.current && (lab.summary.bound = bound_reached()) != RL_NO_BOUND) lab.current = NULL;
+        if (lab.current && (lab.summary.bound = bound_reached()) != RL_NO_BOUND) {
+            if (lab.scenario->reached_bound) lab.scenario->reached_bound(lab.scenario->context);
+            lab.current = NULL;
+        }
         if (!lab.current) return NO_THREAD;
     }
     if (!begin_run()) return NO_THREAD;

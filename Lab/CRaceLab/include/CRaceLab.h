@@ -8,51 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "Steps.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define RL_MAX_THREADS 32
-
-/// A set of threads, one bit for each.
-typedef uint32_t rl_thread_set;
-
-/// What a thread is about to do at a point. At a point another thread may run first.
-typedef enum {
-    RL_READ = 0,      // reads a property, a captured variable or a global
-    RL_MODIFY,        // modifies one
-    RL_LOCK,          // takes a lock; blocks while another thread holds it
-    RL_TRY_LOCK,      // takes a lock if it is free
-    RL_ATOMIC_READ,   // reads an atomic
-    RL_ATOMIC_WRITE,  // writes an atomic, or reads and writes it in one operation
-    RL_EXCHANGE,      // compare and exchange: writes an atomic if it holds the expected value
-    RL_NOTE,          // records a note of the scenario
-    RL_SHARED_LOCK,   // takes a lock as one of several readers
-    RL_TRY_SHARED_LOCK,
-    RL_WAIT,          // releases a lock and sleeps until a condition is signaled
-    RL_WAKE,          // signals a condition: wakes a sleeping thread, if there is one
-    RL_ACQUIRE,       // decrements a semaphore; blocks while its count is 0
-    RL_TRY_ACQUIRE,   // decrements a semaphore unless its count is 0
-    RL_SIGNAL,        // increments a semaphore
-    RL_START,         // starts a thread
-    RL_JOIN,          // waits for the end of a thread
-    RL_SEND,          // sends work to a queue
-    RL_RECEIVE,       // a queue's worker begins its next work
-    RL_ENTER,         // enters a group: one more unit of work to finish
-    RL_LEAVE,         // leaves a group: one unit of work fewer
-    RL_AWAIT,         // waits until a group or a work item has finished
-    RL_TRY_AWAIT,     // checks whether it has finished
-    RL_NOTIFY,        // registers work that is sent to a queue when a group has finished
-    RL_ARRIVE,        // a task arrives at an actor
-    RL_RESUME,        // resumes a task
-    RL_FINISH,        // a task ends
-    RL_CANCEL,        // cancels a task
-    RL_ASK,           // checks whether a task has been cancelled
-    RL_YIELD,         // a task that yielded queues up again
-    RL_ELAPSE,        // the time for which a task sleeps has passed
-    RL_SUSPENDED,     // not a step: a task waits to be resumed …
-    RL_NEXT,          // … with the next element of a stream
-} rl_kind;
 
 /// How a run ended.
 typedef enum {
@@ -67,69 +27,6 @@ typedef enum {
     RL_CRASHES,        // the interleaving is known to crash, so it was not tried again
     RL_OUTSIDE,        // code outside the scenario takes part
 } rl_status;
-
-typedef struct {
-    uint8_t thread;
-    uint8_t kind;
-    bool failed;            // an attempt that did not succeed, or a wait that timed out
-    uint32_t locks_held;    // by this thread, after the step
-    rl_thread_set enabled;  // the threads that could have run
-    rl_thread_set sleeping; // the threads in the sleep set: running them here is redundant
-    rl_thread_set could_be_early; // the threads whose attempt could come early, see RL_EARLY
-    bool early;             // this attempt did come early …
-    uint8_t unprompted;     // continues without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
-    rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
-    int8_t before;          // … before this thread releases the lock
-    int8_t resumes;         // the task that this step resumes; -1: none
-    int8_t holder;          // of an arrival at an actor: the task that occupies it; -1: none
-    uint8_t element;        // of a request for a stream's element: RL_RECEIVES, RL_WAITS; or 0
-    uint32_t preemptions;   // before this step
-    uint32_t reads;         // the number of the store that an atomic operation reads, from 1; or 0
-    uint32_t stores;        // … and of the one that it makes; or 0
-    bool is_old;            // there is a newer store: the value is `old_value` …
-    uint64_t old_value;     // … or its first eight bytes …
-    uintptr_t missed_pc;    // … and this is the place of the next store
-    uintptr_t address;
-    uintptr_t pc;
-} rl_step;
-
-/// Part of a choice. Either this thread's attempt to take a lock comes before the release that ends
-/// the last step of another thread, and fails; or this thread reaches a queue after work that
-/// another thread has sent there, and waits for that work.
-#define RL_EARLY 0x80
-
-/// Part of a choice: the thread continues without what it waits for, because the wait timed out or
-/// because a condition woke it spuriously.
-#define RL_TIME_OUT 0x40
-#define RL_SPURIOUS 0xC0
-
-/// What a task does when it asks a stream for its next element: receives it (or the end of the
-/// stream), or waits.
-enum { RL_RECEIVES = 1, RL_WAITS };
-
-/// Part of a choice: from this bit on, the number of the store that an atomic operation reads: 1 for
-/// the value that was there first, and so on, in the order of the stores to the variable. 0: the
-/// newest one.
-enum { RL_STORE_SHIFT = 8 };
-
-/// The choice that led to a step.
-static inline uint32_t rl_choice(const rl_step *step) {
-    return step->thread | (step->early ? (uint32_t)RL_EARLY : 0) | step->unprompted |
-           (step->is_old ? step->reads << RL_STORE_SHIFT : 0);
-}
-
-/// The same. It also names the newest store, so that the step reads this one in any order of
-/// independent steps.
-static inline uint32_t rl_exact_choice(const rl_step *step) {
-    return rl_choice(step) | step->reads << RL_STORE_SHIFT;
-}
-
-static inline int rl_chosen_thread(uint32_t choice) { return choice & 0xFF & ~RL_SPURIOUS; }
-
-/// RL_EARLY, RL_TIME_OUT, RL_SPURIOUS or 0.
-static inline uint8_t rl_chosen_way(uint32_t choice) { return choice & RL_SPURIOUS; }
-
-static inline uint32_t rl_chosen_store(uint32_t choice) { return choice >> RL_STORE_SHIFT; }
 
 /// Two conflicting accesses to one address, at least one of them a modification, that
 /// happens-before does not order.
@@ -253,6 +150,9 @@ typedef struct {
     bool (*learn)(void *context, const rl_execution *execution);
     /// Called after `finished`. Returns false if there is nothing else to run.
     bool (*choose)(void *context, rl_plan *plan);
+    /// Called after `choose` if a bound ends the exploration, while the last run is still recorded.
+    /// May be NULL.
+    void (*reached_bound)(void *context);
     const rl_known_counts *counts;  // NULL: nothing is known
 
     /// Whether the compiler generated the code at an address, so that no source file contains it.

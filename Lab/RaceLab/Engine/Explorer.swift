@@ -89,6 +89,8 @@ final class Explorer {
     var search: Search?
     /// Whether the preemption bound has left out an interleaving.
     var reachedPreemptionBound: Bool { search?.reachedPreemptionBound ?? false }
+    /// What was covered when a bound was reached.
+    var progress: SearchProgress?
     /// See ``Search/precedingSteps()``.
     var precedingSteps: [[Int]] { search?.precedingSteps() ?? [] }
     var wasSetUp: (() -> Void)?
@@ -131,8 +133,7 @@ final class Explorer {
         let sample = search?.sampling.map {
             Exploration.Sample(threads: $0.threadCount, steps: $0.stepCount)
         }
-        let covered =
-            summary.bound == RL_NO_BOUND ? nil : search?.progress.map(Exploration.Covered.init)
+        let covered = progress.map(Exploration.Covered.init)
         let threads = names(upTo: threadCount, tasks: startedTasks)
         if inconclusive == nil {
             inconclusive = inconclusive(after: summary)

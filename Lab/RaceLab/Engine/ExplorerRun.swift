@@ -68,6 +68,10 @@ extension Explorer {
         if schedule == nil || andBeyond {
             configuration.learn = { Explorer.from($0).learn(from: $1!) }
             configuration.choose = { Explorer.from($0).search!.choose($1!) }
+            configuration.reached_bound = { context in
+                let explorer = Explorer.from(context)
+                explorer.progress = explorer.search!.progress
+            }
         }
         let neverEmpty: [UInt32] = choices + [0]
         return neverEmpty.withUnsafeBufferPointer { buffer in
