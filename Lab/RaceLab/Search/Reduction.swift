@@ -85,9 +85,17 @@ struct Reduction {
 
     // MARK: After a run: what else to explore
 
-    /// Reads a run for ``FewestSwitches``, and learns nothing from it.
+    /// Reads a run, and learns nothing from it.
     mutating func read(_ record: UnsafePointer<rl_execution>) {
         execution.read(record, counts.effects(in: record))
+    }
+
+    /// Finds out which steps of a run happen before which, for ``FewestSwitches``, where no run is
+    /// learned from.
+    mutating func orderSteps() {
+        // No race makes a wish.
+        limit = 0
+        for k in 0..<execution.count { lookAtStep(k) }
     }
 
     mutating func learn(from record: UnsafePointer<rl_execution>) {

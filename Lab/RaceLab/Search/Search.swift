@@ -119,6 +119,7 @@ package final class Search {
         guard settings.reduces, reduction.execution.count > 0,
             reduction.execution.record.pointee.status != RL_CRASHES
         else { return nil }
+        if sampling != nil { reduction.orderSteps() }
         if fewest == nil { fewest = FewestSwitches() }
         return fewest!.find(reduction.execution)
     }

@@ -94,6 +94,30 @@ struct SamplingTests {
         }
     }
 
+    @Test("of what was drawn, the equivalent with the fewest switches is shown", arguments: methods)
+    func fewestSwitches(by method: Method) throws {
+        let describe = { (scenario: Scenario) in
+            nonisolated(unsafe) var shared = 0, left = 0, right = 0
+            scenario.thread("left") {
+                for _ in 1...5 { left += 1 }
+                let seen = shared
+                shared = seen + 1
+                for _ in 1...5 { left += 1 }
+            }
+            scenario.thread("right") {
+                for _ in 1...5 { right += 1 }
+                let seen = shared
+                shared = seen + 1
+                for _ in 1...5 { right += 1 }
+            }
+            scenario.check { try Scenario.require(shared == 2, "an update is lost") }
+        }
+        let sample = explore(options: Self.options(method, runs: 200), describe)
+        let lost = try #require(sample.findings.first { $0.kind == .failedCheck })
+        let choices = lost.schedule.choices
+        #expect(zip(choices, choices.dropFirst()).count { $0 != $1 } == 2, "\(choices)")
+    }
+
     // MARK: Determinism
 
     @Test("a seed draws the same interleavings, also in a child process", arguments: methods)
