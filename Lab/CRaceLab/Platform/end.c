@@ -3,6 +3,8 @@
 #include "Platform/end.h"
 #include "Platform/recording.h"
 
+rl_recorder *rl_recording;
+
 #ifndef RL_WITHOUT_HOOKS
 
 #include <stdarg.h>

@@ -5,8 +5,6 @@
 #include "Platform/memory.h"
 #include "Platform/stack_overflow.h"
 
-rl_recorder *rl_recording;
-
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <execinfo.h>

@@ -5,7 +5,7 @@
 
 #include "Platform/build.h"
 
-/// NULL unless this process is an exploring child.
+/// NULL unless this process is an exploring child. Defined in end.c, which is below this file.
 extern rl_recorder *rl_recording;
 
 static inline void rl_record_phase(rl_phase phase, int thread) {

@@ -127,6 +127,10 @@ bool rl_controls_tasks(void) {
     return rl_active && may_control && me && me->thread >= 0 && me->fate == STAYS;
 }
 
+bool rl_is_by_program(rl_place place) {
+    return rl_controls_tasks() && rl_is_under_test(place.pc);
+}
+
 bool rl_begins_job(void) { return me && me->is_deaf && me->thread == NO_THREAD; }
 
 void rl_send_job(void *job, void (*work)(void *), rl_place place) {

@@ -196,10 +196,6 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 
 // MARK: - Creating tasks
 
-bool rl_is_by_program(rl_place place) {
-    return rl_controls_tasks() && rl_is_under_test(place.pc);
-}
-
 /// A list of options for the creation of a task.
 typedef struct option {
     size_t flags;

@@ -5,9 +5,6 @@
 
 #include "Primitives/dispatch.h"
 
-/// Whether the program calls the runtime at this place, on a thread that the lab controls.
-bool rl_is_by_program(rl_place place);
-
 /// Whether a function belongs to the concurrency runtime.
 bool rl_is_of_runtime(function work);
 

@@ -20,7 +20,7 @@
 #define NO_THREAD (-1)
 #define ENGINE (-2)  // not a thread of the scenario: the work between two runs
 #define OBSERVER (-3)  // nor this: reads the state between two steps
-#define JOB (-4)  // nor this: runs a job of a task, see tasks.c
+#define JOB (-4)  // nor this: runs a job of a task, see task.c
 
 _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
 
@@ -245,7 +245,7 @@ struct thread {
     uint64_t *copied;           // the copies of its state
     size_t copied_count;
 
-    // Of a task, see tasks.c.
+    // Of a task, see task.c.
     bool is_task;
     uintptr_t task;             // its address; 0: unknown
     extent *frames;             // its stack, which is on the heap

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "Kinds.h"
 #include "Steps.h"
 
 #ifdef __cplusplus

@@ -37,35 +37,15 @@ typedef struct {
 
 /// Whether a step of this kind changes nothing that another thread can observe.
 static inline bool rl_only_reads(uint8_t kind) {
-    return kind == RL_READ || kind == RL_ATOMIC_READ || kind == RL_AWAIT || kind == RL_TRY_AWAIT ||
-           kind == RL_LOOK || kind == RL_ASK || kind == RL_LOAD || kind == RL_FAILED_EXCHANGE;
+    const rl_kind_row *row = rl_row_of_kind(kind);
+    return row != NULL ? row->does == RL_READS
+                       : kind == RL_LOOK || kind == RL_LOAD || kind == RL_FAILED_EXCHANGE;
 }
 
-/// Whether such a step is progress, so that the thread cannot be spinning. Taking and releasing a
-/// lock is not progress, nor is an attempt that failed.
+/// Whether such a step is progress, so that the thread cannot be spinning.
 static inline bool rl_is_lasting(uint8_t kind) {
-    switch (kind) {
-        case RL_MODIFY:
-        case RL_ATOMIC_WRITE:
-        case RL_NOTE:
-        case RL_ACQUIRE:
-        case RL_TRY_ACQUIRE:
-        case RL_SIGNAL:
-        case RL_START:
-        case RL_SEND:
-        case RL_RECEIVE:
-        case RL_ENTER:
-        case RL_LEAVE:
-        case RL_NOTIFY:
-        case RL_ARRIVE:
-        case RL_RESUME:
-        case RL_FINISH:
-        case RL_CANCEL:
-        case RL_ELAPSE:
-            return true;
-        default:
-            return false;
-    }
+    const rl_kind_row *row = rl_row_of_kind(kind);
+    return row != NULL && row->does == RL_LASTING;
 }
 
 /// Whether a step that announces this may depend on what another step does in the concurrency

@@ -10,43 +10,6 @@
 /// A set of threads, one bit for each.
 typedef uint32_t rl_thread_set;
 
-/// What a thread is about to do at a point. At a point another thread may run first.
-typedef enum {
-    RL_READ = 0,      // reads a property, a captured variable or a global
-    RL_MODIFY,        // modifies one
-    RL_LOCK,          // takes a lock; blocks while another thread holds it
-    RL_TRY_LOCK,      // takes a lock if it is free
-    RL_ATOMIC_READ,   // reads an atomic
-    RL_ATOMIC_WRITE,  // writes an atomic, or reads and writes it in one operation
-    RL_EXCHANGE,      // compare and exchange: writes an atomic if it holds the expected value
-    RL_NOTE,          // records a note of the scenario
-    RL_SHARED_LOCK,   // takes a lock as one of several readers
-    RL_TRY_SHARED_LOCK,
-    RL_WAIT,          // releases a lock and sleeps until a condition is signaled
-    RL_WAKE,          // signals a condition: wakes a sleeping thread, if there is one
-    RL_ACQUIRE,       // decrements a semaphore; blocks while its count is 0
-    RL_TRY_ACQUIRE,   // decrements a semaphore unless its count is 0
-    RL_SIGNAL,        // increments a semaphore
-    RL_START,         // starts a thread
-    RL_JOIN,          // waits for the end of a thread
-    RL_SEND,          // sends work to a queue
-    RL_RECEIVE,       // a queue's worker begins its next work
-    RL_ENTER,         // enters a group: one more unit of work to finish
-    RL_LEAVE,         // leaves a group: one unit of work fewer
-    RL_AWAIT,         // waits until a group or a work item has finished
-    RL_TRY_AWAIT,     // checks whether it has finished
-    RL_NOTIFY,        // registers work that is sent to a queue when a group has finished
-    RL_ARRIVE,        // a task arrives at an actor
-    RL_RESUME,        // resumes a task
-    RL_FINISH,        // a task ends
-    RL_CANCEL,        // cancels a task
-    RL_ASK,           // checks whether a task has been cancelled
-    RL_YIELD,         // a task that yielded queues up again
-    RL_ELAPSE,        // the time for which a task sleeps has passed
-    RL_SUSPENDED,     // not a step: a task waits to be resumed …
-    RL_NEXT,          // … with the next element of a stream
-} rl_kind;
-
 typedef struct {
     uint8_t thread;
     uint8_t kind;

@@ -38,41 +38,16 @@ extension Exploration {
                 /// Yields to other tasks, or wakes up from a sleep.
                 case yield, elapse
 
-                init(_ step: rl_step) {
-                    switch rl_kind(UInt32(step.kind)) {
-                    case RL_READ: self = .read
-                    case RL_MODIFY: self = .modify
-                    case RL_LOCK: self = .lock
-                    case RL_TRY_LOCK: self = .tryLock
-                    case RL_ATOMIC_READ: self = .atomicRead
-                    case RL_ATOMIC_WRITE: self = .atomicWrite
-                    case RL_EXCHANGE: self = .exchange
-                    case RL_SHARED_LOCK: self = .sharedLock
-                    case RL_TRY_SHARED_LOCK: self = .trySharedLock
-                    case RL_WAIT: self = .wait
-                    case RL_WAKE: self = .wake
-                    case RL_ACQUIRE: self = .acquire
-                    case RL_TRY_ACQUIRE: self = .tryAcquire
-                    case RL_SIGNAL: self = .signal
-                    case RL_START: self = .start
-                    case RL_JOIN: self = .join
-                    case RL_SEND: self = .send
-                    case RL_RECEIVE: self = .receive
-                    case RL_ENTER: self = .enter
-                    case RL_LEAVE: self = .leave
-                    case RL_AWAIT: self = .await
-                    case RL_TRY_AWAIT: self = .tryAwait
-                    case RL_NOTIFY: self = .notify
-                    case RL_ARRIVE: self = .arrive
-                    case RL_RESUME: self = .resume
-                    case RL_FINISH: self = .finish
-                    case RL_CANCEL: self = .cancel
-                    case RL_ASK: self = .ask
-                    case RL_YIELD: self = .yield
-                    case RL_ELAPSE: self = .elapse
-                    default: self = .note
-                    }
-                }
+                init(_ step: rl_step) { self = Kind.rows[Int(step.kind)].kind }
+
+                /// The action in words, for steps without source.
+                var phrase: String { Kind.rows.first { $0.kind == self }!.phrase }
+
+                /// The engine's table. Its words are the names of the cases.
+                private static let rows: [(kind: Kind, phrase: String)] = (0...UInt8.max).lazy
+                    .prefix { rl_row_of_kind($0) != nil }
+                    .map { rl_row_of_kind($0)!.pointee }
+                    .map { (Kind(rawValue: String(cString: $0.word))!, String(cString: $0.phrase)) }
             }
 
             /// The result of a task's request for the next element of a stream.

@@ -152,7 +152,7 @@ extension Exploration.Trace {
         if step.kind == .note { return TraceCell(text: "» \(step.text.onOneLine)") }
         var cell = cell(step.text, at: step.site, of: step.thread, home: home)
         let comment = step.comment(threads: threads)
-        if cell.text.isEmpty { cell.text = "(\(comment.isEmpty ? step.kind.word : comment))" }
+        if cell.text.isEmpty { cell.text = "(\(comment.isEmpty ? step.kind.phrase : comment))" }
         cell.owner = step.owner ?? ""
         if cell.isCode { cell.comment = comment }
         return cell
@@ -206,48 +206,9 @@ extension Exploration.Trace.Step {
             let actor = actor ?? "an actor"
             return holder.map { "waits for \(actor), which '\(threads[$0])' holds" }
                 ?? "arrives at \(actor)"
-        case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.word
+        case .resume: return resumes.map { "resumes '\(threads[$0])'" } ?? kind.phrase
         case .cancel: return "cancels"
         default: return ""
-        }
-    }
-}
-
-extension Exploration.Trace.Step.Kind {
-    /// The action in words, for steps without source.
-    var word: String {
-        switch self {
-        case .read: "reads"
-        case .modify: "modifies"
-        case .lock: "locks"
-        case .tryLock: "tries to lock"
-        case .atomicRead: "reads an atomic"
-        case .atomicWrite: "writes an atomic"
-        case .exchange: "compares and exchanges"
-        case .note: "notes"
-        case .sharedLock: "locks for reading"
-        case .trySharedLock: "tries to lock for reading"
-        case .wait: "waits to be woken"
-        case .wake: "wakes a waiting thread"
-        case .acquire: "takes from a semaphore"
-        case .tryAcquire: "tries to take from a semaphore"
-        case .signal: "signals a semaphore"
-        case .start: "starts a thread"
-        case .join: "waits for the end of a thread"
-        case .send: "sends work to a queue"
-        case .receive: "takes work from its queue"
-        case .enter: "enters a group"
-        case .leave: "leaves a group"
-        case .await: "waits for work to finish"
-        case .tryAwait: "checks whether work has finished"
-        case .notify: "registers work to follow"
-        case .arrive: "arrives at an actor"
-        case .resume: "resumes a task"
-        case .finish: "ends"
-        case .cancel: "cancels a task"
-        case .ask: "asks whether it is cancelled"
-        case .yield: "yields"
-        case .elapse: "wakes up"
         }
     }
 }

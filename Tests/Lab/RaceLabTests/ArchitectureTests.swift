@@ -2,14 +2,36 @@ import Foundation
 import SharedSuite
 import Testing
 
-/// The folders of the engine, and what their files include and call.
+/// The folders of the engine, and what their files include, call and access.
 private struct Architecture {
+    /// The symbols of an object file: functions, and variables at file level.
+    struct Symbols {
+        var defined: Set<String> = []
+        var needed: Set<String> = []
+
+        /// - Parameter list: the output of `nm -P`.
+        init(list: String) {
+            for line in list.components(separatedBy: "\n") {
+                let words = line.components(separatedBy: " ")
+                // Not the functions that it replaces, such as `write`: its own calls of these reach
+                // the replacement, which passes them on.
+                guard words.count > 1, words[0].hasPrefix("rl_") else { continue }
+                if words[1] == "U" { needed.insert(words[0]) }
+                if "BDRTC".contains(words[1]) { defined.insert(words[0]) }
+            }
+        }
+    }
+
     /// From the top layer to the bottom, as `State/state.h` lists them.
     let order: [String]
     /// The text of each file, by its path.
     let files: [String: String]
-    init(files: [String: String]) {
+    /// The symbols of each source file.
+    let symbols: [String: Symbols]
+
+    init(files: [String: String], symbols: [String: Symbols]) {
         self.files = files
+        self.symbols = symbols
         let state = files["State/state.h"]?.replacing("\n//", with: "") ?? ""
         let sentence = /from the first of these folders to the last: ([^.]*)\./
         order = state.firstMatch(of: sentence)?.1.components(separatedBy: ", ") ?? []
@@ -25,11 +47,15 @@ private struct Architecture {
             if path.hasPrefix("include/") || path == "without_hooks.c" { continue }
             files[path] = try String(contentsOf: file, encoding: .utf8)
         }
-        return Architecture(files: files)
-    }
-
-    private static func names(in text: String) -> [String] {
-        text.matches(of: /\brl_\w+(?=\()/).map { String($0.0) }
+        let objects = Commands.products.appending(path: "CRaceLab.build")
+        var symbols: [String: Symbols] = [:]
+        for path in files.keys where path.hasSuffix(".c") {
+            let list = try Commands.run(
+                URL(filePath: "/usr/bin/env"), ["nm", "-P", objects.appending(path: "\(path).o").path])
+            try #require(list.status == 0, "\(list.errors)")
+            symbols[path] = Symbols(list: list.output)
+        }
+        return Architecture(files: files, symbols: symbols)
     }
 
     private static func folder(_ path: String) -> String {
@@ -55,27 +81,21 @@ private struct Architecture {
         }
     }
 
-    /// The folder that defines each function: at the start of a line that is not a declaration.
+    /// The file that defines each symbol.
     private var definitions: [String: String] {
         var found: [String: String] = [:]
-        for (path, text) in files {
-            for line in text.components(separatedBy: "\n") {
-                guard let first = line.first, first.isLetter || first == "_", !line.hasSuffix(";"),
-                    path.hasSuffix(".c") || line.hasPrefix("static inline"),
-                    let name = Self.names(in: line.components(separatedBy: "{")[0]).first
-                else { continue }
-                found[name] = path
-            }
+        for (path, symbols) in symbols {
+            for name in symbols.defined { found[name] = path }
         }
         return found
     }
 
-    var upwardCalls: [String] {
+    var upwardUses: [String] {
         let definitions = definitions
-        return files.keys.sorted().filter { $0.hasSuffix(".c") }.flatMap { path in
-            Set(Self.names(in: files[path]!)).sorted().compactMap { name in
+        return symbols.keys.sorted().flatMap { path in
+            symbols[path]!.needed.sorted().compactMap { name in
                 guard let other = definitions[name], isUpward(path, other) else { return nil }
-                return "\(path) calls \(name) of \(other)"
+                return "\(path) uses \(name) of \(other)"
             }
         }
     }
@@ -115,20 +135,14 @@ private struct Architecture {
         }
     }
 
-    /// The files that call one another in a cycle. Naming a function counts as a call; its
-    /// declaration in a header does not.
-    var callCycles: [String] {
+    /// The files that use one another's functions and variables in a cycle.
+    var cyclesOfUses: [String] {
         let definitions = definitions
-        let calls = files.filter { $0.key.hasSuffix(".c") }.mapValues { text in
-            Set(
-                text.replacing(/\/\/.*/, with: "").matches(of: /\brl_\w+/)
-                    .compactMap { definitions[String($0.0)] })
-        }
-        return filesInCycles { path in (calls[path] ?? []).filter { $0 != path } }
+        return filesInCycles { Set(symbols[$0]?.needed.compactMap { definitions[$0] } ?? []) }
     }
 }
 
-/// Includes and calls in the engine point one way, so it can be read from the bottom up.
+/// Includes and uses in the engine point one way, so it can be read from the bottom up.
 @Suite("Architecture of the engine")
 struct ArchitectureTests {
     private let engine: Architecture
@@ -149,10 +163,12 @@ struct ArchitectureTests {
         #expect(engine.withoutBuild == [])
     }
 
-    @Test("calls point one way")
-    func calls() {
-        #expect(engine.upwardCalls == [])
-        #expect(engine.callCycles == [])
+    @Test("functions and variables are used one way")
+    func uses() {
+        #expect(engine.symbols.count > 50)
+        #expect(engine.symbols["Scheduler/decide.c"]?.defined.contains("rl_decide") == true)
+        #expect(engine.upwardUses == [])
+        #expect(engine.cyclesOfUses == [])
     }
 
     @Test("a dependency against the order, and a cycle, are noticed")
@@ -161,13 +177,16 @@ struct ArchitectureTests {
             files: engine.files.merging([
                 "Model/fault.h": "#include \"Model/other.h\"\n#include \"Primitives/thread.h\"\n",
                 "Model/other.h": "#include \"Model/fault.h\"\n",
-                "Model/fault.c": "void rl_fault(void) {\n    rl_decide();\n    rl_other();\n}\n",
-                "Model/other.c": "void rl_other(void) {\n    use(rl_fault);  // rl_point\n}\n",
+                "Model/fault.c": "", "Model/other.c": "",
+            ]) { $1 },
+            symbols: engine.symbols.merging([
+                "Model/fault.c": .init(list: "rl_decide U  \nrl_other U  \nrl_fault T 0 8\n"),
+                "Model/other.c": .init(list: "rl_fault U  \nrl_other B 0 8\n"),
             ]) { $1 })
         #expect(broken.upwardIncludes == ["Model/fault.h includes Primitives/thread.h"])
         #expect(broken.includeCycles == ["Model/fault.h", "Model/other.h"])
         #expect(broken.withoutBuild == ["Model/fault.c", "Model/other.c"])
-        #expect(broken.callCycles == ["Model/fault.c", "Model/other.c"])
-        #expect(broken.upwardCalls == ["Model/fault.c calls rl_decide of Scheduler/decide.c"])
+        #expect(broken.cyclesOfUses == ["Model/fault.c", "Model/other.c"])
+        #expect(broken.upwardUses == ["Model/fault.c uses rl_decide of Scheduler/decide.c"])
     }
 }
