@@ -51,7 +51,8 @@ private struct Architecture {
         var symbols: [String: Symbols] = [:]
         for path in files.keys where path.hasSuffix(".c") {
             let list = try Commands.run(
-                URL(filePath: "/usr/bin/env"), ["nm", "-P", objects.appending(path: "\(path).o").path])
+                URL(filePath: "/usr/bin/env"),
+                ["nm", "-P", objects.appending(path: "\(path).o").path])
             try #require(list.status == 0, "\(list.errors)")
             symbols[path] = Symbols(list: list.output)
         }
