@@ -82,32 +82,7 @@ function strips(rows, columns) {
 }
 
 // R01 on Stage 1, reduced to the three steps of each thread: what a map is.
-const squareWords = {
-  en: {
-    title: "A square of three by three steps. Three paths lead from its top left to its bottom right corner.",
-    across: ["check the state", "fill f_error", "fill f_then"], down: ["write the result", "write the state", "read f_then"],
-    before: "f_then is filled first: the resolver calls the handler",
-    after: "the state is written first: the subscriber calls it",
-    between: "checked before, filled after: the handler is lost",
-    conflict: "conflict: the order of these two steps matters",
-    survives: "no continuation fails", fails: "every continuation fails", mixed: "some continuations fail",
-    several: "reached in different orders, with different results",
-    here: "the end of the path that is shown", big: "a large sign: both threads have ended",
-  },
-  zh: {
-    title: "三步乘三步的方格。三条路径从左上角走到右下角。",
-    across: ["检查状态", "填 f_error", "填 f_then"], down: ["写结果", "写状态", "读 f_then"],
-    before: "先填 f_then：由 resolver 调用处理函数",
-    after: "先写状态：由 subscriber 自己调用",
-    between: "检查在前，填写在后：处理函数丢失",
-    conflict: "冲突：这两步的先后有影响",
-    survives: "往后走都不失败", fails: "往后走必定失败", mixed: "往后走有的失败",
-    several: "到达的先后不同，结局不同",
-    here: "所画路径的终点", big: "大号标记：两个线程都已结束",
-  },
-};
-
-function plainSquare(words) {
+function plainSquare() {
   const size = 74;
   const at = (i, j) => [128 + i * size, 74 + j * size];
   const line = (points, fate) => shape("path", { d: `M${points.map(point => point.join(" ")).join("L")}`, class: `sign ${fate} outline` });
@@ -119,22 +94,27 @@ function plainSquare(words) {
     let [i, j] = [0, 0];
     return [[0, 0], ...[...moves].map(move => move === "S" ? [++i, j] : [i, ++j])].map(([x, y]) => at(x, y).map(value => value + shift));
   };
-  const signs = [["survives", words.survives], ["fails", words.fails], ["mixed", words.mixed]];
+  const signs = [["survives", "no continuation fails"], ["fails", "every continuation fails"], ["mixed", "some continuations fail"]];
+  const paths = [
+    ["survives", "f_then is filled first: the resolver calls the handler"],
+    ["fails", "checked before, filled after: the handler is lost"],
+    ["survives", "the state is written first: the subscriber calls it"],
+  ];
   const row = (n, symbol, text) => [symbol(400, 152 + n * 26), label(432, 156 + n * 26, text, { class: "small" })];
-  return drawing(760, 326, words.title,
+  return drawing(760, 326, "A square of three by three steps. Three paths lead from its top left to its bottom right corner.",
     label(at(0, 0)[0], 16, "subscriber →", { class: "name fill-t0" }),
     label(8, at(0, 0)[1] - 8, "resolver ↓", { class: "name fill-t1" }),
-    words.across.map((text, i) => label(at(i + 0.5, 0)[0], i % 2 === 0 ? 60 : 42, text, { class: "small fill-t0", "text-anchor": "middle" })),
-    words.down.map((text, j) => label(at(0, 0)[0] - 12, at(0, j + 0.5)[1] + 4, text, { class: "small fill-t1", "text-anchor": "end" })),
+    ["check the state", "fill f_error", "fill f_then"].map((text, i) => label(at(i + 0.5, 0)[0], i % 2 === 0 ? 60 : 42, text, { class: "small fill-t0", "text-anchor": "middle" })),
+    ["write the result", "write the state", "read f_then"].map((text, j) => label(at(0, 0)[0] - 12, at(0, j + 0.5)[1] + 4, text, { class: "small fill-t1", "text-anchor": "end" })),
     grid, conflict(0, 1), conflict(2, 2),
     line(path("SSSRRR", -3), "survives"), line(path("SRRRSS", 0), "fails"), line(path("RRRSSS", 3), "survives"),
-    [[390, "survives", words.before, 36], [390, "fails", words.between, 62], [390, "survives", words.after, 88]].map(([x, fate, text, y]) => [
-      line([[x, y], [x + 24, y]], fate), label(x + 42, y + 4, text, { class: "small" })]),
-    shape("rect", { x: 392, y: 108, width: 20, height: 20, class: "conflict" }), label(432, 122, words.conflict, { class: "small" }),
+    paths.map(([fate, text], n) => [
+      line([[390, 36 + n * 26], [414, 36 + n * 26]], fate), label(432, 40 + n * 26, text, { class: "small" })]),
+    shape("rect", { x: 392, y: 108, width: 20, height: 20, class: "conflict" }), label(432, 122, "conflict: the order of these two steps matters", { class: "small" }),
     signs.map(([fate, text], n) => row(n, (x, y) => sign(x, y, fate, 5), text)),
-    row(3, (x, y) => [sign(x - 6, y, "survives", 5), sign(x + 7, y, "fails", 5)], words.several),
-    row(4, (x, y) => shape("circle", { cx: x, cy: y, r: 9, class: "here" }), words.here),
-    row(5, (x, y) => sign(x, y, "survives", 7), words.big));
+    row(3, (x, y) => [sign(x - 6, y, "survives", 5), sign(x + 7, y, "fails", 5)], "reached in different orders, with different results"),
+    row(4, (x, y) => shape("circle", { cx: x, cy: y, r: 9, class: "here" }), "the end of the path that is shown"),
+    row(5, (x, y) => sign(x, y, "survives", 7), "a large sign: both threads have ended"));
 }
 
 // The map of a race, with the path of a schedule.

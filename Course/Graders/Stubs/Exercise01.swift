@@ -15,8 +15,8 @@
 //    waiting: hazard R02. Find an interleaving in which the handler is called twice.
 //
 // Read `settle` and `observe` in Sources/Stage2Handlers/AWPromise.swift, change one of the two rows,
-// and grade it. For a row that does not do it, the grader prints a table that shows line by line
-// what your interleaving does. (It does not grade the file as long as both rows are unchanged.)
+// and grade it. If your interleaving does not do that, the grader prints a table that shows line by
+// line what it does instead. (The grader ignores the file as long as both rows are unchanged.)
 //
 // Grade it with: swift run promise-lab grade 1
 

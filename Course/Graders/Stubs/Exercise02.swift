@@ -1,8 +1,8 @@
 // Exercise 2 · Keep both handlers
 //
 // This is the promise of Stage 1, slightly shortened: one slot for the next function, one for the
-// error function. Chapter 2 of the Tutorial shows the result. A second `then` replaces the first,
-// and `error` replaces the link to the rest of the chain that `then` has stored in its slot.
+// error function. Chapter 2 of the Tutorial shows what goes wrong: a second `then` replaces the
+// first, and `error` replaces the link to the rest of the chain that `then` has stored in its slot.
 //
 // Make room for all handlers. `then` and `error` may be called on one promise any number of times
 // and in any mixture: before it settles, after it, or inside one of its handlers. Each handler is
@@ -11,8 +11,8 @@
 // stays `public final`: the grader adds a conformance that a class with subclasses cannot have.
 //
 // Two things to watch. When a promise is rejected, every promise that a `then` on it has returned
-// must be rejected as well. And handlers further down such a chain run in the turn of that `then`:
-// before every handler that was registered on this promise after it.
+// must be rejected as well. And the handlers of such a chain run before any handler that is
+// registered on the first promise after that `then`.
 //
 // There is one thread. The promise is settled only once; the next exercise is about a second time.
 //

@@ -7,8 +7,8 @@
 //
 // - fulfilled when the last of them is fulfilled, with their values in the order of the list, in
 //   whatever order they are fulfilled;
-// - rejected as soon as one of them is rejected, with its error; if several are, the first counts,
-//   which is the first in the list among those that are rejected before the call;
+// - rejected as soon as one of them is rejected, with its error. If several are rejected, the first
+//   one counts. Among those that are rejected before the call, that is the first in the list;
 // - for an empty list, fulfilled at once with an empty array.
 //
 // A promise may occur more than once in the list, and may be settled before the call. Different
@@ -37,7 +37,7 @@ import PromiseOperators
 
 public func whenAll<Value>(_ promises: [AWPromise<Value>]) -> AWPromise<[Value]> {
     let (promise, resolver) = AWPromise<[Value]>.pending()
-    // When the resolver is freed, the promise is abandoned: something has to keep it.
+    // When the resolver is freed, the promise is abandoned. Keep a reference to it.
     _ = resolver
     return promise
 }

@@ -159,6 +159,61 @@ struct ClaimTests {
         }
     }
 
+    /// A listing that gives away the answer to an exercise: where it is from, and a line of it.
+    private static let answers: [(exercise: Int, source: String, line: String)] = [
+        (2, "Sources/Stage2Handlers", "handlers.append"),
+        (3, "Sources/Stage2Handlers", "guard case"),
+        (4, "Sources/Stage2Handlers", "returnedItself"), (5, "Sources/Steps", "withLock"),
+        (6, "Sources/Steps/StepBCallOutside", "withLock"),
+        (7, "Sources/Steps/StepCThirdPhase", "draining"),
+    ]
+
+    /// The exercises whose answers a text prints before it tells the reader to stop for them.
+    private static func spoiled(in text: String) -> [Int] {
+        let stops = FencedBlock.prose(of: text).compactMap { line, text in
+            text.firstMatch(of: /^\*\*(Stop here for|要做)([^*]+)\*\*/).map { (line, "\($0.2)") }
+        }
+        return answers.filter { exercise, source, line in
+            let stop = stops.first { TutorialCheck.exercises(in: $0.1).contains(exercise) }
+            let listing = FencedBlock.blocks(in: text).first { block in
+                block.words.last?.hasPrefix(source) == true
+                    && block.body.contains { $0.contains(line) }
+            }
+            guard let stop, let listing else { return true }
+            return stop.0 > listing.line
+        }.map(\.exercise)
+    }
+
+    @Test("no answer is printed before its exercise", arguments: TutorialTests.editions)
+    func spoilers(edition: String) throws {
+        #expect(Self.spoiled(in: try TutorialTests.text(edition)) == [])
+    }
+
+    @Test(
+        "an answer that comes too early is found",
+        arguments: [
+            ("**Stop here for exercise 5**: lock it.", "Lock it.", [5]),
+            ("### A function that", "```swift Sources/Stage2Handlers\nreturnedItself\n```\n#", [4]),
+        ])
+    func findsSpoilers(old: String, new: String, exercises: [Int]) throws {
+        let text = try TutorialTests.text()
+        #expect(text.contains(old))
+        #expect(Self.spoiled(in: text.replacing(old, with: new)) == exercises)
+    }
+
+    @Test("a time that was not measured is called an estimate", arguments: TutorialTests.editions)
+    func times(edition: String) throws {
+        let lines = try TutorialTests.text(edition).components(separatedBy: "\n")
+        let times = zip(lines, lines.dropFirst()).filter {
+            $0.0.contains(/^\*.*(Reading: |阅读：)\d+/)
+        }
+        #expect(times.count == 12)
+        for (time, origins) in times {
+            let isEstimate = time.hasPrefix("*Estimates. ") || time.hasPrefix("*估计值。")
+            #expect(isEstimate != origins.contains("= measured"), "\(time)")
+        }
+    }
+
     @Test("the list of exercises is in the order of the text")
     func order() throws {
         let lines = try Commands.promiseLab(["exercises"]).lines
@@ -168,7 +223,7 @@ struct ClaimTests {
     }
 
     private static let documents =
-        ["README.md", "Exercises/TEACHING.md"] + TutorialTests.editions
+        ["README.md", "README.zh.md", "Exercises/TEACHING.md"] + TutorialTests.editions
         + Exercise.all.map {
             "Course/Graders/Stubs/Exercise\($0.number < 10 ? "0" : "")\($0.number).swift"
         }
@@ -181,6 +236,14 @@ struct ClaimTests {
         for chapter in TutorialCheck.chapters(in: text) {
             #expect(numbers.contains(chapter), "there is no chapter \(chapter)")
         }
+    }
+
+    @Test("a task names no chapter that comes after it", arguments: Exercise.all.map(\.number))
+    func tasks(number: Int) throws {
+        let exercise = try #require(Exercise.all.first { $0.number == number })
+        let stub = Self.documents.filter { $0.contains("/Stubs/") }[number - 1]
+        let text = try TutorialTests.text(stub).replacing("\n// ", with: " ")
+        #expect(TutorialCheck.chapters(in: text).allSatisfy { $0 <= exercise.chapter })
     }
 
     /// What a chapter shows, by a word that the sentences about it use.

@@ -16,8 +16,7 @@ struct PictureTests {
     /// The name of each picture, and the script that draws it.
     private static let pictures = [
         "opening": "movingPicture()",
-        "square": "plainSquare(squareWords.en)",
-        "square.zh": "plainSquare(squareWords.zh)",
+        "square": "plainSquare()",
         "r01-stage1": "mapPicture('R01/stage1', 'SRRRSS')",
         "r01-stage2": "mapPicture('R01/stage2', '')",
         "r01-step-a": "mapPicture('R01/stepA', '')",
@@ -28,13 +27,19 @@ struct PictureTests {
         "steps": "strips(arguments[0], arguments[1])",
     ]
 
+    /// The pictures with words, which the Chinese editions show in Chinese. The others have only code.
+    private static let chinese = [
+        "opening", "square", "r10-deadlock", "h03-chain", "h12-stack", "steps",
+    ]
+
     @Test func `every picture of the documents is what would be drawn now`() async throws {
         let writes = ProcessInfo.processInfo.environment["WRITE_PICTURES"] != nil
         try await Browser.run { browser in
             try await browser.open(BrowserTests.page)
-            for (name, script) in Self.pictures {
+            for (name, script) in Self.editions {
                 let drawn = try await browser.text(
-                    "pictureFile(\(script))", [Self.rows, Self.columns])
+                    "pictureFile(\(script))",
+                    [Self.rows, Self.columns, ChineseLabels.words, ChineseLabels.names])
                 let place = Self.folder.appending(path: "\(name).svg")
                 if writes { try drawn.write(to: place, atomically: true, encoding: .utf8) }
                 let kept = try? String(contentsOf: place, encoding: .utf8)
@@ -42,7 +47,28 @@ struct PictureTests {
             }
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
-        #expect(Set(names) == Set(Self.pictures.keys.map { "\($0).svg" }))
+        #expect(Set(names) == Set(Self.editions.keys.map { "\($0).svg" }))
+    }
+
+    private static var editions: [String: String] {
+        pictures.merging(
+            chinese.map { ("\($0).zh", ChineseLabels.script(pictures[$0]!)) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    @Test(
+        "a document shows the pictures of its language",
+        arguments: ["README.md", "README.zh.md", "Tutorial.md", "Tutorial.zh.md"])
+    func languages(document: String) throws {
+        let text = try String(
+            contentsOf: Commands.package.appending(path: document), encoding: .utf8)
+        let shown = text.matches(of: /docs\/Pictures\/([^)]+)\.svg/).map { String($0.1) }
+        #expect(!shown.isEmpty)
+        for name in shown {
+            let isChinese = name.hasSuffix(".zh")
+            let hasWords = Self.chinese.contains(name.replacing(".zh", with: ""))
+            #expect(isChinese == (hasWords && document.contains(".zh.")), "\(name)")
+        }
     }
 
     // MARK: The steps from Stage 2 to Stage 3
