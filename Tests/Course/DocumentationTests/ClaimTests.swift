@@ -127,7 +127,7 @@ struct ClaimTests {
         arguments: [
             ("a million links settle (H12)", "a million links settle (H11)", "Step D"),
             ("(R01 to R08, R12, R18)", "(R01 to R09, R12, R18)", "Step A"),
-            ("has returned (H10)", "has returned (H10), and no wait blocks (H18)", "Step E"),
+            ("returned (H10)", "returned (H10), and no wait blocks (H18)", "Step E"),
             ("order across a settlement (R06).", "order across a settlement (R05).", "Step B, red"),
         ])
     func findsRows(old: String, new: String, step: String) throws {
