@@ -7,7 +7,7 @@ import PackageDescription
 // because most of them define a class of the same name. The grader does not need this package: it
 // compiles an answer by itself, together with the code that runs it.
 // `promise-lab exercise 2 --start` adds the file of an exercise.
-let all = (1...13).map { $0 < 10 ? "Exercise0\($0)" : "Exercise\($0)" }
+let all = (1...14).map { $0 < 10 ? "Exercise0\($0)" : "Exercise\($0)" }
 let names = all.filter {
     FileManager.default.fileExists(atPath: "\(Context.packageDirectory)/Workbook/\($0).swift")
 }

@@ -86,3 +86,22 @@ public struct Office: Sendable {
         self.freeSeats = freeSeats
     }
 }
+
+/// Exercise 14.
+public protocol SequenceLockAnswer: AnyObject, Sendable {
+    func pair() -> Pair
+}
+
+/// Two numbers behind a sequence lock, as functions.
+public struct Pair: Sendable {
+    let write: @Sendable (Int, Int) -> Void
+    let read: @Sendable () -> (x: Int, y: Int)?
+
+    public init(
+        write: @escaping @Sendable (Int, Int) -> Void,
+        read: @escaping @Sendable () -> (x: Int, y: Int)?
+    ) {
+        self.write = write
+        self.read = read
+    }
+}

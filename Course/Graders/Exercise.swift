@@ -4,8 +4,8 @@ import SharedSuite
 public struct Exercise: Sendable {
     public let number: Int
     public let title: String
-    /// The chapter of the Tutorial that leads to it.
-    public let chapter: Int
+    /// The chapter of the Tutorial that leads to it; `nil`: Appendix D.
+    public let chapter: Int?
     /// The hints, from vague to specific. None of them gives the answer away.
     public let hints: [String]
     /// Shown when the exercise is solved: what other correct answers look like.
@@ -19,7 +19,7 @@ public struct Exercise: Sendable {
     let adapters: [String]
 
     init(
-        _ number: Int, _ title: String, chapter: Int, adapter adapters: String..., hints: [String],
+        _ number: Int, _ title: String, chapter: Int?, adapter adapters: String..., hints: [String],
         afterword: String, forbidden: [SourceRules.Forbidden] = [], requirements: [Requirement]
     ) {
         self.number = number
@@ -36,6 +36,7 @@ public struct Exercise: Sendable {
     public static let all: [Exercise] = [
         beTheScheduler, keepBothHandlers, settleOnce, flatten, lockIt, doNotCallOut, keepTheOrder,
         allOfThem, firstOfThem, again, toldToStop, findTheBug, sellEachSeatOnce,
+        asWeakAsPossible,
     ]
 
     public init?(number: Int) {

@@ -34,13 +34,18 @@ public struct Grade: Sendable, Equatable, Codable {
         public let coverage: Exploration.Coverage
         /// The number of small programs, if the requirement runs several.
         public let programs: Int?
+        /// What could be better, in sentences.
+        public let remarks: [String]
 
         init(_ line: GraderProcess.Line, _ id: String) {
             self.id = id
-            if case .ends(_, .holds(let explored, let coverage, let programs), _) = line {
+            if case .ends(_, .holds(let explored, let coverage, let programs, let remarks), _) =
+                line
+            {
                 (self.explored, self.coverage, self.programs) = (explored, coverage, programs)
+                self.remarks = remarks
             } else {
-                (explored, coverage, programs) = (nil, .first(0), nil)
+                (explored, coverage, programs, remarks) = (nil, .first(0), nil, [])
             }
         }
     }
@@ -210,6 +215,12 @@ public struct Grader: Sendable {
             return .failure(Grade(exercise, .unavailable("\(file.path) cannot be read")))
         }
         if let objection = SourceRules.objection(to: source, besides: exercise.forbidden) {
+            return .failure(Grade(exercise, .refused(objection)))
+        }
+        if exercise.isAboutOrderings,
+            let objection = source.objection(
+                toMoreThanOrderingsOf: SourceText(exercise.stub(variant: 1)))
+        {
             return .failure(Grade(exercise, .refused(objection)))
         }
         let variant = exercise.variant(of: source)

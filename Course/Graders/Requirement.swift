@@ -15,6 +15,8 @@ public struct Requirement: Sendable {
     /// meet this one again. The optimizer releases an object after its last use, which may be earlier
     /// than in a debug build: under a lock, for instance.
     var isAlsoRunOptimized = false
+    /// Whether weaker memory orderings are tried in an answer that meets the requirement.
+    var triesWeakerOrderings = false
     /// The only one of its programs to run: see ``Programs``.
     var program: Int?
     var hasPrograms = false
@@ -67,6 +69,12 @@ extension Requirement {
     var alsoRunOptimized: Requirement {
         var copy = self
         copy.isAlsoRunOptimized = true
+        return copy
+    }
+
+    var tryingWeakerOrderings: Requirement {
+        var copy = self
+        copy.triesWeakerOrderings = true
         return copy
     }
 

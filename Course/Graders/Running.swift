@@ -9,7 +9,10 @@ extension Requirement {
         /// `explored`: the number of interleavings, if there are several threads, and which of all
         /// these are.
         /// `programs`: the number of small programs, if they are generated.
-        case holds(explored: Int?, of: Exploration.Coverage = .all, programs: Int? = nil)
+        /// `remarks`: what could be better, in sentences.
+        case holds(
+            explored: Int?, of: Exploration.Coverage = .all, programs: Int? = nil,
+            remarks: [String] = [])
         case fails(Failure)
     }
 }
@@ -65,7 +68,14 @@ extension Requirement {
                 if !isAlsoRunOptimized { return verdictOfOneInterleaving(options, describe) }
             }
             let verdict = explored(&options, isolated: isolated, describe)
-            guard case .holds = verdict else { return verdict }
+            guard case .holds(let explored, let coverage, _, _) = verdict else { return verdict }
+            if triesWeakerOrderings {
+                let weaker = WeakerOrderings(options: options) {
+                    Patience.renew()
+                    describe($0)
+                }
+                return .holds(explored: explored, of: coverage, remarks: weaker.remarks)
+            }
             options.maximumInterleavings = 1
             options.marksPointOfNoReturn = false
             guard let schedule = explore(options: options, describe).passingSchedule,

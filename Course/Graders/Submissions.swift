@@ -241,6 +241,7 @@ extension Grade {
         case .refused(let why): lines.append("Not accepted: \(why).")
         case .passed:
             lines.append("Passed: " + met.map(\.id).joined(separator: ", ") + ".")
+            for remark in met.flatMap(\.remarks) { lines += ["", remark] }
         case .failed(let failure):
             let requirement = unmet.flatMap(exercise.requirement)
             lines.append(

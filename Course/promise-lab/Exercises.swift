@@ -55,7 +55,7 @@ extension Command {
 enum ExercisesCommand {
     /// In the order of the Tutorial, in which exercise 1 is not the first.
     private static let exercises = Exercise.all.sorted {
-        ($0.chapter, $0.number) < ($1.chapter, $1.number)
+        ($0.chapter ?? .max, $0.number) < ($1.chapter ?? .max, $1.number)
     }
 
     static func run(_ workbook: Workbook) {
@@ -66,7 +66,8 @@ enum ExercisesCommand {
             print(
                 "\(exercise.number)".leftPadded(to: 2)
                     + "  \(exercise.title.cut(to: title - 1).padded(to: title))"
-                    + "chapter \("\(exercise.chapter)".padded(to: 5))\(painted(state))"
+                    + (exercise.chapter.map { "chapter \($0)" } ?? "appendix D").padded(to: 13)
+                    + painted(state)
                     + (state == .inProgress && !ledger.isGraded(exercise)
                         ? ", not graded yet" : ""))
         }

@@ -134,6 +134,7 @@ enum GradeCommand {
         case .refused(let why):
             lines += [Terminal.wrapped([Span("✗ ", .failure), Span("It was not run: \(why).")])]
         case .passed:
+            lines += grade.met.flatMap(\.remarks).map { Terminal.wrapped("! \($0)", margin: 2) }
             lines += ["", Terminal.wrapped(exercise.afterword)]
         case .failed(let failure):
             lines += self.lines(of: failure, grade, exercise, file)

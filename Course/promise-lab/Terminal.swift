@@ -90,9 +90,9 @@ enum Terminal {
     static func prose(_ text: String, to width: Int = Terminal.width) -> String {
         text.components(separatedBy: "\n\n").map { paragraph in
             if paragraph.hasPrefix(" ") { return paragraph }
-            let items = paragraph.replacing(#/\n(?!\d\. ) */#, with: " ")
+            let items = paragraph.replacing(#/\n(?!\d\. |- ) */#, with: " ")
             return items.components(separatedBy: "\n").map { item in
-                let start = item.first?.isNumber == true ? String(item.prefix(3)) : ""
+                let start = item.prefixMatch(of: #/\d\. |- /#).map { String($0.0) } ?? ""
                 return hanging(start, String(item.dropFirst(start.count)), to: width)
             }.joined(separator: "\n")
         }.joined(separator: "\n\n")

@@ -38,6 +38,20 @@ static int effective(int order) {
     return lab.scenario->faults & RL_FAULT_EVERY_ATOMIC_ORDERS ? __ATOMIC_SEQ_CST : order;
 }
 
+/// The ordering of what is called here: that in the source, or the one that is tried instead.
+static int ordering_of(rl_place place, int kind, int order) {
+    rl_summary *s = &lab.summary;
+    uint32_t i = 0;
+    for (; i < s->ordering_count; i++)
+        if (s->orderings[i].pc == place.pc && s->orderings[i].kind == kind) break;
+    if (i == s->ordering_count && i < RL_MAX_ORDERINGS) {
+        s->orderings[i] = (rl_ordering){.pc = place.pc, .kind = kind, .order = order};
+        s->ordering_count++;
+    }
+    const rl_ordering *instead = &lab.scenario->instead;
+    return instead->pc == place.pc && instead->kind == kind ? instead->order : order;
+}
+
 static uint64_t hash_of(atomic_value value) {
     return value.low * 0x9E3779B97F4A7C15ull ^ value.high * 0xC2B2AE3D27D4EB4Full;
 }
@@ -249,11 +263,12 @@ static bool is_point(const volatile void *address, rl_place *place) {
         rl_place place = RL_CALLER;                                                       \
         bool point = is_point(a, &place);                                                  \
         const bool keeps = point && keeps_stores((const void *)(a));                      \
+        const int chosen = point ? ordering_of(place, RL_OF_OPERATION, order) : order;    \
         if (keeps) rl_meet_variable((const void *)(a), NOW(a));                           \
         if (point) rl_point(keeps ? &kept_exchange : &exchange, (const void *)(a), place); \
         type old = operation;                                                             \
         if (keeps) my_thread()->writes = VALUE((type)(new_value));                        \
-        if (point) swapped((type)(new_value) != old, order);                              \
+        if (point) swapped((type)(new_value) != old, chosen);                             \
         old;                                                                              \
     })
 
@@ -267,6 +282,7 @@ static bool is_point(const volatile void *address, rl_place *place) {
     type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
         rl_place place = RL_CALLER;                                                              \
         if (is_point(a, &place)) {                                                               \
+            order = ordering_of(place, RL_OF_OPERATION, order);                                  \
             atomic_value value = NOW(a);                                                         \
             if (!keeps_stores((const void *)a))                                                  \
                 rl_atomic_point(&rl_atomic_load, (const void *)a, place, order);                 \
@@ -278,6 +294,7 @@ static bool is_point(const volatile void *address, rl_place *place) {
     void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
         rl_place place = RL_CALLER;                                                              \
         if (is_point(a, &place)) {                                                               \
+            order = ordering_of(place, RL_OF_OPERATION, order);                                  \
             const bool keeps = keeps_stores((const void *)a);                                    \
             if (keeps) rl_meet_variable((const void *)a, NOW(a));                                \
             if (keeps) my_thread()->writes = VALUE(value);                                       \
@@ -300,6 +317,10 @@ static bool is_point(const volatile void *address, rl_place *place) {
         bool point = is_point(a, &place);                                                         \
         uint32_t step = 0;                                                                       \
         const bool keeps = point && keeps_stores((const void *)a);                               \
+        if (point) {                                                                             \
+            order = ordering_of(place, RL_OF_OPERATION, order);                                  \
+            otherwise = ordering_of(place, RL_OF_FAILURE, otherwise);                            \
+        }                                                                                        \
         if (point && !keeps) step = rl_point(&exchange, (const void *)a, place);                 \
         if (keeps) {                                                                             \
             atomic_value value = NOW(a);                                                         \
@@ -348,7 +369,8 @@ ATOMICS(128, __uint128_t, )
 #endif
 
 void __tsan_atomic_thread_fence(int order) {
-    if (rl_is_under_test(RL_CALLER.pc) && rl_sees(RL_FENCES, RL_CALLER)) fence(order);
+    if (rl_is_under_test(RL_CALLER.pc) && rl_sees(RL_FENCES, RL_CALLER))
+        fence(ordering_of(RL_CALLER, RL_OF_FENCE, order));
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 void __tsan_atomic_signal_fence(int order) { (void)order; }

@@ -127,6 +127,18 @@ typedef struct {
     uint32_t length;
 } rl_crash;
 
+/// An exchange that compares has another memory ordering for the case that it fails.
+enum { RL_OF_OPERATION, RL_OF_FAILURE, RL_OF_FENCE };
+
+/// A memory ordering of the code under test.
+typedef struct {
+    uintptr_t pc;
+    int kind;                   // RL_OF_…
+    int order;                  // __ATOMIC_…
+} rl_ordering;
+
+#define RL_MAX_ORDERINGS 64
+
 typedef struct rl_execution rl_execution;
 typedef struct rl_plan rl_plan;
 typedef struct rl_known_counts rl_known_counts;
@@ -177,6 +189,7 @@ typedef struct {
     bool beyond;                // … or every interleaving that begins with it
     const rl_crash *crashes;    // known crashes
     size_t crash_count;
+    rl_ordering instead;        // at its `pc`: used instead of that in the source; or `pc` is 0
     unsigned faults;            // RL_FAULT_…, or 0
 } rl_scenario;
 
@@ -199,6 +212,8 @@ typedef struct {
     bool has_weak_orderings;    // atomic operations that are not sequentially consistent
     bool has_random_numbers;    // the code under test has drawn some
     bool has_unannounced;       // it has changed shared memory without an announcement
+    uint32_t ordering_count;
+    rl_ordering orderings[RL_MAX_ORDERINGS];  // that the code under test has used
 } rl_summary;
 
 /// Families of entry points, through which the lab observes a program.

@@ -163,6 +163,7 @@ final class Explorer {
             coverage: coverage, limit: limit, found: found, outcomes: outcomes,
             expectations: scenario.expectations, passingSchedule: passingSchedule,
             inconclusive: inconclusive, hasWeakOrderings: summary.has_weak_orderings,
+            orderings: summary.allOrderings,
             randomSeed: summary.has_random_numbers ? options.randomSeed : nil,
             memory: options.memory, startedOver: startedOver, sample: sample,
             covered: stopped ? nil : covered)

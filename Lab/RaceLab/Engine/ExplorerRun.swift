@@ -56,6 +56,7 @@ extension Explorer {
             }
         }
         configuration.max_steps = options.stepsAllowed
+        if let instead = options.instead { configuration.instead = instead.ofEngine }
         configuration.faults = options.faults
         let crashes = KnownCrashes(self.crashes)
         configuration.crashes = crashes.all

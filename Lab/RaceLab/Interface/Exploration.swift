@@ -165,6 +165,7 @@ struct ExplorationResult: Codable, Sendable {
     var passingSchedule: Exploration.Schedule?
     var inconclusive: Exploration.Inconclusive?
     var hasWeakOrderings = false
+    var orderings: [Exploration.Ordering] = []
     var randomSeed: UInt64?
     var memory = Exploration.Options.Memory.weak
     /// Whether the engine started over after it had reported an interleaving.

@@ -78,6 +78,8 @@ extension Exploration {
         /// The process in which the scenario runs. In a child process, a crash ends the child only,
         /// and is reported as a finding: ``Exploration/Finding/Kind/crash``.
         public var isolation = Isolation.none
+        /// A memory ordering that is used in place of the one in the source.
+        package var instead: Ordering?
         /// Plants faults in the lab, RL_FAULT_… of CRaceLab, for the lab's own tests.
         package var faults: UInt32 = 0
         /// The time, for the lab's own tests.

@@ -218,8 +218,34 @@ struct ClaimTests {
     func order() throws {
         let lines = try Commands.promiseLab(["exercises"]).lines
         let listed = lines.compactMap { Int($0.prefix(2).trimmingCharacters(in: .whitespaces)) }
-        let ordered = Exercise.all.sorted { ($0.chapter, $0.number) < ($1.chapter, $1.number) }
+        let ordered = Exercise.all.sorted {
+            ($0.chapter ?? .max, $0.number) < ($1.chapter ?? .max, $1.number)
+        }
         #expect(listed == ordered.map(\.number))
+    }
+
+    @Test(
+        "the number of exercises is the same wherever it is written",
+        arguments: [
+            ("README.md", "lists $words exercises"), ("README.zh.md", "列出$characters个练习"),
+            ("Tutorial.md", "lists $words exercises"), ("Tutorial.zh.md", "列出$characters个练习"),
+            ("Exercises/TEACHING.md", "$words exercises"),
+            ("Exercises/Package.swift", "(1...$digits)"),
+            (".ci/run", "for number in {01..$digits}"), (".ci/run", "Exercise{01..$digits}"),
+            ("Tests/Course/ExerciseTests/WorkbookTests.swift", "struct Exercise$digits {"),
+        ])
+    func numberOfExercises(file: String, phrase: String) throws {
+        let number = NSNumber(value: Exercise.all.count)
+        let spelling = NumberFormatter()
+        spelling.numberStyle = .spellOut
+        func spelled(in language: String) throws -> String {
+            spelling.locale = Locale(identifier: language)
+            return try #require(spelling.string(from: number))
+        }
+        let expected = phrase.replacing("$words", with: try spelled(in: "en"))
+            .replacing("$characters", with: try spelled(in: "zh"))
+            .replacing("$digits", with: "\(number)")
+        #expect(try TutorialTests.text(file).contains(expected), "\(expected)")
     }
 
     private static let documents =
@@ -243,7 +269,7 @@ struct ClaimTests {
         let exercise = try #require(Exercise.all.first { $0.number == number })
         let stub = Self.documents.filter { $0.contains("/Stubs/") }[number - 1]
         let text = try TutorialTests.text(stub).replacing("\n// ", with: " ")
-        #expect(TutorialCheck.chapters(in: text).allSatisfy { $0 <= exercise.chapter })
+        #expect(TutorialCheck.chapters(in: text).allSatisfy { $0 <= exercise.chapter ?? .max })
     }
 
     /// What a chapter shows, by a word that the sentences about it use.

@@ -279,6 +279,67 @@ struct GraderTests {
         }
     }
 
+    // MARK: Exercise 14
+
+    /// The remarks on a right answer to exercise 14, with some of its text replaced.
+    private func remarks(
+        on name: String, replacing edits: [(String, String)] = []
+    ) throws -> [String] {
+        let answer = try #require(AnswerFile.right.first { $0.path == "14/\(name).swift" })
+        var lines = answer.source
+        for (text, other) in edits {
+            try #require(lines.contains(text))
+            lines = lines.replacing(text, with: other)
+        }
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "weak-\(UUID().uuidString).swift")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try lines.write(to: file, atomically: true, encoding: .utf8)
+        let grade = Grader.here.grade(answer.exercise, file)
+        #expect(grade.isPassed, "\(grade.rejection): \(grade.explanation)")
+        return grade.met.flatMap(\.remarks)
+    }
+
+    @Test(
+        "the weakest orderings are accepted without a remark", arguments: ["EachNumber", "Fences"])
+    func weakest(name: String) throws {
+        #expect(try remarks(on: name).isEmpty)
+    }
+
+    @Test("where orderings are stronger than necessary, what suffices is named, and does suffice")
+    func stronger() throws {
+        let remarks = try remarks(on: "Strongest")
+        let sufficient = [
+            "relaxed", "relaxed", "releasing", "releasing", "releasing",
+            "acquiring", "acquiring", "acquiring", "relaxed",
+        ]
+        let lines = [13, 14, 15, 16, 17, 22, 24, 25, 26]
+        #expect(
+            remarks
+                == zip(lines, sufficient).map {
+                    "Line \($0) is stronger than necessary: `\($1)` suffices there."
+                } + ["Each of these holds while the others stay as they are."])
+        // The same in the source: what the grader tries in the compiled answer is what it says.
+        let one = try self.remarks(
+            on: "Strongest",
+            replacing: [
+                ("x.load(ordering: .sequentiallyConsistent)", "x.load(ordering: .acquiring)")
+            ])
+        #expect(one == remarks.filter { !$0.hasPrefix("Line 24 ") })
+    }
+
+    @Test("so are fences")
+    func strongerFences() throws {
+        let fence = "atomicMemoryFence(ordering: .releasing)"
+        let strong = try remarks(
+            on: "Fences",
+            replacing: [(fence, "atomicMemoryFence(ordering: .sequentiallyConsistent)")])
+        #expect(strong == ["Line 15 is stronger than necessary: `releasing` suffices there."])
+        let twice = try remarks(
+            on: "EachNumber", replacing: [("x.store(", "\(fence)\n        x.store(")])
+        #expect(twice.contains("Line 15 could be left out: nothing needs this fence."), "\(twice)")
+    }
+
     @Test("a path for a shell is quoted as one word")
     func quoting() {
         #expect("Answers/05/NSLock.swift".quotedForShell == "Answers/05/NSLock.swift")

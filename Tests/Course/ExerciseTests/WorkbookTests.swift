@@ -105,3 +105,9 @@ struct Exercise13 {
     @Test("your answer", .attempted(13))
     func yourAnswer() throws { try grade(13) }
 }
+
+@Suite("Exercise 14 · As weak as possible", .needsTheLabElsewhere)
+struct Exercise14 {
+    @Test("your answer", .attempted(14))
+    func yourAnswer() throws { try grade(14) }
+}

@@ -233,6 +233,30 @@ struct OldValuesTests {
         return Set(exploration.outcomes.keys)
     }
 
+    @Test("a `subtract` never reads an old value, and a load may miss what it stores")
+    func subtracting() throws {
+        let exploration = explore { scenario in
+            let (count, isDone) = (Box(Atomic(3)), Box(Atomic(false)))
+            let read = Counter()
+            scenario.thread("one") {
+                count.value.subtract(1, ordering: .relaxed)
+                isDone.value.store(true, ordering: .relaxed)
+            }
+            scenario.thread("other") {
+                guard isDone.value.load(ordering: .relaxed) else { return }
+                read.value = count.value.load(ordering: .relaxed)
+                let left = count.value.subtract(1, ordering: .relaxed).newValue
+                precondition(left == 1)
+            }
+            scenario.check { try Scenario.require(read.value != 3, "three are left") }
+        }
+        #expect(exploration.findings.count == 1, "\(exploration.text())")
+        let trace = try #require(try exploration.counterexample())
+        let step = try #require(trace.steps.first { $0.old != nil })
+        let subtraction = try #require(trace.steps.first { $0.kind == .exchange })
+        #expect(step.old?.value == 3 && step.old?.missed?.line == subtraction.site?.line)
+    }
+
     // MARK: Loops
 
     @Test(
