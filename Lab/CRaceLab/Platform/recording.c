@@ -11,7 +11,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
+static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS,
+                              SIGPIPE};
 #define CRASH_COUNT (sizeof crashes / sizeof *crashes)
 
 static _Thread_local void (*way_out)(void);

@@ -1,7 +1,7 @@
 // Files, pipes, sockets, descriptors and the current directory.
 //
 // A path stands for the name in its directory, and for the file. Standard output and standard error do
-// not count, nor do devices. Sockets may be connected with each other, so all of them are one thing.
+// not count, nor do devices other than standard input. Sockets may be connected with each other, so all of them are one thing.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -132,13 +133,14 @@ static void use_descriptor(int file, rl_use contents, bool moves, rl_place place
     if (!rl_uses_outer_state()) return;
     struct statx s;
     const bool exists = look_up(file, "", AT_EMPTY_PATH, &s);
-    if (exists && (S_ISCHR(s.stx_mode) || is_output(file, &s))) return;
+    const bool is_input = file == STDIN_FILENO;
+    if (exists && !is_input && (S_ISCHR(s.stx_mode) || is_output(file, &s))) return;
     // Dispatch and run loops wake their threads in this way.
     const bool has_type = exists && (s.stx_mode & S_IFMT) != 0;
-    if (exists && !has_type && !rl_is_of_program(place.pc)) return;
+    if (exists && !is_input && !has_type && !rl_is_of_program(place.pc)) return;
     const rl_use how = moves ? RL_CHANGES : RL_LOOKS;
     use(rl_key(rl_key((uint64_t)file, *generation(file)), DESCRIPTOR), how, place);
-    if (!exists) return;
+    if (!has_type || is_input) return;
     if (S_ISSOCK(s.stx_mode)) return use(SOCKETS, how, place);
     // Reading from a pipe removes what was read.
     use(contents_of(&s), S_ISREG(s.stx_mode) ? contents : how, place);
@@ -211,8 +213,12 @@ REPLACES(ssize_t, pread, (int file, void *to, size_t size, off_t at), (file, to,
          use_descriptor(file, RL_LOOKS, false, RL_CALLER))
 REPLACES(ssize_t, pwrite, (int file, const void *from, size_t size, off_t at), (file, from, size, at),
          use_descriptor(file, RL_CHANGES, false, RL_CALLER))
+REPLACES(int, flock, (int file, int how), (file, how), WRITES(file))
+REPLACES(int, lockf, (int file, int how, off_t size), (file, how, size), WRITES(file))
 REPLACES(int, close, (int file), (file), READS(file))
 REPLACES(int, dup2, (int from, int to), (from, to), READS(to))
+REPLACES(int, eventfd_read, (int file, uint64_t *to), (file, to), READS(file))
+REPLACES(int, eventfd_write, (int file, uint64_t by), (file, by), WRITES(file))
 REPLACES(ssize_t, send, (int file, const void *from, size_t size, int flags),
          (file, from, size, flags), WRITES(file))
 REPLACES(ssize_t, recv, (int file, void *to, size_t size, int flags), (file, to, size, flags),
@@ -240,6 +246,9 @@ REPLACES(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *s),
 REPLACES(char *, fgets, (char *to, int size, FILE *s), (to, size, s), use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(int, fgetc, (FILE *s), (s), use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(ssize_t, getline, (char **to, size_t *size, FILE *s), (to, size, s),
+         use_stream(s, RL_LOOKS, RL_CALLER))
+// `getline`, where the compiler has inlined it; of Swift, `readLine`.
+REPLACES(ssize_t, __getdelim, (char **to, size_t *size, int end, FILE *s), (to, size, end, s),
          use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(int, fputs, (const char *text, FILE *s), (text, s), use_stream(s, RL_CHANGES, RL_CALLER))
 REPLACES(int, fputc, (int byte, FILE *s), (byte, s), use_stream(s, RL_CHANGES, RL_CALLER))

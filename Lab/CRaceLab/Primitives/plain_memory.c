@@ -193,7 +193,7 @@ static void look_at_access(rl_kind kind, uintptr_t address, bool is_announcement
     if (is_own_stack || !rl_on_lab_thread() || me->fate != STAYS) return;
     thread *t = my_thread();
     touch(t);
-    if (rl_is_known_unannounced(place.pc) && !rl_is_private(t, address))
+    if (rl_is_known_unannounced(t, address, place.pc))
         return make_step(t, NULL, kind, address, is_announcement, place);
     const bool others_have_begun = have_others_begun();
     open_access *own =

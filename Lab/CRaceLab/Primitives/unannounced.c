@@ -24,6 +24,7 @@ enum { MOST_PLACES = 256 };
 typedef struct {
     uint32_t count;
     uintptr_t at[MOST_PLACES];
+    bool is_publishing[MOST_PLACES];    // also accesses to memory that is private are steps
 } places;
 
 /// Shared with child processes: the parent replays what they have found.
@@ -35,20 +36,46 @@ __attribute__((constructor)) static void make_places(void) {
     unannounced = memory == MAP_FAILED ? NULL : memory;
 }
 
-static bool contains(const places *p, uintptr_t pc) {
-    for (uint32_t i = 0; p && i < p->count; i++)
-        if (p->at[i] == pc) return true;
-    return false;
+/// Returns the number of places if it is none of them.
+static uint32_t index_of(const places *p, uintptr_t pc) {
+    uint32_t i = 0;
+    while (i < p->count && p->at[i] != pc) i++;
+    return i;
 }
 
-bool rl_is_known_unannounced(uintptr_t pc) { return contains(unannounced, pc); }
+static bool contains(const places *p, uintptr_t pc) { return p && index_of(p, pc) < p->count; }
 
-static void add(rl_place place) {
-    if (!place.pc || contains(unannounced, place.pc)) return;
-    if (!unannounced || unannounced->count == MOST_PLACES)
+bool rl_is_known_unannounced(const thread *t, uintptr_t address, uintptr_t pc) {
+    if (!contains(unannounced, pc)) return false;
+    return unannounced->is_publishing[index_of(unannounced, pc)] || !rl_is_private(t, address);
+}
+
+static void add(rl_place place, bool is_publishing) {
+    if (!place.pc) return;
+    const uint32_t at = unannounced ? index_of(unannounced, place.pc) : MOST_PLACES;
+    if (at == MOST_PLACES)
         return rl_meet_outside("accesses memory without a call that announces it", place);
-    unannounced->at[unannounced->count++] = place.pc;
+    if (at < unannounced->count && (unannounced->is_publishing[at] || !is_publishing)) return;
+    unannounced->at[at] = place.pc;
+    unannounced->is_publishing[at] = is_publishing;
+    if (at == unannounced->count) unannounced->count++;
     lab.has_more_steps = true;
+}
+
+/// Whether another thread has written this memory before it published its address, and nothing orders
+/// that before now, as when an atomic operation with a weak ordering publishes it. Stores the place of
+/// the write in `*other`.
+static bool is_published_unordered(const thread *t, uintptr_t address, uintptr_t *other) {
+    if (!lab.summary.has_weak_orderings) return false;
+    for (int i = 0; i < lab.thread_count; i++) {
+        const thread *o = &lab.threads[i];
+        if (o == t || o->latest_private_write <= t->clock.ordered[i]) continue;
+        const block_of_memory *b = rl_block_with(o, address);
+        if (!b || !b->written_at || b->since <= t->clock.ordered[i]) continue;
+        *other = b->written_at;
+        return true;
+    }
+    return false;
 }
 
 /// Checks an access against the earlier ones, which are kept apart from those that are steps.
@@ -62,9 +89,11 @@ static void check(rl_kind kind, uintptr_t address, rl_place place, bool announce
     uintptr_t other;
     const plain_access access = {(uint8_t)kind, address ^ apart, announced ? 0 : place.pc,
                                  (uint32_t)t->last_step};
-    if (!rl_is_unordered(access, &other) || !rl_sees(RL_ACCESSES, place)) return;
-    if (!announced) add(place);
-    add((rl_place){other, place.stack});
+    const bool is_publishing = is_published_unordered(t, address, &other);
+    if (!is_publishing && !rl_is_unordered(access, &other)) return;
+    if (!rl_sees(RL_ACCESSES, place)) return;
+    if (!announced) add(place, false);
+    add((rl_place){other, place.stack}, is_publishing);
 }
 
 bool rl_is_private(const thread *t, uintptr_t address) {
@@ -77,14 +106,27 @@ bool rl_is_private(const thread *t, uintptr_t address) {
 static bool is_part_of_announced(const thread *t, uintptr_t address, rl_place place) {
     if (t->open_count > 0 || address == t->begun) return true;
     if (address < t->begun || !rl_are_in_one_block(t->begun, address)) return false;
+    rl_ignore();
     rl_line one, other;
-    return rl_find_line(place.pc - 1, &one) && rl_find_line(t->begun_at - 1, &other) &&
-           one.line == other.line && one.file == other.file;
+    const bool is_one = rl_find_line(place.pc - 1, &one) && rl_find_line(t->begun_at - 1, &other) &&
+                        one.line == other.line && one.file == other.file;
+    rl_attend();
+    return is_one;
+}
+
+/// The thread writes memory that is still private; it may publish the address without a release.
+static void write_privately(thread *t, uintptr_t address, rl_place place) {
+    rl_block_with(t, address)->written_at = place.pc;
+    t->latest_private_write = t->clock.at[me->thread];
 }
 
 void rl_meet_unannounced(rl_kind kind, uintptr_t address, rl_place place) {
-    const thread *t = my_thread();
-    if (rl_is_private(t, address) || is_part_of_announced(t, address, place)) return;
+    thread *t = my_thread();
+    if (rl_is_private(t, address)) {
+        if (kind == RL_MODIFY) write_privately(t, address, place);
+        return;
+    }
+    if (is_part_of_announced(t, address, place)) return;
     if (rl_is_compilers_own(place.pc) && rl_is_compilers_cache(place.pc, address)) return;
     if (kind == RL_MODIFY) lab.summary.has_unannounced = true;
     check(kind, address, place, false);

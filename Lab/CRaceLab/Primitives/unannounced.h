@@ -4,8 +4,8 @@
 
 #include "State/state.h"
 
-/// Whether the accesses at this place are steps.
-bool rl_is_known_unannounced(uintptr_t pc);
+/// Whether a thread's access to an address, at this place, is a step.
+bool rl_is_known_unannounced(const thread *t, uintptr_t address, uintptr_t pc);
 /// Whether other threads cannot know the memory yet: the thread has allocated it, and has released
 /// nothing since.
 bool rl_is_private(const thread *t, uintptr_t address);

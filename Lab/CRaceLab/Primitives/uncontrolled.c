@@ -1,7 +1,7 @@
 // The entry points of what the lab does not control. Dispatch sources, channels and workloops, and
 // the timers of run loops run code beside the threads of the scenario; queues that are suspended,
-// spin locks and barriers of POSIX order what threads do. So when the code under test uses
-// one, the exploration ends without a verdict.
+// spin locks and barriers of POSIX order what threads do, and `pthread_cancel` ends one. So when the
+// code under test uses one, the exploration ends without a verdict.
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
@@ -13,6 +13,7 @@
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 #include <pthread.h>
+#include <sys/sem.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -111,17 +112,39 @@ static void meet_call_of_program(const char *what, rl_place place) {
 }
 
 #define ORDERS(type, name, what)                           \
-    typedef int (*on_##name)(type *);                      \
+    typedef int (*on_##name)(type);                        \
     REAL(on_##name, real_##name, #name)                    \
-    int name(type *object) {                               \
+    int name(type object) {                                \
         meet_call_of_program(what, RL_CALLER);             \
         return real_##name()(object);                      \
     }
 
-ORDERS(pthread_spinlock_t volatile, pthread_spin_lock, "uses a POSIX spin lock")
-ORDERS(pthread_spinlock_t volatile, pthread_spin_trylock, "uses a POSIX spin lock")
-ORDERS(pthread_spinlock_t volatile, pthread_spin_unlock, "uses a POSIX spin lock")
-ORDERS(pthread_barrier_t, pthread_barrier_wait, "uses a POSIX barrier")
+ORDERS(pthread_spinlock_t volatile *, pthread_spin_lock, "uses a POSIX spin lock")
+ORDERS(pthread_spinlock_t volatile *, pthread_spin_trylock, "uses a POSIX spin lock")
+ORDERS(pthread_spinlock_t volatile *, pthread_spin_unlock, "uses a POSIX spin lock")
+ORDERS(pthread_barrier_t *, pthread_barrier_wait, "uses a POSIX barrier")
+ORDERS(pthread_t, pthread_cancel, "cancels a thread with pthread_cancel")
+
+typedef int (*try_join)(pthread_t, void **);
+REAL(try_join, real_try_join, "pthread_tryjoin_np")
+int pthread_tryjoin_np(pthread_t thread, void **result) {
+    meet_call_of_program("checks with pthread_tryjoin_np whether a thread has ended", RL_CALLER);
+    return real_try_join()(thread, result);
+}
+
+typedef int (*join_until)(pthread_t, void **, const struct timespec *);
+REAL(join_until, real_join_until, "pthread_timedjoin_np")
+int pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until) {
+    meet_call_of_program("waits with pthread_timedjoin_np for the end of a thread", RL_CALLER);
+    return real_join_until()(thread, result, until);
+}
+
+typedef int (*operate)(int, struct sembuf *, size_t);
+REAL(operate, real_operate, "semop")
+int semop(int set, struct sembuf *operations, size_t count) {
+    meet_call_of_program("uses a System V semaphore", RL_CALLER);
+    return real_operate()(set, operations, count);
+}
 
 // MARK: - Run loops
 

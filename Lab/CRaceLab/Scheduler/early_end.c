@@ -48,7 +48,8 @@ _Noreturn void rl_end_early(const char *call, int status, rl_place place) {
 
 // MARK: - Crashes
 
-static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS};
+static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS,
+                              SIGPIPE};
 enum { CRASH_COUNT = sizeof crashes / sizeof *crashes };
 
 static struct sigaction before[CRASH_COUNT];

@@ -30,6 +30,8 @@
 #include "State/shadow.h"
 #include "Symbols/lock_helpers.h"
 
+#include <errno.h>
+
 bool rl_keep(void *memory, rl_place place) {
     if (!me || me->fate != STAYS || (me->thread < 0 && lab.kept_count == 0)) return false;
     object_record *o = rl_object_at(memory);
@@ -130,7 +132,10 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
     }
     rl_look_for_loop(t, place.stack);
     if (o->could_be_early) rl_explore_all_choices();
+    // The calls with which the engine lets another thread run have errors of their own.
+    const int error = errno;
     let_others_go_first(index, t, is_first);
+    errno = error;
     if (t->idle) return UINT32_MAX;
     return rl_announced_step(index);
 }

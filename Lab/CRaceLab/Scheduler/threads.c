@@ -38,6 +38,7 @@ void rl_make_thread(int index) {
     t->clock_reads = t->clock_read_at = 0;
     rl_forget_visits(t);
     t->block_count = t->block_words = 0;
+    t->latest_private_write = 0;
     t->has_looked = false;
     t->open_count = t->frame_count = 0;
     t->announced = 0;

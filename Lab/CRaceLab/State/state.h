@@ -119,6 +119,7 @@ typedef struct {
     size_t words;               // how many of its words are looked at
     uint64_t looked_at_in;      // number of the last fingerprint that includes it
     uint32_t since;             // the thread's clock at the allocation
+    uintptr_t written_at;       // the place of its last write before the thread released anything
     bool is_freed;
 } block_of_memory;
 
@@ -234,6 +235,7 @@ struct thread {
     bool has_looked;            // it has run its loop once more, see look_again.c
     bool is_vain;               // it spins although other threads take and release locks
     size_t round;               // how many of the last visits belong to the spinning loop
+    uint32_t latest_private_write;     // its clock; see unannounced.c
     block_of_memory *blocks;
     size_t block_count, block_capacity;
     size_t block_words;         // of all blocks

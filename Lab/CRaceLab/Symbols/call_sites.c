@@ -246,6 +246,7 @@ static void climb_up(climb *c) {
 }
 
 bool rl_is_call_of_program(rl_place *place) {
+    if (rl_is_labs_own(place->pc)) return false;
     origin from = origin_of(place->pc);
     if (from == OF_PROGRAM) return true;
     if (from == OF_TOOLCHAIN) return false;

@@ -10,6 +10,11 @@
     /// The table of WhatTheLabSees.md about what code can do beside its steps: a program for each row.
     @Suite("What code can do beside its steps", .needsTheLab)
     struct BesideTests {
+        private struct Pair {
+            var first = 0
+            var second = 0
+        }
+
         private final class Shared: @unchecked Sendable {
             @exclusivity(unchecked) var unchecked = 0
             let memory = UnsafeMutablePointer<Int>.allocate(capacity: 2)
@@ -18,8 +23,18 @@
             let lock = NSLock()
             let locked = LockWithoutTheSetting()
             let without = UncheckedWithoutTheSetting()
-            init() { memory.initialize(repeating: 0, count: 2) }
-            deinit { memory.deallocate() }
+            let pair = UnsafeMutablePointer<Pair>.allocate(capacity: 1)
+            let word = Atomic(0)
+
+            init() {
+                memory.initialize(repeating: 0, count: 2)
+                pair.initialize(to: Pair())
+            }
+
+            deinit {
+                memory.deallocate()
+                pair.deallocate()
+            }
         }
 
         nonisolated(unsafe) private static var last = 0
@@ -65,6 +80,54 @@
             }
         }
 
+        private static func countOnTwoThreads() {
+            var count = 0
+            func run(_ add: () -> Void) {
+                withoutActuallyEscaping(add) { add in
+                    nonisolated(unsafe) let add = add
+                    let end = DispatchSemaphore(value: 0)
+                    Thread {
+                        add()
+                        end.signal()
+                    }.start()
+                    add()
+                    end.wait()
+                }
+            }
+            run { count += 1 }
+            precondition(count == 2)
+        }
+
+        private static func escalated() -> Exploration {
+            explore { scenario in
+                let shared = Shared()
+                scenario.task("waits") {
+                    let task = Task(priority: .low) {
+                        await withTaskPriorityEscalationHandler {
+                            await Task.yield()
+                        } onPriorityEscalated: { _, _ in
+                            shared.lock.withLock { shared.value += 1 }
+                        }
+                    }
+                    task.escalatePriority(to: .high)
+                    await task.value
+                }
+                scenario.check { try Scenario.require(shared.value == 0, "it was called") }
+            }
+        }
+
+        private static func afterAwait() -> Exploration {
+            explore { scenario in
+                for name in ["first", "second"] {
+                    scenario.task(name) {
+                        let thread = pthread_self()
+                        await Task.yield()
+                        precondition(thread == pthread_self())
+                    }
+                }
+            }
+        }
+
         /// The programs, by the beginning of their row. "seen!": there is a bug, which is found.
         private static let programs:
             [(row: String, result: String, run: @Sendable () -> Exploration)] = [
@@ -80,6 +143,31 @@
                 (
                     "the same without the setting", "not seen",
                     { explored { s, _ in s.without.increment() } }
+                ),
+                (
+                    "memory behind unsafe pointers that", "not seen",
+                    {
+                        explored { s, isFirst in
+                            (s.memory + 1).update(from: s.memory, count: 1)
+                            (s.memory + 1).initialize(to: isFirst ? 1 : 2)
+                        }
+                    }
+                ),
+                (
+                    "fields of a structure", "seen!",
+                    {
+                        explored { s, isFirst in
+                            if isFirst {
+                                s.pair.pointee.first += 1
+                            } else {
+                                s.pair.pointee.second += 1
+                            }
+                        }
+                    }
+                ),
+                (
+                    "variables that closures capture", "not seen",
+                    { explored { _, isFirst in if isFirst { countOnTwoThreads() } } }
                 ),
                 (
                     "a `Mutex` without the setting", "inconclusive",
@@ -101,7 +189,7 @@
                 ("the order of a set", "seen", { explored { _, _ in _ = Set(["a", "b"]).first } }),
                 ("the clocks", "seen", { explored { _, _ in _ = (Date(), ContinuousClock.now) } }),
                 (
-                    "files, pipes and descriptors", "inconclusive",
+                    "files, pipes, standard input", "inconclusive",
                     { explored { _, isFirst in isFirst ? write(file) : look(file) } }
                 ),
                 (
@@ -160,9 +248,33 @@
                     { explored(isolated: true) { _, _ in fatalError("on purpose") } }
                 ),
                 (
+                    "a crash", "seen!",
+                    {
+                        explored(isolated: true) { _, _ in
+                            var ends: [Int32] = [0, 0]
+                            pipe(&ends)
+                            close(ends[0])
+                            _ = Glibc.write(ends[1], "x", 1)
+                        }
+                    }
+                ),
+                (
                     "a thread of the scenario that calls", "inconclusive",
                     { explored { _, _ in pthread_exit(nil) } }
                 ),
+                (
+                    "`weakCompareExchange`", "not seen",
+                    {
+                        explored { s, _ in
+                            let expected = s.word.load(ordering: .relaxed)
+                            let result = s.word.weakCompareExchange(
+                                expected: expected, desired: expected, ordering: .relaxed)
+                            precondition(result.exchanged)
+                        }
+                    }
+                ),
+                ("a handler for the escalation", "not seen", escalated),
+                ("values that belong to a thread", "not seen", afterAwait),
                 ("a sleep", "inconclusive", { explored { _, _ in _ = poll(nil, 0, 1500) } }),
             ]
 

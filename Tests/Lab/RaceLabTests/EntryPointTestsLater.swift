@@ -138,6 +138,14 @@ struct DelayedWorkTests {
     }
 }
 
+#if os(Linux)
+    // An extension of the GNU C library.
+    @_silgen_name("pthread_tryjoin_np")
+    private func pthread_tryjoin_np(
+        _ thread: pthread_t, _ result: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    ) -> Int32
+#endif
+
 /// Operations that the lab does not control are inconclusive, and reported with their place.
 @Suite("Operations that the lab does not control are inconclusive", .needsTheLab)
 struct UncontrolledTests {
@@ -229,6 +237,21 @@ struct UncontrolledTests {
             pthread_spin_trylock(lock)
             pthread_spin_unlock(lock)
             kept.append(lock)
+        },
+        Case(testDescription: "asking whether a thread has ended", words: "has ended") { _ in
+            var thread = pthread_t()
+            pthread_create(&thread, nil, { _ in nil }, nil)
+            if pthread_tryjoin_np(thread, nil) != 0 { pthread_join(thread, nil) }
+        },
+        Case(testDescription: "a System V semaphore", words: "System V") { _ in
+            var operation = sembuf(sem_num: 0, sem_op: 1, sem_flg: 0)
+            _ = semop(-1, &operation, 1)
+        },
+        Case(testDescription: "canceling a thread", words: "cancels a thread") { _ in
+            var thread = pthread_t()
+            pthread_create(&thread, nil, { _ in nil }, nil)
+            pthread_cancel(thread)
+            pthread_join(thread, nil)
         },
     ]
 

@@ -42,6 +42,50 @@ struct LockEntryPointTests {
         #expect(exploration.explored > 1)
     }
 
+    /// A counter whose property lies before its lock.
+    private final class Tally: @unchecked Sendable {
+        private var count = 0
+        private let lock = NSLock()
+
+        func add() {
+            lock.lock()
+            count += 1
+            lock.unlock()
+        }
+    }
+
+    @Test("objects with locks of their own are independent: one interleaving")
+    func independent() {
+        let exploration = explore { scenario in
+            for name in ["first", "second"] {
+                let tally = Tally()
+                scenario.thread(name) { for _ in 0..<2 { tally.add() } }
+            }
+        }
+        #expect(exploration.survives && exploration.explored == 1, "\(exploration.summary)")
+    }
+
+    @Test("errors of the engine's own calls do not reach the code under test")
+    func errorNumbers() {
+        let exploration = explore { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            let errors = [Shared(), Shared()]
+            for (index, error) in errors.enumerated() {
+                scenario.thread("\(index)") {
+                    errno = EDOM
+                    for _ in 0..<2 { lock.withLock { shared.value += 1 } }
+                    error.value = Int(errno)
+                }
+            }
+            scenario.check {
+                for error in errors {
+                    try Scenario.require(error.value == Int(EDOM), "\(error.value)")
+                }
+            }
+        }
+        #expect(exploration.failing == 0, "\(exploration.summary)")
+    }
+
     @Test("two NSLocks do not prevent a data race")
     func differentLocks() {
         let exploration = explore { scenario in

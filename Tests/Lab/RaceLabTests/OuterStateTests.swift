@@ -6,6 +6,12 @@
 
     @testable import RaceLab
 
+    // Of <sys/eventfd.h>.
+    @_silgen_name("eventfd") private func eventfd(_ count: UInt32, _ flags: Int32) -> Int32
+    @_silgen_name("eventfd_write") private func eventfd_write(_ file: Int32, _ by: UInt64) -> Int32
+    @_silgen_name("eventfd_read")
+    private func eventfd_read(_ file: Int32, _ to: UnsafeMutablePointer<UInt64>) -> Int32
+
     /// What threads share outside of the program's memory.
     @Suite("Files, sockets and the environment", .needsTheLab)
     struct OuterStateTests {
@@ -17,6 +23,7 @@
             var count = 0
             private(set) var descriptor: Int32 = -1
             private(set) var ends: [Int32] = [0, 0]
+            let event = eventfd(0, O_NONBLOCK)
 
             init() {
                 path =
@@ -34,7 +41,7 @@
             }
 
             deinit {
-                for file in [descriptor] + ends { close(file) }
+                for file in [descriptor, event] + ends { close(file) }
                 try? FileManager.default.removeItem(atPath: path)
             }
 
@@ -98,7 +105,7 @@
             "so does what one thread changes and the other uses",
             arguments: [
                 "write", "text", "remove", "rename", "list", "stream", "offset", "close", "folder",
-                "pipe",
+                "pipe", "event", "input", "lock",
             ])
         func changes(kind: String) {
             expectNoVerdict(
@@ -116,6 +123,9 @@
             case "offset": lseek(folder.descriptor, 0, SEEK_SET)
             case "close": close(folder.descriptor)
             case "pipe": _ = Glibc.write(folder.ends[1], "x", 1)
+            case "event": _ = eventfd_write(folder.event, 1)
+            case "input": _ = readLine()
+            case "lock": flock(folder.descriptor, LOCK_EX)
             case "list": folder.write("2", to: "new")
             default: folder.write("2", to: "file")
             }
@@ -127,6 +137,11 @@
             case "list": _ = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             case "offset", "close": _ = read(folder.descriptor, &byte, 1)
             case "pipe": _ = read(folder.ends[0], &byte, 1)
+            case "event":
+                var count: UInt64 = 0
+                _ = eventfd_read(folder.event, &count)
+            case "input": _ = readLine()
+            case "lock": flock(folder.descriptor, LOCK_UN)
             case "stream":
                 guard let file = fopen(folder["file"], "r") else { return }
                 _ = fgetc(file)

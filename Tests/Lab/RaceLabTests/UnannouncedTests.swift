@@ -120,6 +120,48 @@
             }
         }
 
+        private final class Node: @unchecked Sendable {
+            let value: Int
+            init(_ value: Int) { self.value = value }
+        }
+
+        @Test(
+            "so is what a thread writes before it publishes the address",
+            arguments: [true, false], [AtomicStoreOrdering.releasing, .relaxed])
+        func published(isObject: Bool, ordering: AtomicStoreOrdering) {
+            let isOrdered = ordering == .releasing
+            var options = Exploration.Options()
+            options.failingKinds.insert(.dataRace)
+            let exploration = explore(options: options) { scenario in
+                let first = Box(Atomic(UnsafeMutableRawPointer?.none))
+                let buffer = Buffer()
+                scenario.thread("writes") {
+                    let new: UnsafeMutableRawPointer
+                    if isObject {
+                        new = Unmanaged.passRetained(Node(1)).toOpaque()
+                    } else {
+                        let memory = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+                        memory.pointee = 1
+                        new = UnsafeMutableRawPointer(memory)
+                    }
+                    if isOrdered {
+                        first.value.store(new, ordering: .releasing)
+                    } else {
+                        first.value.store(new, ordering: .relaxed)
+                    }
+                }
+                scenario.thread("reads") {
+                    guard let found = first.value.load(ordering: .acquiring) else { return }
+                    buffer.seen =
+                        isObject
+                        ? Unmanaged<Node>.fromOpaque(found).takeUnretainedValue().value
+                        : found.assumingMemoryBound(to: Int.self).pointee
+                }
+            }
+            #expect(exploration.survives == isOrdered, "\(exploration.summary)")
+            #expect(exploration.inconclusive == nil)
+        }
+
         @Test("the schedule of one process can be replayed in another")
         func replay() async {
             await #expect(processExitsWith: .success) {
