@@ -43,7 +43,8 @@ struct Crash {
     static func name(of signal: Int32) -> String {
         let names: [Int32: String] = [
             SIGILL: "SIGILL", SIGTRAP: "SIGTRAP", SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV",
-            SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGSYS: "SIGSYS", SIGPIPE: "SIGPIPE", SIGKILL: "SIGKILL",
+            SIGBUS: "SIGBUS", SIGFPE: "SIGFPE", SIGSYS: "SIGSYS", SIGPIPE: "SIGPIPE",
+            SIGKILL: "SIGKILL",
             SIGTERM: "SIGTERM",
         ]
         return names[signal] ?? "signal \(signal)"
