@@ -198,8 +198,45 @@ extension PromisePrograms {
                 ],
                 upTo: 3, roots: 2
             ) { most($0) && $0.count == 3 && (!settlingOnce || count("o1oj", in: $0) < 2) }
+            + branches + throughAnother
         return all.sorted { $0.size < $1.size }
     }
+
+    /// Two handlers, or chains, on the promise that a `then` has returned.
+    private static let branches = [then, chain, error, chainOfErrors, failing].flatMap { first in
+        [then, chain, error, chainOfErrors, failing].flatMap { second in
+            [resolve, reject].map { program([[then, linked(first), linked(second), $0]]) }
+        }
+    }
+
+    /// A handler registers others on a second, settled promise, or settles a second one.
+    private static let throughAnother: [PromiseProgram] = {
+        let observing: [@Sendable (inout Builder) -> Void] = [
+            { $0.then(1) }, { $0.error(1) }, { $0.error($0.then($0.then(1))) },
+        ]
+        let settling: [@Sendable (inout Builder) -> Void] = [
+            { $0.ops.append(.resolve(1, 2)) }, { $0.ops.append(.reject(1, -2)) },
+        ]
+        let all =
+            observing.map { ($0, [[resolve], [reject]]) }
+            + settling.map {
+                ($0, [then, chain, error, chainOfErrors].map { [$0, then, error] })
+            }
+        return all.flatMap { use, others in
+            let handler = Operation("through") { builder, promise in
+                builder.then(promise, .value, use)
+                builder.error(promise, use)
+            }
+            return others.map { $0.map(other) }.flatMap { other in
+                [resolve, reject].flatMap {
+                    [
+                        other + [handler, then, $0], [handler] + other + [$0],
+                        other + [$0, handler],
+                    ]
+                }
+            }
+        }.map { program([$0], roots: 2) }
+    }()
 
     static let ofValues = sequences(
         of: [then, chain, error, failing, resolve, reject, read], upTo: 3
