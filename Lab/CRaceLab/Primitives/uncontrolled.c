@@ -125,6 +125,14 @@ ORDERS(pthread_spinlock_t volatile *, pthread_spin_unlock, "uses a POSIX spin lo
 ORDERS(pthread_barrier_t *, pthread_barrier_wait, "uses a POSIX barrier")
 ORDERS(pthread_t, pthread_cancel, "cancels a thread with pthread_cancel")
 
+/// The handler runs on a thread that waits for its turn.
+typedef int (*send_signal)(pthread_t, int);
+REAL(send_signal, real_send_signal, "pthread_kill")
+int pthread_kill(pthread_t thread, int number) {
+    if (number != 0) meet_call_of_program("sends a signal to a thread", RL_CALLER);
+    return real_send_signal()(thread, number);
+}
+
 typedef int (*try_join)(pthread_t, void **);
 REAL(try_join, real_try_join, "pthread_tryjoin_np")
 int pthread_tryjoin_np(pthread_t thread, void **result) {

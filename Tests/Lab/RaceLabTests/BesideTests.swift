@@ -275,6 +275,31 @@
                 ),
                 ("a handler for the escalation", "not seen", escalated),
                 ("values that belong to a thread", "not seen", afterAwait),
+                (
+                    "memory that is used after", "not seen",
+                    {
+                        explored { s, isFirst in
+                            guard isFirst else { return }
+                            let memory = UnsafeMutablePointer<Int>.allocate(capacity: 4)
+                            memory.deallocate()
+                            memory[0] = 1
+                        }
+                    }
+                ),
+                (
+                    "the names of temporary files", "not seen",
+                    {
+                        explored { _, _ in
+                            var name = Array("\(file)-XXXXXX".utf8CString)
+                            close(mkstemp(&name))
+                            unlink(name)
+                        }
+                    }
+                ),
+                (
+                    "a signal for a thread", "inconclusive",
+                    { explored { _, _ in pthread_kill(pthread_self(), SIGURG) } }
+                ),
                 ("a sleep", "inconclusive", { explored { _, _ in _ = poll(nil, 0, 1500) } }),
             ]
 

@@ -238,6 +238,9 @@ struct UncontrolledTests {
             pthread_spin_unlock(lock)
             kept.append(lock)
         },
+        Case(testDescription: "a signal for a thread", words: "sends a signal") { _ in
+            pthread_kill(pthread_self(), SIGURG)
+        },
         Case(testDescription: "asking whether a thread has ended", words: "has ended") { _ in
             var thread = pthread_t()
             pthread_create(&thread, nil, { _ in nil }, nil)
