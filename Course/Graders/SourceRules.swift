@@ -158,21 +158,59 @@ enum SourceRules {
             && zip(wanted, words[index...]).allSatisfy { $0 == $1.text }
     }
 
-    /// The functions, parameters, properties and types that the source declares.
+    /// The functions, parameters, variables, cases and types that the source declares.
     private static func declared(in words: [SourceText.Word]) -> Set<String> {
-        let kinds: Set = [
-            "func", "var", "let", "case", "for", "struct", "class", "enum", "typealias",
-        ]
-        return Set(
-            words.indices.dropFirst().filter { index in
-                let isParameter =
-                    index + 1 < words.count && words[index + 1].text == ":"
-                    && ["(", ",", "_"].contains(words[index - 1].text)
-                let isOfClosure =
-                    index + 1 < words.count && words[index + 1].text == "in"
-                    && words[index - 1].text == "{"
-                return isParameter || isOfClosure || kinds.contains(words[index - 1].text)
-            }.map { words[$0].text })
+        let text = { words.indices.contains($0) ? words[$0].text : "" }
+        var names: Set<String> = []
+        for index in words.indices {
+            switch text(index) {
+            case "func", "struct", "class", "enum", "typealias": names.insert(text(index + 1))
+            case "var", "let", "case", "for": names.formUnion(bound(after: index, in: words))
+            // `{ a, b in`
+            case "in":
+                let before = words[..<index].reversed().prefix { isName($0.text) || $0.text == "," }
+                if text(index - before.count - 1) == "{" { names.formUnion(before.map(\.text)) }
+            case ":":
+                let before = text(index - 2)
+                if ["(", ","].contains(before) || isName(before) { names.insert(text(index - 1)) }
+            default: break
+            }
+        }
+        return names
+    }
+
+    /// All names of one declaration: `var a = f(1), b = 2`, `let (a, b) = pair` or `case a, b`.
+    private static func bound(after keyword: Int, in words: [SourceText.Word]) -> Set<String> {
+        var names: Set<String> = []
+        var depth = 0
+        var (isPattern, hasValue) = (true, false)
+        for index in words.indices.dropFirst(keyword + 1) {
+            let text = words[index].text
+            let next = index + 1 < words.count ? words[index + 1].text : ""
+            if "([{".contains(text) { depth += 1 }
+            if ")]}".contains(text) { depth -= 1 }
+            let isCase = words[keyword].text == "case"
+            if depth < 0 || ends.contains(text) || isCase && depth == 0 && text == ":" { break }
+            if depth == 0, text == "=" { hasValue = true }
+            if depth == 0, text == "," || text == "=" {
+                isPattern = text == ","
+            } else if isPattern, isName(text) {
+                let isFirst = index == keyword + 1
+                if isFirst || depth > 0 || ["=", ":"].contains(next) || isCase && !hasValue {
+                    names.insert(text)
+                }
+                if depth == 0, words[index - 1].text != "." { isPattern = false }
+            }
+        }
+        return names
+    }
+
+    private static let ends: Set = [
+        "func", "var", "let", "case", "for", "struct", "class", "enum", "typealias", "in", ";",
+    ]
+
+    private static func isName(_ text: String) -> Bool {
+        text.first.map { $0.isLetter || $0 == "_" } ?? false
     }
 
     /// Whether a name belongs to the answer: the source declares it, or it is a member of something
