@@ -198,7 +198,54 @@ extension PromisePrograms {
                 ],
                 upTo: 3, roots: 2
             ) { most($0) && $0.count == 3 && (!settlingOnce || count("o1oj", in: $0) < 2) }
-        return all.sorted { $0.size < $1.size }
+        return (all + branches + throughAnother).sorted { $0.size < $1.size }
+    }
+
+    /// Two handlers, or chains, on the promise that a `then` has returned.
+    private static let branches: [PromiseProgram] = {
+        let handlers: [Operation] = [then, chain, error, chainOfErrors, failing]
+        var all: [PromiseProgram] = []
+        for first in handlers.map(linked) {
+            for second in handlers.map(linked) {
+                all.append(program([[then, first, second, resolve]]))
+                all.append(program([[then, first, second, reject]]))
+            }
+        }
+        return all
+    }()
+
+    /// A handler registers others on a second, settled promise, or settles a second one.
+    private static let throughAnother: [PromiseProgram] = {
+        typealias Use = @Sendable (inout Builder) -> Void
+        let observing: [Use] = [
+            { $0.then(1) }, { $0.error(1) }, { $0.error($0.then($0.then(1))) },
+        ]
+        let settling: [Use] = [
+            { $0.ops.append(.resolve(1, 2)) }, { $0.ops.append(.reject(1, -2)) },
+        ]
+        let settled: [[Operation]] = [[resolve], [reject]]
+        let pending: [[Operation]] = [then, chain, error, chainOfErrors].map { [$0, then, error] }
+        return observing.flatMap { through($0, settled) }
+            + settling.flatMap { through($0, pending) }
+    }()
+
+    private static func through(
+        _ use: @escaping @Sendable (inout Builder) -> Void, _ others: [[Operation]]
+    ) -> [PromiseProgram] {
+        let handler = Operation("through") { builder, promise in
+            builder.then(promise, .value, use)
+            builder.error(promise, use)
+        }
+        var all: [PromiseProgram] = []
+        for operations in others {
+            let second = operations.map(other)
+            for settle in [resolve, reject] {
+                all.append(program([second + [handler, then, settle]], roots: 2))
+                all.append(program([[handler] + second + [settle]], roots: 2))
+                all.append(program([second + [settle, handler]], roots: 2))
+            }
+        }
+        return all
     }
 
     static let ofValues = sequences(
