@@ -117,9 +117,9 @@ private enum RaceRequirements {
             with: Answer.self, { nothingIsLeft($0) }),
         .scenario(
             "E09.10", "winner ∥ settle",
-            "One thread starts a race between a promise that another thread fulfills and two "
-                + "that stay pending. The race is fulfilled, and leaves nothing behind, not even a "
-                + "handler on the other two.",
+            "One thread starts a race between two promises that another thread fulfills, in their "
+                + "order, and two that stay pending. The first one wins, and the race leaves nothing "
+                + "behind, not even a handler on the two that are pending.",
             asking:
                 "The race may be over before you have finished setting it up. Which line "
                 + "cleans up what is created after that?",
@@ -372,26 +372,33 @@ private enum RaceRequirements {
         let ends: [Result<Int, any Error>] = [.success(1), .failure(Sent("no"))]
         var races: [(who: String, (AWPromise<Int>) -> Void)] = ends.flatMap { end in
             let words = Ear.words(end)
-            let races: [(who: String, (AWPromise<Int>) -> Void)] = [
-                (
-                    "has lost a race that was \(words)",
-                    { slow in
-                        let fast = AWPromise<Int>.pending()
-                        let race = answer.first(of: [slow, fast.promise, slow])
-                        fast.resolver.settle(end)
-                        withExtendedLifetime(race) {}
-                    }
-                ),
-                (
-                    "took part in a race that was already \(words)",
-                    { slow in
-                        let fast = AWPromise<Int>.pending()
-                        fast.resolver.settle(end)
-                        _ = answer.first(of: [fast.promise, slow])
-                    }
-                ),
-            ]
-            return races
+            return (0...3).flatMap { place in
+                let race = { (slow: AWPromise<Int>, fast: AWPromise<Int>) in
+                    var list = [slow, slow, slow]
+                    list.insert(fast, at: place)
+                    return answer.first(of: list)
+                }
+                let races: [(who: String, (AWPromise<Int>) -> Void)] = [
+                    (
+                        "has lost a race that was \(words)",
+                        { slow in
+                            let fast = AWPromise<Int>.pending()
+                            let race = race(slow, fast.promise)
+                            fast.resolver.settle(end)
+                            withExtendedLifetime(race) {}
+                        }
+                    ),
+                    (
+                        "took part in a race that was already \(words)",
+                        { slow in
+                            let fast = AWPromise<Int>.pending()
+                            fast.resolver.settle(end)
+                            _ = race(slow, fast.promise)
+                        }
+                    ),
+                ]
+                return races
+            }
         }
         races.append(
             (
@@ -435,15 +442,19 @@ private enum RaceRequirements {
 
     private static func startedLate(_ scenario: Scenario, _ answer: Answer) {
         let (slow, fast) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
-        let slower = AWPromise<Int>.pending()
+        let (slower, second) = (AWPromise<Int>.pending(), AWPromise<Int>.pending())
         let ear = Ear()
         let race = WeakPromise()
         scenario.thread("starter") {
-            let promise = answer.first(of: [slow.promise, fast.promise, slower.promise])
+            let promise = answer.first(
+                of: [slow, fast, second, slower].map(\.promise))
             ear.listen(to: promise)
             race.promise = promise
         }
-        scenario.thread("fulfiller") { fast.resolver.fulfill(1) }
+        scenario.thread("fulfiller") {
+            fast.resolver.fulfill(1)
+            second.resolver.fulfill(2)
+        }
         scenario.check {
             try ear.expect("fulfilled 1")
             try expectGone(

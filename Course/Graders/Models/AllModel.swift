@@ -28,7 +28,7 @@ struct AllModel: SequentialModel {
         switch operation {
         case .wait(let list, let inside):
             next.aggregates.append(Aggregate(list: list, inside: inside))
-            return [Following(next, next: [.arrives(aggregates.count, nil)])]
+            return next.after(.arrives(aggregates.count, nil))
         case .settle(let promise, let settling):
             guard settled[promise] == nil else { return [Following(self)] }
             next.settled[promise] = settling
