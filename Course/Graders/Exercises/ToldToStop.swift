@@ -82,8 +82,9 @@ private enum CancellationRequirements {
             with: Answer.self, { try livesOn($0) }),
         .unwatched(
             "E11.8", "registrations that are released",
-            "Four hundred observers are registered, and the registrations are released. At the "
-                + "cancellation, all observers are called.",
+            "Four hundred observers are registered, and the registrations are released. In between, "
+                + "others are registered and withdrawn. At the cancellation, all that were not "
+                + "withdrawn are called.",
             asking: "How do you distinguish two observers, and can two of them be equal in that?",
             with: Answer.self, { try calledThoughDropped($0) }),
         .scenario(
@@ -365,14 +366,17 @@ private enum CancellationRequirements {
         let (pair, calls) = (answer.pair(), Scenario.Log<Int>())
         let observer = { @Sendable in calls.append(1) }
         let count = 400
-        for _ in 0..<count { _ = pair.onCancel(observer) }
+        for _ in 0..<count {
+            _ = pair.onCancel(observer)
+            pair.onCancel(observer)()
+        }
         pair.cancel()
         let made = calls.entries.count
         guard made != count else { return }
         throw Fault(
             made < count ? "lost" : "twice",
             "\(count) observers are registered, the registrations are released, and \(made) "
-                + "are called")
+                + "are called; others were withdrawn")
     }
 
     private static func late(_ answer: Answer) throws {
