@@ -139,6 +139,8 @@ enum Child {
             .split(separator: "\n", omittingEmptySubsequences: false)
             // A backtrace after a crash shows this program rather than the answer.
             .prefix { !$0.hasPrefix("Current stack trace:") }
+            // What the lab advises is for the author of a scenario.
+            .filter { !$0.contains("use a child process:") && !$0.contains("options.isolation") }
             .prefix(lines).joined(separator: "\n")
     }
 }

@@ -171,6 +171,8 @@ private enum RetryRequirements {
         private struct Record {
             var hasAsked = false
             weak var captured: Captured?
+            /// Promises of attempts that may not begin. They stay pending.
+            var surplus: [(promise: AWPromise<Int>, resolver: Resolver<Int>)] = []
         }
 
         let clock = ManualClock()
@@ -192,6 +194,7 @@ private enum RetryRequirements {
             _ work: @escaping @Sendable (Int) throws -> AWPromise<Int>
         ) -> AWPromise<Int> {
             let (usual, captured) = (self.delay, Captured())
+            let allowed = 1...max(1, attempts)
             record.access { $0.captured = captured }
             let promise = answer.again(
                 attempts, clock,
@@ -204,10 +207,17 @@ private enum RetryRequirements {
                 }
             ) { [started] number in
                 started.append(number, "attempt \(number) begins")
+                guard allowed.contains(number) else { return self.surplus(number) }
                 return try withExtendedLifetime(captured) { try work(number) }
             }
             ear.listen(to: promise)
             return promise
+        }
+
+        private func surplus(_ number: Int) -> AWPromise<Int> {
+            let surplus = AWPromise<Int>.pending()
+            record.access { $0.surplus.append(surplus) }
+            return surplus.promise
         }
 
         /// Makes an attempt fail, and advances the clock for answers that use it for a delay of
@@ -220,6 +230,11 @@ private enum RetryRequirements {
         /// Advances the clock until all delays have passed.
         func finish() throws {
             for _ in 0..<5 { clock.advance(by: delay) }
+            if !record.access({ $0.surplus.isEmpty }) {
+                throw Fault(
+                    "too many",
+                    "an attempt begins that is not allowed: the attempts are \(started.entries)")
+            }
             try ear.expectOnce()
         }
 
