@@ -1,3 +1,4 @@
+import Foundation
 import PromiseOperators
 import RaceLab
 import SharedSuite
@@ -97,7 +98,8 @@ final class Receiver: Sendable {
             let what = "the observer of promise \(number + 1)"
             guard let received = seen.first else {
                 return Fault(
-                    "not settled", "\(what) has not been called; it should be \(expected[0])")
+                    "not settled",
+                    "\(what) has not been called; it should be \(shortened(expected[0]))")
             }
             if received == "rejected \(PromiseError.abandoned)" {
                 return Fault(
@@ -107,12 +109,33 @@ final class Receiver: Sendable {
             }
             if seen.count > 1 { return Fault("twice", "\(what) has been called twice") }
             guard let wanted = expected.first else {
-                return Fault("too early", "promise \(number + 1) is already \(received)")
+                return Fault(
+                    "too early", "promise \(number + 1) is already \(shortened(received))")
             }
             return Fault(
                 received.sorted() == wanted.sorted() ? "out of order" : "wrong value",
-                "promise \(number + 1) is \(received); it should be \(wanted)")
+                "promise \(number + 1) is \(shortened(received)); it should be "
+                    + shortened(wanted) + firstDifference(received, wanted))
         }
         return nil
     }
+
+    /// Long lists of values with the first ones only.
+    private static func shortened(_ text: String) -> String {
+        let parts = text.components(separatedBy: ", ")
+        guard parts.count > 2 * shown else { return text }
+        return parts.prefix(shown).joined(separator: ", ") + ", … \(parts.count) in all]"
+    }
+
+    private static func firstDifference(_ received: String, _ wanted: String) -> String {
+        let values = { (text: String) in
+            text.components(separatedBy: ", ").map { $0.trimmingCharacters(in: ["]"]) }
+        }
+        let all = zip(values(received), values(wanted))
+        guard let (place, pair) = all.enumerated().first(where: { $1.0 != $1.1 }), place >= shown
+        else { return "" }
+        return " (the first difference is value \(place + 1): \(pair.0) instead of \(pair.1))"
+    }
+
+    private static let shown = 9
 }

@@ -81,7 +81,9 @@ struct SmallProgram<Model: SequentialModel>: Sendable {
 extension SmallProgram: CustomStringConvertible {
     var description: String {
         let text = { (operations: [Operation]) in
-            operations.map(\.description).joined(separator: "; ")
+            let first = operations.count > 18 ? operations.prefix(9) : operations[...]
+            let rest = first.count < operations.count ? ["… \(operations.count) in all"] : []
+            return (first.map(\.description) + rest).joined(separator: "; ")
         }
         if threads.count == 1 { return text(threads[0]) }
         let meeting = zip("ABC", threads).map { "\($0): \(text($1))" }.joined(separator: " ∥ ")
