@@ -6,6 +6,9 @@ class Front {
   constructor(page, data) {
     this.page = page;
     this.data = data;
+    for (const row of data.rows) {
+      for (const [id, [verdict, text, detail]] of Object.entries(row.cells)) row.cells[id] = { verdict, text, detail: data.details[detail] };
+    }
   }
 
   // The races in an order to learn: a sentence, and the links of the races.
@@ -56,19 +59,26 @@ class Front {
 
   // The links at the top of the page.
   way(id) {
-    const links = [this.hasOpening ? element("a", { href: "#play/1" }, "Opening") : null,
-      element("a", { href: "#races" }, "Races"), element("a", { href: "#matrix" }, "Matrix")];
+    const links = element("div", {}, this.hasOpening ? element("a", { href: "#play/1" }, "Opening") : null,
+      element("a", { href: "#races" }, "Races"), element("a", { href: "#matrix" }, "Matrix"));
     const { row, column } = this.placeOf(id);
     if (!row) return links;
     const columns = this.data.columns.filter(one => row.cells[one.id]);
     const others = this.scenariosOf(row.id, column);
-    return [...links, element("span", { class: "quiet" }, ` ${row.id} on `),
-      columns.map(one => element("a", {
-        href: this.page.link(`${row.id}/${one.id}`, ""), "aria-current": one.id === column ? "page" : null,
-      }, one.title)),
+    return [links, element("div", { class: "versions" }, element("span", { class: "quiet" }, ` ${row.id} on `),
+      columns.map((one, i) => element("a", {
+        href: this.page.link(`${row.id}/${one.id}`, ""), "aria-current": one.id === column ? "page" : null, "aria-label": one.title,
+      }, this.shortTitle(columns, i))),
       others.length < 2 ? null : [element("span", { class: "quiet" }, " scenario "), others.map((other, i) => element("a", {
         href: this.page.link(other, ""), "aria-current": other === id ? "page" : null,
-      }, String(i + 1)))]];
+      }, String(i + 1)))])];
+  }
+
+  // The title of a column beside that of the one before: of two stages, only the first says so.
+  shortTitle(columns, i) {
+    const [first, second] = columns[i].title.split(" ");
+    const isSame = i > 0 && columns[i - 1].title.startsWith(`${first} `);
+    return second && isSame ? second : columns[i].title.replace(/Style$/, "");
   }
 
   // The races of a row that has several scenarios.

@@ -39,7 +39,7 @@ function showMatrix(page, front, link = "") {
       `This page has nothing at “${clipped(link, 60)}”. Choose a cell.`),
     element("p", { class: "story" }, "Every cell is a race or a hazard on one version of the promise. In a race you are the scheduler: you decide, step by step, which thread continues, in the real source."),
     element("p", { class: "moves" }, reveal),
-    element("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Matrix" }, table),
+    element("div", { class: "scroll whole", tabindex: 0, role: "group", "aria-label": "Matrix" }, table),
     element("p", { class: "legend" }, "✓ survives   ✗ fails   – cannot be expressed   ▷ try it: the verdict is hidden until you have predicted it   k/n: k of n kinds of interleavings fail; interleavings that differ only in the order of independent steps are of one kind"),
     front.foot()));
 }

@@ -36,6 +36,8 @@ class Game {
   start() {
     this.path = new Path(this.race);
     this.order = "";
+    // How many steps were taken before the last move.
+    this.before = 0;
   }
 
   edge(thread) { return this.race.nodes[this.path.node].edges.find(({ label }) => label.thread === thread); }
@@ -44,6 +46,7 @@ class Game {
     let edge = this.edge(thread);
     if (!edge) return false;
     const isFirst = !this.order.includes("AB"[thread]);
+    this.before = this.path.length;
     while (edge) {
       this.path.take(edge.key);
       if (this.endsMove(edge.label, isFirst)) break;
@@ -74,6 +77,9 @@ class Opening {
     this.outcomes = new Map();
     for (const path of this.naive.race.paths()) this.outcomes.set(coarse(path), path.fails);
   }
+
+  // The moves of Ana and Ben, for the map.
+  static moves = [["looks", "note or letter"], ["letter in", "looks for note"]];
 
   static needed = ["R01/stage1", "R01/stepA", "R10/stepA", "R10/stepB"];
 
@@ -106,10 +112,13 @@ class Opening {
       code.scrollTop += lit.getBoundingClientRect().top - code.getBoundingClientRect().top - code.clientHeight / 2;
     }
     this.page.head(`${this.page.frame.title}: the opening`);
-    if (focused) {
-      const again = document.getElementById(focused) || document.getElementById("again") || document.getElementById("next");
-      if (again) again.focus({ preventScroll: true });
-    }
+    if (focused) this.focusOn(focused, "again", "move-0", "next");
+  }
+
+  // Focuses the first of some elements that is there.
+  focusOn(...ids) {
+    const found = ids.map(id => document.getElementById(id)).find(node => node);
+    if (found) found.focus({ preventScroll: true });
   }
 
   update() { this.draw(); }
@@ -128,7 +137,7 @@ class Opening {
   frame(title, ...content) {
     const last = this.screens.length - 1;
     return element("div", { class: "opening" },
-      element("p", { class: "quiet" }, `${this.number + 1} of ${last + 1}${this.number === 0 ? " · five minutes, and no Swift" : ""}`),
+      element("p", { class: "quiet" }, `${this.number + 1} of ${last + 1}${this.number === 0 ? " · five minutes, for everybody" : ""}`),
       element("h1", {}, title), content,
       element("p", { class: "moves turn" },
         this.number === 0 ? null : element("a", { id: "previous", href: `#play/${this.number}` }, "← Back"),
@@ -146,15 +155,22 @@ class Opening {
   moveButtons(game, words, again = "Play another order") {
     if (game.hasEnded) {
       return element("p", { class: "moves" },
-        element("button", { type: "button", id: "again", class: "main", onclick: () => { game.start(); this.moved = null; this.draw(); } }, again));
+        element("button", { type: "button", id: "again", class: "main", onclick: () => this.playAgain(game) }, again));
     }
     return element("div", { class: "lanes" }, [0, 1].map(thread => {
       const what = words(thread);
       return element("div", { class: `lane lane-t${thread}` }, element("button", {
         type: "button", class: "go", id: `move-${thread}`, "aria-disabled": what.can ? null : "true", "aria-keyshortcuts": "AB"[thread],
-        onclick: () => this.play(game, thread, what.text),
+        onclick: () => this.play(game, thread, what.text + (what.more || "")),
       }, element("kbd", {}, "AB"[thread]), element("span", { class: "who" }, ["Ana", "Ben"][thread]), element("span", { class: "what" }, what.text)));
     }));
+  }
+
+  playAgain(game) {
+    game.start();
+    this.moved = null;
+    this.draw();
+    this.page.say(`From the beginning. ${document.querySelector(".told").textContent}`);
   }
 
   play(game, thread, text) {
@@ -164,7 +180,14 @@ class Opening {
     if (game === this.locked && game.hasEnded && !this.saved.locked.includes(game.order)) this.saved.locked.push(game.order);
     this.save();
     this.draw();
-    this.page.say([this.moved, document.querySelector(".told")?.textContent].filter(Boolean).join(" "));
+    if (game.hasEnded) this.focusOn("again");
+    this.page.say(document.querySelector(".told").textContent);
+  }
+
+  // What is said, a picture, and what can be done.
+  stage(said, picture, ...done) {
+    return element("div", { class: "two stage" }, element("div", { class: "said" }, said),
+      element("div", { class: "scene" }, picture), element("div", { class: "done-here" }, done));
   }
 
   told(text, className = "") { return element("p", { class: `told ${className}`.trim() }, text); }
@@ -177,12 +200,13 @@ class Opening {
     const next = game.race.next(game.path.node, thread);
     if (!next) return { can: false, text: "has made both moves" };
     const isFirst = game.path.counts()[thread] === 0;
-    if (thread === 1) return { can: true, text: isFirst ? "puts the letter into the mailbox" : this.seesNote() };
-    if (isFirst) return { can: true, text: "looks whether the letter is in the mailbox" };
-    return { can: true, text: this.sawLetter() ? "takes the letter that she saw" : "saw no letter, so she leaves a note: bring it to me" };
+    if (thread === 1) {
+      return isFirst ? { can: true, text: "puts the letter into the mailbox" }
+        : { can: true, text: "looks for a note", more: game.value("f_then") === "set" ? ", finds one, and brings Ana the letter" : ", finds none, and goes home" };
+    }
+    if (isFirst) return { can: true, text: "looks into the mailbox", more: game.value("state") === "fulfilled" ? ": the letter is there" : ": no letter" };
+    return { can: true, text: this.sawLetter() ? "takes the letter" : "leaves her note, because she saw no letter" };
   }
-
-  seesNote() { return this.naive.value("f_then") === "set" ? "sees a note, and brings Ana the letter" : "looks for a note, sees none, and goes home"; }
 
   // Whether Ana saw the letter when she looked: the line on which the program goes on.
   sawLetter() {
@@ -191,26 +215,43 @@ class Opening {
     return path.first(at).edges.some(({ label }) => setsState(label));
   }
 
+  // What Ana believes after she has looked.
+  thought() {
+    const moves = [...this.naive.order].filter(letter => letter === "A").length;
+    if (moves === 0 || this.naive.isDelivered) return "";
+    return moves === 2 ? "Ben will bring it" : this.sawLetter() ? "a letter!" : "no letter";
+  }
+
+  // Whether Ben has made both moves, and has gone home.
+  get isHome() {
+    const game = this.naive;
+    return game.order.replaceAll("A", "").length === 2 && !(game.isDelivered && game.value("f_then") === "set");
+  }
+
   scene() {
     const game = this.naive;
     return mailboxScene({
-      hasLetter: game.value("state") === "fulfilled", hasNote: game.value("f_then") === "set",
-      isDelivered: game.isDelivered, isLost: game.hasEnded && game.fails,
+      hasLetter: game.value("state") === "fulfilled", hasNote: game.value("f_then") === "set" && !game.isDelivered,
+      isDelivered: game.isDelivered, isLost: game.hasEnded && game.fails, thought: this.thought(), isHome: this.isHome,
     });
   }
 
   result() {
     const game = this.naive;
-    if (!game.hasEnded) return this.told(this.moved || "You decide who moves next.");
-    if (game.fails) return this.told(`${this.moved} The letter is in the mailbox, Ben has gone home, and Ana waits forever: the letter is lost.`, "fails");
+    if (!game.hasEnded) return this.told(this.moved || "Choose who moves first.");
+    if (game.fails) return this.told(`${this.moved} But Ben has already looked for a note, and gone home. Ana waits forever: the letter is lost.`, "fails");
     return this.told(`${this.moved} Ana has her letter.`, "survives");
   }
 
   map(current) {
     return ordersMap({
       orders: this.saved.tried.slice().sort(), size: 2, lost: order => this.outcomes.get(order), current,
-      titles: [["looks", "note or letter"], ["letter in", "looks for note"]],
+      titles: Opening.moves,
     });
+  }
+
+  legend() {
+    return element("p", { class: "quiet" }, "The map: a move of Ana leads to the right, a move of Ben down, and the ring shows where you are. Each line is one order. It ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
   }
 
   slots() {
@@ -223,11 +264,11 @@ class Opening {
   }
 
   mailbox() {
-    return this.frame("Two people and a mailbox",
-      element("p", {}, "Ana wants a letter. She looks into the mailbox. If the letter is there, she takes it. If not, she leaves a note: “bring it to me”."),
-      element("p", {}, "Ben has the letter. He puts it into the mailbox. Then he looks for a note. If there is one, he brings Ana the letter; if not, he goes home."),
-      element("div", { class: "scene" }, this.scene()), this.result(),
-      this.moveButtons(this.naive, thread => this.naiveMove(thread)));
+    return this.frame("Two people and a mailbox", this.stage(
+      [element("p", {}, element("strong", {}, "Ana"), " wants a letter. She looks into the mailbox. If the letter is there, she takes it. If not, she leaves a note on the mailbox, “bring it to me”, and waits."),
+      element("p", {}, element("strong", {}, "Ben"), " has the letter. He puts it into the mailbox. Then he looks for a note. If there is one, he brings Ana the letter. If not, he goes home."),
+      element("p", {}, element("strong", {}, "Each of them looks only once."), " You decide who moves next: press a button.")],
+      this.scene(), this.result(), this.moveButtons(this.naive, thread => this.naiveMove(thread))));
   }
 
   search() {
@@ -236,12 +277,13 @@ class Opening {
     const hasLost = this.saved.tried.some(order => this.outcomes.get(order));
     return this.frame(found === all ? `You have found all ${all} orders` : "Can the letter get lost?",
       element("p", {}, found === all ? "This is the complete map: whatever Ana and Ben do, they follow one of these lines."
-        : `Each made two moves. Only the order differs, and there are ${all} orders. You have tried ${found}. ${hasLost ? "One of them loses the letter. Find the others." : "Find the one that loses the letter."}`),
+        : `Ana and Ben make two moves each. Only the order differs, and there are ${all} orders. ${hasLost ? "You have found the one that loses the letter. Find the others." : "Find the one that loses the letter."}`),
       element("div", { class: "two" },
         element("div", {}, element("div", { class: "scene" }, this.scene()), this.result(),
           this.moveButtons(this.naive, thread => this.naiveMove(thread)),
           found === all ? null : element("p", { class: "moves" }, element("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Show me an order that I have not tried"))),
-        element("div", { class: "chart" }, this.map(this.naive.order), this.slots())));
+        element("div", { class: "chart" }, this.legend(), this.map(this.naive.order),
+          element("p", { class: "quiet" }, `${found} of ${all} orders tried:`), this.slots())));
   }
 
   // Plays an order that was not tried yet.
@@ -250,7 +292,8 @@ class Opening {
     this.naive.start();
     for (const letter of order) {
       const thread = "AB".indexOf(letter);
-      this.play(this.naive, thread, this.naiveMove(thread).text);
+      const { text, more = "" } = this.naiveMove(thread);
+      this.play(this.naive, thread, text + more);
     }
   }
 
@@ -265,45 +308,70 @@ class Opening {
         element("ul", { class: "endings" },
           element("li", {}, `✓ Ben puts the letter in before Ana looks: she takes it (${count(order => order.startsWith("B"))}).`),
           element("li", {}, `✓ Ana leaves her note before Ben looks for it: he brings the letter (${count(order => /^A.*B$/.test(order))}).`),
-          element("li", { class: "fails" }, `✗ Ana looks before the letter is there, and leaves her note after Ben has looked for it. Each of them looked too early, and neither looks again (${count(order => /^A.*A$/.test(order))}).`)),
+          element("li", { class: "fails" }, `✗ Ana looks before the letter is there, and leaves her note after Ben has looked for it. Both looked too early, and neither looks again (${count(order => /^A.*A$/.test(order))}).`)),
         element("div", { class: "chart" }, ordersMap({
           orders: [...this.outcomes.keys()].sort(), size: 2, lost: order => this.outcomes.get(order), current: null,
-          titles: [["looks", "note or letter"], ["letter in", "looks for note"]],
+          titles: Opening.moves,
         }))),
-      element("p", {}, "Each move was right. Only the order was wrong, and nothing had decided on the order. That is a ", element("strong", {}, "race condition"), "."));
+      element("p", {}, "Every move was right. Only the order was wrong, and no rule prevents that order. ", element("strong", {}, "This is called a race condition.")));
   }
 
   // MARK: The same moves in Swift
 
   inSwift() {
-    const { race, path } = this.naive;
+    const { race } = this.naive;
     const orders = race.total[race.root];
     return this.frame("The same moves, in a program",
-      element("p", {}, "The letter is a value, Ana is a thread that calls ", element("code", {}, "then"), " to register a handler, and Ben is a thread that calls ", element("code", {}, "fulfill"), ". The mailbox is a promise. Play the same moves, and watch the lines."),
+      element("p", {}, "This is a part of a real program, in the language Swift. You need not read it: the colored words say which lines are which move. Two parts of the program run at the same time. One does what Ana does, the other one what Ben does. Play the order that loses the letter: the lines of your last move light up."),
       element("div", { class: "two" },
-        element("div", {}, this.source(race, path)),
+        element("div", {}, this.source(race)),
         element("div", {}, element("div", { class: "scene" }, this.scene()),
-          element("p", { class: "quiet" }, `state: ${this.naive.value("state")}, f_then: ${this.naive.value("f_then")}`),
           this.result(), this.moveButtons(this.naive, thread => this.naiveMove(thread)))),
-      element("p", { class: "quiet" }, `The program's steps are smaller than these moves. It makes ${orders} orders of them, of the same ${race.data.explored} kinds; and ${race.data.failing} of the ${race.data.explored} loses the value.`));
+      element("p", { class: "quiet" }, `The steps of the program are smaller than your moves, so it has ${orders} orders. Each of them is one of your six, made in smaller steps; and those of the losing order, and no others, lose the letter.`),
+      element("p", { class: "quiet" }, "For programmers: the mailbox is a promise, and the letter is its value. Ana calls ", element("code", {}, "then"), ". state: ", element("code", {}, this.naive.value("state")), ", f_then: ", element("code", {}, this.naive.value("f_then")), "."));
   }
 
-  // The source, with the lines of the last move and of the next ones.
-  source(race, path) {
-    const marks = new Map();
-    const last = path.edges.length > 0 ? path.edges[path.edges.length - 1].label.thread : -1;
-    for (let i = path.edges.length - 1; i >= 0 && path.edges[i].label.thread === last; i -= 1) {
-      const { site } = path.edges[i].label;
-      if (site) marks.set(`${site.file}:${site.line}`, `lit lit-t${last}`);
+  // The lines with which the moves begin, in all orders that the program makes, and what they are.
+  get linesOfMoves() {
+    if (this.knownLines) return this.knownLines;
+    this.knownLines = new Map();
+    const game = new Game(this.naive.race, this.naive.endsMove);
+    for (const order of this.outcomes.keys()) {
+      game.start();
+      for (const letter of order) {
+        const thread = "AB".indexOf(letter);
+        const { site, name } = game.edge(thread).label;
+        const words = game.order.includes(letter)
+          ? [name === "f_error" ? "leaves her note" : "takes the letter", "looks for a note"] : ["looks into the mailbox", "puts the letter in"];
+        this.knownLines.set(site.line, element("li", { class: `fold text-t${thread}` }, `${["Ana", "Ben"][thread]} ${words[thread]}:`));
+        game.move(thread);
+      }
     }
+    return this.knownLines;
+  }
+
+  // The lines that the moves need, with those of the last move lit; the others are folded.
+  source(race) {
+    const { path, before } = this.naive;
     const [file, ...bounds] = race.data.source[0];
     const { lines } = race.files[file];
+    const last = path.edges.slice(before).map(({ label }) => label).filter(({ site }) => site && site.file === file);
+    const used = [...this.linesOfMoves.keys()];
+    const textOf = number => (lines.get(number) || "").slice(4);
+    // A short passage is shown whole.
+    const isShown = (number, first, last) => number === first || last - first < 8 || used.some(line => number >= line && number <= line + 2);
     const rows = [];
     for (let i = 0; i < bounds.length; i += 2) {
-      if (i > 0) rows.push(element("li", { class: "fold", "aria-hidden": "true" }, "⋯"));
       for (let number = bounds[i]; number <= bounds[i + 1]; number += 1) {
-        rows.push(element("li", { class: `line ${marks.get(`${file}:${number}`) || ""}` },
-          element("span", { class: "number" }, String(number)), element("code", {}, (lines.get(number) || "").slice(4) || " ")));
+        if (textOf(number).trim().startsWith("//")) continue;
+        if (!isShown(number, bounds[i], bounds[i + 1])) {
+          if (!rows[rows.length - 1].matches("[aria-hidden]")) rows.push(element("li", { class: "fold", "aria-hidden": "true" }, "⋯"));
+          continue;
+        }
+        if (this.linesOfMoves.has(number)) rows.push(this.linesOfMoves.get(number));
+        const step = last.find(({ site }) => site.line === number);
+        rows.push(element("li", { class: `line ${step ? `lit lit-t${step.thread}` : ""}` },
+          element("span", { class: "number" }, String(number)), element("code", {}, textOf(number) || " ")));
       }
     }
     return element("div", { class: "code", tabindex: 0, role: "group", "aria-label": "Source code" }, element("ol", { class: "lines" }, rows));
@@ -315,23 +383,24 @@ class Opening {
     const game = this.locked;
     const isSecond = game.order.length === 1;
     const both = game.race.total[game.race.root];
-    const words = thread => game.order.includes("AB"[thread]) ? { can: false, text: "has been there" } : {
+    const words = thread => game.order.includes("AB"[thread]) ? { can: false, text: "has made both moves" } : {
       can: true,
-      text: thread === 0 ? (isSecond ? "unlocks, looks, takes the letter, locks" : "unlocks, looks, leaves a note, locks")
-        : isSecond ? "unlocks, puts the letter in, sees the note, brings the letter, locks" : "unlocks, puts the letter in, sees no note, locks",
+      text: `takes the key, ${thread === 0 ? (isSecond ? "looks, takes the letter" : "looks, leaves a note")
+        : isSecond ? "puts the letter in, finds the note, brings Ana the letter" : "puts the letter in, finds no note"}, and hangs the key back`,
     };
     return this.frame("A lock makes two moves one",
-      element("p", {}, "Now the mailbox has a lock, with one key. The person with the key looks ", element("em", {}, "and"), " acts before the other one can come. So there are two moves instead of four, and only two orders. Try both."),
+      element("p", {}, "Now the mailbox has a lock, and one key. The person with the key makes ", element("em", {}, "both"), " moves before the other one can open the box. Four moves become two, and six orders become two. Try both."),
       element("div", { class: "two" },
         element("div", {},
           element("div", { class: "scene" }, mailboxScene({
-            hasLetter: game.order.includes("B"), hasNote: game.order.startsWith("A"), isDelivered: game.isDelivered, isLost: game.hasEnded && game.fails,
+            hasLetter: game.order.includes("B"), hasNote: game.order === "A", isDelivered: game.isDelivered, isLost: game.hasEnded && game.fails,
+            isHome: game.order.startsWith("B"), hasKey: true,
           })),
           game.hasEnded ? this.told(`${this.moved} Ana has her letter.`, "survives") : this.told(this.moved || "You decide who comes first."),
-          this.moveButtons(game, words, "Play the other order")),
+          this.moveButtons(game, words, this.saved.locked.length < both ? "Play the other order" : "Play again")),
         element("div", { class: "chart" }, ordersMap({
           orders: this.saved.locked.slice().sort(), size: 1, lost: () => this.locked.race.fails, current: game.order, titles: [["Ana's turn"], ["Ben's turn"]],
-        }), element("p", { class: "quiet" }, `${this.saved.locked.length} of ${both} orders tried.${this.saved.locked.length < both ? "" : " None loses the letter."}`))));
+        }), element("p", {}, `${this.saved.locked.length} of ${both} orders tried.`, this.saved.locked.length < both ? null : element("strong", {}, " None loses the letter.")))));
   }
 
   // The first box is the one that Ana goes to first, the second one that of Ben.
@@ -346,9 +415,29 @@ class Opening {
     const wait = game.path.waiting(thread);
     const box = this.boxOf(next.owner, game);
     if (wait) return { can: false, text: box < 0 ? "waits" : `waits for key ${box + 1}` };
-    const isKept = game === this.keys;
-    if (box < 0) return { can: true, text: "does the rest, with a third key" };
-    return { can: true, text: isKept ? `takes key ${box + 1}, and keeps it` : `takes key ${box + 1}, uses it, and hangs it back` };
+    if (box < 0) return { can: true, text: `marks the note on box ${this.noteOf(next.owner) + 1} as done` };
+    const isFull = this.letters(game)[box] > 0;
+    const what = thread === box ? "the letter" : "the copy";
+    if (!this.puts(next, game)) return { can: true, text: `takes key ${box + 1}, looks into box ${box + 1}, and hangs the key back`, more: isFull ? ": the box has a letter" : ": the box is empty" };
+    if (isFull) return { can: true, text: `takes key ${box + 1} to put ${what} in`, more: ", finds a letter there by now, and hangs the key back" };
+    return { can: true, text: game === this.keys ? `takes key ${box + 1}, puts ${what} in, and keeps the key` : `takes key ${box + 1}, puts ${what} in, and hangs the key back` };
+  }
+
+  // Whether a step fulfills a promise, as the first step of each thread does; others look at one.
+  puts(label, { race }) { return label.site.line === race.next(race.root, 0).site.line; }
+
+  // The box with a note. What the note asks for is done when another promise is fulfilled.
+  noteOf(owner) {
+    const { race } = this.returned;
+    // Ben brings his letter, Ana hers. She looks into his box, and is done with the note on her own.
+    const [ana, ben] = race.letters;
+    const { path } = race.walk(ben + ana + ana);
+    return race.next(path.node, 0).owner === owner ? 0 : 1;
+  }
+
+  // On which boxes the note is done.
+  notesDone(game) {
+    return [0, 1].map(box => game.path.edges.some(({ label }) => this.boxOf(label.owner, game) < 0 && this.noteOf(label.owner) === box));
   }
 
   holders(game) {
@@ -360,45 +449,61 @@ class Opening {
     return holders;
   }
 
+  // How many letters are in each box: a promise is fulfilled once.
+  letters(game) {
+    return [0, 1].map(box => game.path.edges.some(({ label }) => this.boxOf(label.owner, game) === box && this.puts(label, game)) ? 1 : 0);
+  }
+
   // The keys for which both wait at the end.
   waits(game) {
     return game.path.ending.waiting.map(({ thread, owner, holder }) => {
       const name = ["Ana", "Ben"][thread];
       const key = `key ${this.boxOf(owner, game) + 1}`;
-      return holder === thread ? `${name} waits for ${key}, which is in ${thread === 0 ? "her" : "his"} own pocket` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
+      return holder === thread ? `${name} must look into box ${this.boxOf(owner, game) + 1}, and waits until its key hangs there, but it is in ${thread === 0 ? "her" : "his"} own pocket` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
     }).join(", and ");
   }
 
   whatItBreaks() {
     const game = this.keys;
     const isStuck = game.hasEnded && game.fails;
-    return this.frame("What the lock breaks",
-      element("p", {}, "There are two mailboxes, and a note on each that says: “when a letter comes, put one into the other box, too”. Ana brings a letter to box 1, Ben one to box 2. Both keep a key until everything that the note asks for is done. Try to let both finish."),
-      element("div", { class: "scene" }, keysScene({ holders: this.holders(game), isStuck })),
-      isStuck ? this.told(`${this.moved} Now ${this.waits(game)}. Neither can move: this is a deadlock.`, "fails") : this.told(this.moved || "You decide who moves next."),
+    return this.frame("What the lock breaks", this.stage(
+      [element("p", {}, "Ana brings a letter to box 1, Ben one to box 2. A note on each box says: “Look into the other box. If it is empty, put a copy in.”"),
+        element("p", {}, "The rule of the lock: to open a box, even to look, one waits until its key hangs there, and takes it. Each of them keeps the first key until the note is done."),
+        element("p", {}, element("strong", {}, "Can both finish?"), " Try several orders.")],
+      this.keysScene(game, isStuck),
+      isStuck ? this.told(`${this.moved} Now ${this.waits(game)}. Neither can move: this is called a deadlock.`, "fails") : this.told(this.moved || "You decide who moves next."),
       this.moveButtons(game, thread => this.keyMove(game, thread), "Play another order"),
-      game.hasEnded ? element("p", { class: "quiet" }, `The program has ${game.race.total[game.race.root]} orders here, of ${game.race.data.explored} kinds, and ${game.race.data.failing === game.race.data.explored ? "all of them end like this, one way or another" : `${game.race.data.failing} fail`}. (This is the race R10 on Step A.)`) : null);
+      game.hasEnded ? element("p", {}, game.race.data.failing === game.race.data.explored
+        ? "Every order of this program ends like this, one way or another. People would notice; a program follows its rules, and waits forever." : `${game.race.data.failing} of its orders fail.`) : null));
+  }
+
+  keysScene(game, isStuck = false) {
+    const isAway = thread => game.path.edges.some(({ label }) => label.thread === thread);
+    return keysScene({
+      holders: this.holders(game), letters: this.letters(game), notesDone: this.notesDone(game), brings: [!isAway(0), !isAway(1)], isStuck, isDone: game.hasEnded && !isStuck,
+    });
   }
 
   whatFixes() {
     const game = this.returned;
-    return this.frame("What fixes that",
-      element("p", {}, "New rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then no one holds a key while waiting for another."),
-      element("div", { class: "scene" }, keysScene({ holders: this.holders(game), isStuck: false })),
-      game.hasEnded ? this.told(`${this.moved} Both are done.`, "survives") : this.told(this.moved || "Try to get them stuck."),
+    return this.frame("What fixes that", this.stage(
+      element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then nobody holds a key while waiting for another."),
+      this.keysScene(game),
+      game.hasEnded ? this.told(`${this.moved} Both are done, and each box has its letter.`, "survives") : this.told(this.moved || "Try to get them stuck."),
       this.moveButtons(game, thread => this.keyMove(game, thread)),
-      game.hasEnded ? element("p", { class: "quiet" }, `The program has ${game.race.total[game.race.root]} orders here, and none gets stuck. (This is R10 on Step B.) But now it is open again who does the rest first: that is the next race.`) : null);
+      game.hasEnded ? element("p", {}, `The program has ${game.race.total[game.race.root]} orders here, and in none of them anyone gets stuck.`) : null));
   }
 
   end() {
+    const link = (href, text) => element("li", {}, element("a", { href }, text));
     return this.frame("You have met two bugs of real programs",
-      element("p", {}, "One is an order that loses a value. The other is a deadlock, which came with the lock that prevents the first. Everything you played was recorded from one class of about a hundred lines, a promise, in every order that its threads can take."),
+      element("p", {}, "The first was an order of moves that loses a value. The second was a deadlock, which came with the lock that prevents the first. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried, and what you played was recorded from that."),
+      element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, Ana and Ben are threads. On this page you are the scheduler of the real source."),
       element("ul", { class: "endings" },
-        element("li", {}, element("strong", {}, "Stage 1"), " is the promise whose letter got lost. ", element("a", { href: "#R01/stage1" }, "Play it line by line.")),
-        element("li", {}, element("strong", {}, "Stage 2"), " has lists instead of single slots, and still loses letters. ", element("a", { href: "#R01/stage2" }, "See how.")),
-        element("li", {}, element("strong", {}, "Steps A to E"), " add the lock, move the calls out of it, and fix what that breaks, one lesson at a time. ", element("a", { href: "#R10/stepA" }, "The two keys, in Swift.")),
-        element("li", {}, element("strong", {}, "Stage 3"), " survives every race on this page. ", element("a", { href: "#R01/stage3" }, "Try to break it."))),
-      element("p", {}, "This is what the Tutorial builds, from the first line on. Your first exercise is to lose a handler on purpose: ", element("code", {}, "swift run promise-lab exercise 1"), "."),
+        link("#R01/stage1", "The lost letter, line by line"), link("#R10/stepA", "The two keys, line by line"),
+        link("#R01/stage3", "The finished promise: try to break it"),
+        element("li", {}, "Build it yourself: ", location.protocol === "file:" ? element("a", { href: "../Tutorial.md" }, "the Tutorial") : "the Tutorial",
+          " begins with the first line, and its first exercise is to lose a handler on purpose: ", element("code", {}, "swift run promise-lab exercise 1"))),
       element("p", { class: "moves" }, element("a", { class: "start", href: "#races" }, "All races, in an order to learn"),
         element("a", { href: "#matrix" }, "The matrix: every race on every version"), element("a", { href: "#play/1" }, "Play the opening again")));
   }

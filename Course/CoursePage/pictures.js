@@ -171,9 +171,9 @@ function movingPicture() {
   const frames = ["", ...lost].map((letter, i, all) => {
     if (letter !== "") {
       const thread = "AB".indexOf(letter);
-      const { text } = opening.naiveMove(thread);
+      const { text, more = "" } = opening.naiveMove(thread);
       game.move(thread);
-      opening.moved = `${["Ana", "Ben"][thread]} ${text}.`;
+      opening.moved = `${["Ana", "Ben"][thread]} ${text}${more}.`;
     }
     const [scene, map] = [opening.scene(), opening.map(game.order)];
     fill(scene, { x: 0, y: 0 }, []);

@@ -2,9 +2,9 @@
 
 // Pictures of the opening: two people, their mailboxes, and the map of the orders of their moves.
 
-function person(x, name, wish, color, mood) {
+function person(x, name, wish, color, mood, isAway = false) {
   const mouth = { glad: "M-9 8q9 9 18 0", sad: "M-9 13q9 -9 18 0", calm: "M-8 10h16" }[mood];
-  return shape("g", { transform: `translate(${x} 86)` },
+  return shape("g", { transform: `translate(${x} 86)`, class: isAway ? "away" : null },
     shape("path", { d: "M-34 98q0 -58 34 -58t34 58z", class: `body fill-${color}` }),
     shape("circle", { r: 34, class: `face stroke-${color}` }),
     shape("circle", { cx: -11, cy: -6, r: 3.2, class: "fill-ink" }), shape("circle", { cx: 11, cy: -6, r: 3.2, class: "fill-ink" }),
@@ -31,87 +31,106 @@ function mailbox(x, title, children, isOpen) {
     label(0, 236, title, { class: "small", "text-anchor": "middle" }), children);
 }
 
+// What a person believes, beside the head.
+function bubble(x, y, text) {
+  const width = 20 + 8.5 * text.length;
+  return shape("g", { transform: `translate(${x} ${y})`, class: "bubble" },
+    shape("rect", { x: 0, y: -15, width, height: 27, rx: 13 }), shape("circle", { cx: -4, cy: 15, r: 4 }), shape("circle", { cx: -11, cy: 22, r: 2.5 }),
+    label(width / 2, 3, text, { class: "small", "text-anchor": "middle" }));
+}
+
 // Ana, Ben and one mailbox. A letter in the box, a note on it, or the letter in Ana's hands.
-function mailboxScene({ hasLetter, hasNote, isDelivered, isLost }) {
-  const words = [hasLetter && !isDelivered ? "a letter in the mailbox" : "", hasNote ? "a note on it" : "",
+function mailboxScene({ hasLetter, hasNote, isDelivered, isLost, thought = "", isHome = false, hasKey = false }) {
+  const words = [hasKey ? "a lock, and its key" : "", hasLetter && !isDelivered ? "a letter in the mailbox" : "", hasNote ? "a note on it" : "",
+    thought === "" ? "" : `Ana thinks: ${thought}`, isHome ? "Ben is home" : "",
     isDelivered ? "Ana has her letter" : "", isLost ? "Ana waits forever" : ""].filter(word => word !== "");
   return drawing(560, 246, `Ana and Ben at a mailbox: ${words.join(", ") || "it is empty"}`,
-    person(84, "Ana", "waits for a letter", "t0", isDelivered ? "glad" : isLost ? "sad" : "calm"),
-    person(476, "Ben", "brings a letter", "t1", isDelivered ? "glad" : "calm"),
+    person(84, "Ana", isDelivered ? "has her letter" : isLost ? "waits forever" : hasNote ? "waits" : "wants a letter", "t0", isDelivered || thought === "a letter!" ? "glad" : isLost ? "sad" : "calm"),
+    person(476, "Ben", isHome ? "has gone home" : hasLetter || isDelivered ? "" : "brings a letter", "t1", isDelivered ? "glad" : "calm", isHome),
+    hasLetter || isDelivered ? null : envelope(424, 140),
+    thought === "" ? null : bubble(124, 40, thought),
     mailbox(280, "the mailbox", [
       hasLetter && !isDelivered ? envelope(0, 142) : label(0, 150, "empty", { class: "small", "text-anchor": "middle" }),
-      hasNote ? slip(30, 96) : null], hasLetter),
+      hasNote ? slip(30, 96) : null], hasLetter && !isDelivered),
+    hasKey ? [keyShape(280, 56, "", "ink"), padlock(280, 84)] : null,
     isDelivered ? envelope(140, 110) : null,
     isLost ? [sign(84, 30, "fails", 12)] : null);
 }
 
 function keyShape(x, y, number, color) {
   return shape("g", { transform: `translate(${x} ${y})`, class: `key stroke-${color}` },
-    shape("circle", { cx: -14, cy: 0, r: 9 }), shape("path", { d: "M-5 0H20M13 0v8M19 0v6" }),
-    label(-14, 4, String(number), { class: "tiny", "text-anchor": "middle" }));
+    shape("circle", { cx: -13, cy: 0, r: 11 }), shape("path", { d: "M-2 0H24M16 0v8M23 0v6" }),
+    label(-13, 5, String(number), { class: "number-of-key", "text-anchor": "middle" }));
+}
+
+function padlock(x, y) {
+  return shape("g", { transform: `translate(${x} ${y})`, class: "padlock" },
+    shape("path", { d: "M-6 0v-5a6 6 0 0 1 12 0v5" }), shape("rect", { x: -9, y: 0, width: 18, height: 14, rx: 2 }));
 }
 
 // Ana, Ben and two mailboxes with one key each.
-function keysScene({ holders, isStuck }) {
+// - letters: how many letters are in each box; brings: whether Ana and Ben still carry theirs.
+function keysScene({ holders, letters, notesDone, brings, isStuck, isDone }) {
   const words = [0, 1].map(box => `key ${box + 1} ${holders[box] < 0 ? "hangs at its box" : `is with ${["Ana", "Ben"][holders[box]]}`}`);
   const count = [0, 0];
+  const mood = isStuck ? "sad" : isDone ? "glad" : "calm";
+  const [people, places] = [[58, 502], [212, 348]];
   return drawing(560, 246, `Two mailboxes: ${words.join(", ")}${isStuck ? "; both wait forever" : ""}`,
-    person(70, "Ana", "", "t0", isStuck ? "sad" : "calm"), person(490, "Ben", "", "t1", isStuck ? "sad" : "calm"),
-    mailbox(206, "box 1", [], holders[0] >= 0), mailbox(354, "box 2", [], holders[1] >= 0),
+    ["Ana", "Ben"].map((name, i) => person(people[i], name, isStuck ? "waits forever" : isDone ? "is done" : "", `t${i}`, mood)),
+    people.map((x, i) => brings[i] ? envelope(x + [22, -22][i], 156) : null),
+    places.map((x, box) => mailbox(x, `box ${box + 1}`, [
+      letters[box] > 0 ? envelope(-4, 142) : label(0, 150, "empty", { class: "small", "text-anchor": "middle" }),
+      notesDone[box] ? label(30, 104, "✓ done", { class: "small", "text-anchor": "middle" }) : slip(30, 98)], letters[box] > 0)),
     [0, 1].map(box => {
       const holder = holders[box];
-      if (holder < 0) return keyShape([206, 354][box], 56, box + 1, "ink");
-      const y = 130 + 26 * count[holder];
+      if (holder < 0) return keyShape(places[box], 56, box + 1, "ink");
+      const y = 112 + 28 * count[holder];
       count[holder] += 1;
-      return keyShape([128, 432][holder], y, box + 1, `t${holder}`);
+      return keyShape([120, 436][holder], y, box + 1, `t${holder}`);
     }),
-    isStuck ? [sign(70, 28, "fails", 12), sign(490, 28, "fails", 12)] : null);
+    isStuck ? people.map(x => sign(x, 28, "fails", 12)) : null);
+}
+
+// All orders of some moves of Ana and as many of Ben, from the one that leads to the right first.
+function ordersOf(a, b) {
+  if (a === 0 || b === 0) return ["A".repeat(a) + "B".repeat(b)];
+  return [...ordersOf(a - 1, b).map(rest => `A${rest}`), ...ordersOf(a, b - 1).map(rest => `B${rest}`)];
 }
 
 // The map of the orders that were tried: a move of Ana leads to the right, one of Ben down. `orders`
-// are texts such as ABBA; `lost` says which of them lose the letter.
+// are texts such as ABBA; `lost` says which of them lose the letter. Each order has a track of its
+// own, so that lines do not cover each other.
 function ordersMap({ orders, size, lost, current, titles }) {
-  const gap = 84;
-  const [left, top] = [96, 62];
-  const at = (a, b) => [left + a * gap, top + b * gap];
-  const points = (order, shift) => {
+  const gap = 76;
+  const [left, top] = [122, 74];
+  const all = ordersOf(size, size);
+  const at = (a, b, shift = 0) => [left + a * gap + shift, top + b * gap - shift];
+  const shiftOf = order => ((all.length - 1) / 2 - all.indexOf(order)) * 6;
+  const places = (order, shift) => {
     let [a, b] = [0, 0];
-    const places = [at(0, 0)];
-    for (const letter of order) {
+    return [at(0, 0, shift), ...[...order].map(letter => {
       if (letter === "A") a += 1;
       else b += 1;
-      places.push(at(a, b));
-    }
-    return `M${places.map(([x, y]) => `${x - shift} ${y + shift}`).join("L")}`;
+      return at(a, b, shift);
+    })];
   };
-  const dots = [];
-  for (let a = 0; a <= size; a += 1) {
-    for (let b = 0; b <= size; b += 1) {
-      const [x, y] = at(a, b);
-      dots.push(shape("circle", { cx: x, cy: y, r: 4, class: "dot" }));
-    }
-  }
-  const width = left + size * gap + 40;
-  const [ex, ey] = at(size, size);
+  const line = (order, shift) => `M${places(order, shift).map(([x, y]) => `${x} ${y}`).join("L")}`;
+  const numbers = [...Array(size + 1).keys()];
+  const reach = shiftOf(all[0]);
   const lostOnes = orders.filter(lost);
-  const here = current === null ? null : shape("path", { d: points(current, 0), class: "walked" });
-  let [a, b] = [0, 0];
-  for (const letter of current || "") {
-    if (letter === "A") a += 1;
-    else b += 1;
-  }
-  return drawing(width, top + size * gap + 40,
+  const isAtEnd = orders.includes(current);
+  const here = current === null ? null : places(current, isAtEnd ? shiftOf(current) : 0).at(-1);
+  return drawing(left + size * gap + 40, top + size * gap + 34,
     `The map of the orders tried: ${orders.length}, of which ${lostOnes.length} ${lostOnes.length === 1 ? "loses" : "lose"} the letter`,
-    label(left, 16, "Ana moves →", { class: "name fill-t0" }),
-    label(4, top - 6, "Ben ↓", { class: "name fill-t1" }),
-    titles[0].map((text, i) => label(left + (i + 0.5) * gap, 40, text, { class: "small fill-t0", "text-anchor": "middle" })),
-    titles[1].map((text, j) => label(left - 14, top + (j + 0.5) * gap + 4, text, { class: "small fill-t1", "text-anchor": "end" })),
-    dots,
-    orders.map((order, i) => shape("path", {
-      d: points(order, (i - (orders.length - 1) / 2) * 3.4), class: `kind ${lost(order) ? "fails" : "survives"}`,
+    label(left - reach, 16, "Ana moves →", { class: "name fill-t0" }),
+    label(4, top - 14, "Ben moves ↓", { class: "name fill-t1" }),
+    titles[0].map((text, i) => label(left + (i + 0.5) * gap, 46, text, { class: "small fill-t0", "text-anchor": "middle" })),
+    titles[1].map((text, j) => label(left - 26, top + (j + 0.5) * gap + 4, text, { class: "small fill-t1", "text-anchor": "end" })),
+    numbers.map(a => numbers.map(b => shape("path", { d: `M${at(a, b, -reach)}L${at(a, b, reach)}`, class: "dot" }))),
+    orders.map(order => shape("path", {
+      d: line(order, shiftOf(order)), class: `kind ${lost(order) ? "fails" : "survives"}${order === current ? " now" : ""}`,
     }, shape("title", {}, `${order}: ${lost(order) ? "the letter is lost" : "Ana gets the letter"}`))),
-    here,
-    orders.length > 0 ? [lostOnes.length < orders.length ? sign(ex + 12, ey + 12, "survives", 8) : null,
-      lostOnes.length > 0 ? sign(ex - 12, ey + 14, "fails", 8) : null] : null,
-    current === null ? null : shape("circle", { cx: at(a, b)[0], cy: at(a, b)[1], r: 11, class: "here" }));
+    orders.map(order => sign(...at(size, size, shiftOf(order)), lost(order) ? "fails" : "survives", 5)),
+    current === null || isAtEnd ? null : shape("path", { d: line(current, 0), class: "walked" }),
+    here ? shape("circle", { cx: here[0], cy: here[1], r: 11, class: "here" }) : null);
 }

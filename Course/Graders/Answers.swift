@@ -77,13 +77,17 @@ public struct Office: Sendable {
 
     let sell: @Sendable (@escaping Payment) async throws -> Bool
     let freeSeats: @Sendable () async -> Int
+    /// The stored properties, for the tables.
+    let fields: @Sendable () -> [(title: String, value: String)]
 
     public init(
         sell: @escaping @Sendable (@escaping Payment) async throws -> Bool,
-        freeSeats: @escaping @Sendable () async -> Int
+        freeSeats: @escaping @Sendable () async -> Int,
+        fields: @escaping @Sendable () -> [(title: String, value: String)]
     ) {
         self.sell = sell
         self.freeSeats = freeSeats
+        self.fields = fields
     }
 }
 

@@ -94,6 +94,7 @@ public struct GraderProcess {
         let scenario: (Scenario) -> Void
         switch requirement.body(answer) {
         case .scenario(let own, let describe): (options, scenario) = (own, describe)
+        case .scheduled(let scheduled): (options, scenario) = (scheduled.options, scheduled.scenario)
         case .programs(let programs):
             options = Requirement.optionsOfPrograms
             scenario = { programs.describe(requirement.program ?? 0, $0) }

@@ -25,18 +25,18 @@ struct Scheduled {
     func verdict() -> Requirement.Verdict {
         guard schedule.contains(where: { !$0.isWhitespace }) else {
             return .fails(
-                Failure(reason: "no schedule", detail: "the row of letters is still empty"))
+                Failure(reason: Failure.noSchedule, detail: "the row of letters is still empty"))
         }
         do {
             let completed = try completed(schedule)
             let trace = completed.trace
             if let mismatch = completed.mismatch {
-                return .fails(failure("no schedule", mismatch.description, trace))
+                return .fails(failure(Failure.noSchedule, mismatch.description, trace))
             }
             return hasGoneWrong(trace)
-                ? .holds(explored: nil) : .fails(failure("does not fail", sentence(trace), trace))
+                ? .holds(explored: nil) : .fails(failure(Failure.doesNotFail, sentence(trace), trace))
         } catch {
-            return .fails(Failure(reason: "no schedule", detail: "\(error)"))
+            return .fails(Failure(reason: Failure.noSchedule, detail: "\(error)"))
         }
     }
 
@@ -85,5 +85,15 @@ struct Scheduled {
         return "in this interleaving every check holds"
             + (overlaps ? " (that two steps overlap is a different bug)" : "")
             + ": look for one \(wish)"
+    }
+}
+
+extension Failure {
+    fileprivate static let noSchedule = "no schedule"
+    fileprivate static let doesNotFail = "does not fail"
+
+    /// Whether a schedule is missing that the reader has to find.
+    public var isAboutSchedule: Bool {
+        [Failure.noSchedule, Failure.doesNotFail].contains(reason)
     }
 }

@@ -23,7 +23,8 @@ enum GradeCommand {
         if !grade.isPassed, grade.result != .notAttempted { exit(1) }
     }
 
-    /// Writes a page for the first requirement that is not met.
+    /// Writes a page for the first requirement that is not met. If that is a schedule to find, the
+    /// page has every interleaving to play with.
     static func page(
         _ exercise: Exercise, _ workbook: Workbook, _ file: URL?, _ limits: Limits,
         to output: String?
@@ -36,7 +37,8 @@ enum GradeCommand {
         let grade =
             file.map { grader(limits).grade(exercise, $0) }
             ?? Self.grade(exercise, workbook, limits)
-        guard case .failed(let failure) = grade.result, failure.failing != nil,
+        guard case .failed(let failure) = grade.result,
+            failure.failing != nil || failure.isAboutSchedule,
             let requirement = grade.unmet.flatMap(exercise.requirement)
         else {
             throw NotGraded(

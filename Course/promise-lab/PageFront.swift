@@ -12,7 +12,8 @@ struct PageFront: Encodable {
         let title: String
     }
 
-    /// A cell of the matrix.
+    /// A cell of the matrix. In the data it is an array: its verdict, its text, and which of the
+    /// details it has.
     struct Cell: Encodable {
         enum Verdict: String, Encodable {
             case survives, fails, cannotExpress, unknown
@@ -23,6 +24,14 @@ struct PageFront: Encodable {
         let text: String
         /// What happened, in a sentence; `nil` if the page has a race for this cell.
         let detail: String?
+
+        func encode(to encoder: any Encoder) throws {
+            var values = encoder.unkeyedContainer()
+            try values.encode(verdict)
+            try values.encode(text)
+            let details = encoder.userInfo[.details] as? [String] ?? []
+            if let detail { try values.encode(details.firstIndex(of: detail)) }
+        }
     }
 
     /// A row of the matrix.
@@ -42,11 +51,21 @@ struct PageFront: Encodable {
     let rows: [Row]
     /// The compiler with which the races were recorded.
     let toolchain: String
+    /// The sentences about cells, each of them once.
+    let details: [String]
+
+    init(columns: [Column], rows: [Row], toolchain: String) {
+        self.columns = columns
+        self.rows = rows
+        self.toolchain = toolchain
+        details = Set(rows.flatMap { $0.cells.values.compactMap(\.detail) }).sorted()
+    }
 
     private static let folder = Workbook.package.appending(path: "Course/CoursePage")
 
     func front() throws -> Page.Front {
         let encoder = JSONEncoder()
+        encoder.userInfo[.details] = details
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let read = { (name: String) in
             try String(contentsOf: PageFront.folder.appending(path: name), encoding: .utf8)
@@ -57,4 +76,8 @@ struct PageFront: Encodable {
             style: try read("course.css"),
             data: String(decoding: try encoder.encode(self), as: UTF8.self))
     }
+}
+
+extension CodingUserInfoKey {
+    fileprivate static let details = CodingUserInfoKey(rawValue: "details")!
 }

@@ -46,12 +46,16 @@ extension Race {
 public func storedFields(
     of object: AnyObject, _ result: Result<Int, any Error>?
 ) -> [(title: String, value: String)] {
-    let fields = Mirror(reflecting: object).children.compactMap {
-        child -> (title: String, value: String)? in
+    let fields = storedFields(of: object)
+    return fields.isEmpty ? [("result", describe(result))] : fields
+}
+
+/// The stored properties of any object, as columns of a table, without those that a lock hides.
+public func storedFields(of object: AnyObject) -> [(title: String, value: String)] {
+    Mirror(reflecting: object).children.compactMap { child in
         guard let title = child.label, let value = fieldText(child.value) else { return nil }
         return (title, value)
     }
-    return fields.isEmpty ? [("result", describe(result))] : fields
 }
 
 private func fieldText(_ value: Any) -> String? {

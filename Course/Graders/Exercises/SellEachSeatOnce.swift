@@ -121,6 +121,7 @@ private enum OfficeRequirements {
             with: Answer.self
         ) { scenario, answer in
             let (office, anna) = (answer.office(seats: 2), Buyer("Anna"))
+            scenario.show(office)
             let read = Scenario.Log<Int>()
             scenario.task("Anna") { await anna.buy(at: office) }
             scenario.task("Ben") {
@@ -360,6 +361,7 @@ private enum OfficeRequirements {
 
     @discardableResult
     private static func lastSeat(_ scenario: Scenario, _ office: Office) -> [Buyer] {
+        scenario.show(office)
         let buyers = [Buyer("Anna"), Buyer("Ben")]
         for buyer in buyers {
             scenario.task(buyer.name) { await buyer.buy(at: office) }
@@ -372,6 +374,7 @@ private enum OfficeRequirements {
     }
 
     private static func payTogether(_ scenario: Scenario, _ office: Office) {
+        scenario.show(office)
         let (anna, ben) = (Buyer("Anna"), Buyer("Ben"))
         let (annaPays, benPays) = (Gate(), Gate())
         scenario.task("Anna") {
@@ -393,6 +396,7 @@ private enum OfficeRequirements {
     }
 
     private static func refusedAtOnce(_ scenario: Scenario, _ office: Office) {
+        scenario.show(office)
         let (anna, ben, benLeaves) = (Buyer("Anna"), Buyer("Ben"), Gate())
         scenario.task("Anna") {
             await anna.buy(at: office) { await benLeaves.pass() }
@@ -408,6 +412,7 @@ private enum OfficeRequirements {
     }
 
     private static func urgentBuyer(_ scenario: Scenario, _ office: Office) {
+        scenario.show(office)
         let (anna, cleo, annaLeaves) = (Buyer("Anna"), Buyer("Cleo"), Gate())
         scenario.task("Anna") {
             await anna.buy(at: office) { throw Declined(1) }
@@ -427,6 +432,7 @@ private enum OfficeRequirements {
     }
 
     private static func bothFail(_ scenario: Scenario, _ office: Office) {
+        scenario.show(office)
         let (buyers, gates) = ([Buyer("Anna"), Buyer("Ben")], [Gate(), Gate()])
         let count = Scenario.Log<Int>()
         for (buyer, gate) in zip(buyers, gates) {
@@ -450,6 +456,7 @@ private enum OfficeRequirements {
     }
 
     private static func oneFails(_ scenario: Scenario, _ office: Office) {
+        scenario.show(office)
         let (anna, ben, cleo) = (Buyer("Anna"), Buyer("Ben"), Buyer("Cleo"))
         let (annaLeaves, benLeaves, count) = (Gate(), Gate(), Scenario.Log<Int>())
         scenario.task("Anna") {
@@ -474,6 +481,15 @@ private enum OfficeRequirements {
                 throw Fault(
                     "wrong count", "both seats are sold, and `freeSeats` is \(count.entries[0])")
             }
+        }
+    }
+}
+
+extension Scenario {
+    /// Shows what the box office stores, such as `freeSeats`.
+    fileprivate func show(_ office: Office) {
+        for (index, field) in office.fields().enumerated() {
+            state(field.title) { office.fields()[index].value }
         }
     }
 }

@@ -229,9 +229,11 @@ function spaceTimeDrawing(path, width) {
     for (const [other, step] of after) {
       const from = indices[other][step];
       if (from !== undefined) {
+        // The orderings of atomic operations are not in the data.
+        const dashed = isAtomic(edge.label);
         parts.push(arrow([x(other) + (other < thread ? 7 : -7), y(from) + 3],
           [x(thread) + (other < thread ? -8 : 8), y(index) - 2], "ink",
-          { title: `step ${from + 1} happens before step ${index + 1}` }));
+          { dashed, title: `step ${from + 1} happens before step ${index + 1}${dashed ? ", if their memory orderings are strong enough" : ""}` }));
       }
     }
     indices[thread].push(index);
@@ -247,7 +249,11 @@ function spaceTimeDrawing(path, width) {
       shape("title", {}, `step ${index + 1}: ${phrase(race, edge.label)}; clock ${clocks[index].join(" ")}`)),
       label(x(thread) + 12, y(index) + 4, clipped(`${index + 1}  ${shortly(edge.label)}`, Math.floor(lane / 8) - 2), { class: "small halo" }));
   });
+  const isCertain = !path.edges.some(({ label }) => isAtomic(label)) || path.ending && path.ending.race === 0;
   return drawing(20 + lane * race.threads.length, height,
     races.length > 0 ? `Happens-before: ${races.length} pairs of accesses that nothing orders`
-      : "Happens-before: every pair of conflicting accesses is ordered", parts);
+      : isCertain ? "Happens-before: every pair of conflicting accesses is ordered"
+        : "Happens-before: every pair of conflicting accesses is ordered, if the memory orderings are strong enough", parts);
 }
+
+function isAtomic({ kind }) { return ["atomicRead", "atomicWrite", "exchange"].includes(kind); }

@@ -72,9 +72,17 @@ class LabPage {
     } catch (error) {
       this.explain(error);
     }
-    if (this.hasRouted) this.main.focus({ preventScroll: true });
-    if (this.hasRouted) scrollTo(0, 0);
+    if (this.hasRouted) this.begin();
     this.hasRouted = true;
+  }
+
+  // After a link within the page, a screen reader begins with the heading.
+  begin() {
+    const heading = this.main.querySelector("h1");
+    if (heading) heading.tabIndex = -1;
+    (heading || this.main).focus({ preventScroll: true });
+    this.say("");
+    scrollTo(0, 0);
   }
 
   dataOf(id) { return document.getElementById(`race:${id}`); }
@@ -147,6 +155,9 @@ class LabPage {
       this.main.focus();
     });
     addEventListener("keydown", event => this.key(event));
+    // A race fills the window below the bar.
+    const bar = document.querySelector(".bar");
+    new ResizeObserver(() => document.documentElement.style.setProperty("--bar", `${Math.ceil(bar.getBoundingClientRect().height)}px`)).observe(bar);
     this.usesKeys = this.store.get("keys", true);
     const theme = document.getElementById("theme");
     const themes = ["auto", "light", "dark"];

@@ -154,6 +154,7 @@ class RaceActions {
     this.linked = false;
     this.update();
     this.focusOn("#show-me");
+    this.page.say(this.isRevealed ? this.summary() : this.predictSection.querySelector("p").textContent);
   }
 
   // Reveals the answer, and prepares the interleaving that fails or, if none does, one that survives.
@@ -248,9 +249,10 @@ class RaceActions {
 
   // What the last step did.
   report() {
+    const isDecisive = this.isRevealed && this.path.pointOfNoReturn === this.path.length - 1;
     return [
       ...told(this.path, this.path.length - 1).map((text, i) => i === 0 ? `Step ${this.path.length}: ${text}` : text),
-      this.verdict() || this.counting(),
+      this.verdict() || this.counting(), isDecisive ? `This step decided. ${decision(this.path)}` : "",
     ].filter(part => part !== "").join(". ");
   }
 }

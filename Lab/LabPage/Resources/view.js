@@ -39,7 +39,7 @@ class RaceView extends RaceActions {
     this.spaceTime = element("div", { class: "scroll spacetime" });
     this.details = element("details", { id: "order", ontoggle: () => this.updateOrder() },
       element("summary", {}, "Happens-before"),
-      element("p", {}, "Time runs down. An arrow leads from a step to one that happens after it because of a lock or another synchronization. A dashed red line joins two conflicting accesses that nothing orders: a data race."),
+      element("p", {}, "Time runs down. An arrow leads from a step to one that happens after it because of a lock or another synchronization. A dashed arrow joins atomic operations: it orders something only if their memory orderings are strong enough. A dashed red line joins two conflicting accesses that nothing orders: a data race."),
       this.spaceTime);
     this.node = element("div", { class: "race" },
       element("div", { class: "screen" },
@@ -209,9 +209,11 @@ class RaceView extends RaceActions {
       const keys = edges.filter(edge => edge.label.mark !== "").map(edge => edge.key).join(" ");
       if (others.dataset.keys === keys) return;
       others.dataset.keys = keys;
+      const hadFocus = others.contains(document.activeElement);
       put(others, edges.filter(edge => edge.label.mark !== "").map(({ key, label }) => element("button", {
         type: "button", class: "early", "data-key": key, "aria-keyshortcuts": `Shift+${key[0]}`, onclick: () => this.take(key),
       }, element("kbd", {}, key), ` ${otherwise(label)}`)));
+      if (hadFocus) go.focus({ preventScroll: true });
     });
   }
 
@@ -320,7 +322,9 @@ class RaceView extends RaceActions {
 
   updateTable() {
     const fatal = this.isRevealed ? this.path.pointOfNoReturn : -1;
+    const focused = this.table.contains(document.activeElement) ? document.activeElement.closest("[data-step]") : null;
     put(this.table, stepsTable(this.path, { fatal, isVeiled: this.isVeiled, view: this }), this.legendOfOwners());
+    if (focused) this.focusOn(`[data-step="${Math.min(focused.dataset.step, this.path.length - 1)}"] button`);
     const text = this.path.schedule;
     const { command } = this.race.data;
     put(this.schedule, ...(text === "" ? ["No step yet."] : [
@@ -368,7 +372,7 @@ class RaceView extends RaceActions {
     const { ending } = this.path;
     const isElsewhere = ending && ending.race === 1 && this.path.races().length === 0;
     put(this.spaceTime, isElsewhere
-      ? element("p", { class: "note" }, "The lab found a data race in this interleaving that this picture does not show: an arrow from an atomic operation orders nothing if the memory ordering is relaxed.") : null,
+      ? element("p", { class: "note" }, "The lab found a data race in this interleaving that this picture does not show: a dashed arrow orders nothing if a memory ordering is relaxed.") : null,
     this.path.length === 0
       ? element("p", { class: "note" }, "Take some steps first.")
       : spaceTimeDrawing(this.path, Math.max(300, Math.min(900, this.details.clientWidth - 20))));

@@ -50,7 +50,7 @@ function told(path, index) {
   const line = label.site ? `, line ${label.site.line}` : "";
   const changes = states[index + 1].changed
     .map(i => `${race.data.titles[i]} changes from ${states[index].values[i]} to ${states[index + 1].values[i]}`);
-  const sentences = [`${name} ${deed(path, label, states[index])}${line}${wayOn(after, label)}`];
+  const sentences = [`${name}${label.kind === "note" ? ":" : ""} ${deed(path, label, states[index])}${line}${wayOn(after, label)}`];
   if (changes.length > 0) sentences.push(changes.join(", "));
   race.threads.forEach((other, thread) => {
     const [was, is] = [before.waiting(thread), after.waiting(thread)];

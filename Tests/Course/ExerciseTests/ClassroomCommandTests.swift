@@ -124,6 +124,22 @@ struct ClassroomCommandTests {
         #expect(command.1.contains(#/ --replay E05\.4/\d+$/#))
     }
 
+    @Test("both parts of exercise 13 have a page, with the free seats")
+    func pagesOfTheBoxOffice() throws {
+        let copy = try Copy()
+        for (schedule, id) in [("", "E13.1 the report"), ("AABB", "E13.6 sell ∥ sell")] {
+            let stub = try String(contentsOf: copy.file(13), encoding: .utf8)
+            try stub.replacing("schedule = \"\"", with: "schedule = \"\(schedule)\"")
+                .replacing("        freeSeats -= 1", with: "        freeSeats -= 1  // Changed.")
+                .write(to: copy.file(13), atomically: true, encoding: .utf8)
+            let result = try copy.run("grade", "13", "--format", "html")
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.output.contains("<title>Exercise 13 · \(id)"))
+            #expect(result.output.contains("\"columns\":[\"freeSeats\"]"))
+            #expect(result.output.contains("freeSeats -= 1"))
+        }
+    }
+
     @Test("for an answer that crashes there is a table of the interleaving, but no page")
     func noPageOfACrash() throws {
         let copy = try Copy()

@@ -73,4 +73,46 @@ struct OldValuesOnThePageTests {
             #expect(words.first?.hasPrefix("L~0 reads the old value 0: nothing orders") == true)
         }
     }
+
+    private final class Message: Sendable {
+        nonisolated(unsafe) var text = ""
+        let isReady = Atomic(false)
+    }
+
+    @Test func `an arrow between relaxed operations is no promise that anything is ordered`()
+        async throws
+    {
+        let recorded = try RecordedExploration("message passing") { scenario in
+            let message = Message()
+            scenario.thread("writer") {
+                message.text = "hello"
+                message.isReady.store(true, ordering: .relaxed)
+            }
+            scenario.thread("reader") {
+                if message.isReady.load(ordering: .relaxed) { _ = message.text.count }
+            }
+        }
+        let file = FileManager.default.temporaryDirectory
+            .appending(path: "relaxed-\(ProcessInfo.processInfo.processIdentifier).html")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try recorded.html.write(to: file, atomically: true, encoding: .utf8)
+        try await BrowserTests().open(page: file.absoluteString) { browser, _ in
+            try await browser.run(BrowserTests.reveal + "page.view.load('WWR')")
+            let claim = "document.querySelector('.spacetime svg').getAttribute('aria-label')"
+            let arrow = "document.querySelector('.spacetime .arrow.dashed title').textContent"
+            #expect(try await browser.text(claim).hasSuffix("if the memory orderings are strong enough"))
+            #expect(
+                try await browser.text(arrow)
+                    == "step 2 happens before step 3, if their memory orderings are strong enough")
+            // Here the lab has found a race, and the page says that the picture does not show it.
+            try await browser.run("page.view.load('WWRR')")
+            #expect(try await browser.text(claim).contains("if the memory orderings"))
+            let note = try await browser.text(
+                "document.querySelector('.spacetime .note').textContent")
+            #expect(note.contains("The lab found a data race"))
+            // Without the second access there is none.
+            try await browser.run("page.view.load('RWW')")
+            #expect(try await browser.text(claim).hasSuffix("is ordered"))
+        }
+    }
 }

@@ -55,8 +55,6 @@ struct OpeningTests {
             #expect(try await browser.text(heading) == "Two people and a mailbox")
             try await browser.press(["a", "b", "b", "a"])
             #expect(try await browser.text(told).contains("the letter is lost"))
-            let said = try await browser.text("document.getElementById('live').textContent")
-            #expect(said.contains("the letter is lost"))
             try await browser.press(.right)
             let next = "Can the letter get lost?"
             for _ in 1...1000 where try await browser.text(heading) != next {}
@@ -70,6 +68,93 @@ struct OpeningTests {
             // It is resumed where it was left.
             try await browser.open(address)
             #expect(try await browser.text(heading) == "You have found all 6 orders")
+        }
+    }
+
+    @Test func `each move is announced once, and the focus stays where the next one is made`()
+        async throws
+    {
+        try await page.open("#play/1") { browser, _ in
+            let said = "document.getElementById('live').textContent"
+            let focused = "document.activeElement.id || document.activeElement.tagName"
+            for _ in 1...20 where try await browser.text(focused) != "move-0" {
+                try await browser.press(.tab)
+            }
+            try await browser.press(.enter)
+            #expect(try await browser.text(said) == "Ana looks into the mailbox: no letter.")
+            #expect(try await browser.text(focused) == "move-0")
+            try await browser.press(.tab, .space, .space)
+            #expect(
+                try await browser.text(said) == "Ben looks for a note, finds none, and goes home.")
+            #expect(try await browser.text(focused) == "move-1")
+            try await browser.press(["a"])
+            #expect(try await browser.text(said).hasSuffix("the letter is lost."))
+            #expect(try await browser.text(focused) == "again")
+            // The next Enter must not leave the screen.
+            try await browser.press(.enter)
+            #expect(
+                try await browser.text(said) == "From the beginning. Choose who moves first.")
+            #expect(try await browser.text(focused) == "move-0")
+            try await browser.press(.right)
+            for _ in 1...1000 where try await browser.text("page.view.number") != "1" {}
+            #expect(try await browser.text(focused) == "H1")
+            #expect(try await browser.text(said) == "")
+        }
+    }
+
+    @Test func `the picture shows what Ana believes, and the source names the lines of each move`()
+        async throws
+    {
+        try await page.open("#play/4") { browser, _ in
+            let picture = "document.querySelector('.scene svg').getAttribute('aria-label')"
+            try await browser.press(["a"])
+            #expect(try await browser.text(picture).contains("Ana thinks: no letter"))
+            try await browser.press(["b", "b", "a"])
+            #expect(
+                try await browser.text(picture)
+                    == "Ana and Ben at a mailbox: a letter in the mailbox, a note on it, "
+                    + "Ana thinks: Ben will bring it, Ben is home, Ana waits forever")
+            let named = try await browser.texts(
+                """
+                [...document.querySelectorAll('.opening .fold[class*=text]')]
+                  .map(node => `${node.textContent} ${node.nextSibling.querySelector("code").textContent.trim()}`)
+                """)
+            #expect(
+                named == [
+                    "Ben puts the letter in: result = .success(value)",
+                    "Ben looks for a note: f_then?(value)",
+                    "Ana looks into the mailbox: if state == .pending {",
+                    "Ana leaves her note: f_error = reject",
+                    "Ana takes the letter: } else if case .success(let value) = result {",
+                ])
+        }
+    }
+
+    @Test func `with two keys, the moves are those of the program`() async throws {
+        try await page.open("#play/6") { browser, address in
+            let told = "document.querySelector('.told').textContent"
+            let picture = "document.querySelector('.scene svg').getAttribute('aria-label')"
+            try await browser.press(["a"])
+            let takesKey = "Ana takes key 1, puts the letter in, and keeps the key."
+            #expect(try await browser.text(told) == takesKey)
+            // To look into the other box, a key is taken, and given back.
+            try await browser.press(["a"])
+            #expect(
+                try await browser.text(told)
+                    == "Ana takes key 2, looks into box 2, and hangs the key back: the box is empty."
+            )
+            #expect(try await browser.text(picture).contains("key 2 hangs at its box"))
+            try await browser.press(["a"])
+            #expect(try await browser.text(told).contains("but it is in her own pocket"))
+            try await browser.open(address + "#play/7")
+            try await browser.press(["a", "a", "b", "a"])
+            #expect(
+                try await browser.text(told)
+                    == "Ana takes key 2 to put the copy in, finds a letter there by now, and hangs the "
+                    + "key back.")
+            try await browser.open(address + "#play/7")
+            try await browser.press(["b", "a", "a", "a"])
+            #expect(try await browser.text(told) == "Ana marks the note on box 1 as done.")
         }
     }
 
@@ -129,6 +214,43 @@ struct OpeningTests {
             let missing = try await browser.texts(
                 "arguments[0].filter(id => page.dataOf(id) === null)", [races])
             #expect(races.count > 20 && missing == [])
+        }
+    }
+
+    @Test func `on the map each order has a line of its own, which ends in its own sign`()
+        async throws
+    {
+        try await page.open("#play/3") { browser, _ in
+            let ends = try #require(
+                try await browser.run(
+                    """
+                    const signs = [...document.querySelectorAll(".chart .sign")].map(node => {
+                      const { x, y, width, height } = node.getBBox();
+                      return [node.classList.contains("fails"), x + width / 2, y + height / 2].join();
+                    });
+                    return [...document.querySelectorAll(".chart .kind")].map(node => {
+                      const { x, y } = node.getPointAtLength(node.getTotalLength());
+                      return String(signs.includes([node.classList.contains("fails"), x, y].join()));
+                    });
+                    """) as? [String])
+            #expect(ends == Array(repeating: "true", count: 6))
+            let lines = try await browser.texts(
+                "[...document.querySelectorAll('.chart .kind')].map(node => node.getAttribute('d'))")
+            #expect(Set(lines).count == 6)
+        }
+    }
+
+    @Test func `the source of a move is in sight, and only the last move is lit`() async throws {
+        try await page.open("#play/4") { browser, _ in
+            try await browser.resize(width: 1280, height: 720)
+            let lit = "[...document.querySelectorAll('.opening .lit code')].map(node => node.textContent.trim())"
+            try await browser.press(["a", "b"])
+            #expect(
+                try await browser.texts(lit) == ["result = .success(value)", "state = .fulfilled"])
+            try await browser.press(["b"])
+            #expect(try await browser.texts(lit) == ["f_then?(value)"])
+            let isWhole = "(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(document.querySelector('.opening .code'))"
+            #expect(try await browser.text(isWhole) == "true")
         }
     }
 }

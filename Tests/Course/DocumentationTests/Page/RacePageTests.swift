@@ -71,6 +71,8 @@ struct RacePageTests {
                     })
                     """)
                 #expect(outside == [])
+                let map = "document.querySelector('.map svg').getBoundingClientRect().height"
+                #expect((Double(try await browser.text(map)) ?? 0) >= 140)
             }
             try await expectLargeText()
             try await browser.press(["s", "r", "r", "r", "s", "s"])
@@ -238,6 +240,89 @@ struct RacePageTests {
             // With the shift key a letter takes the same step, unless there is another one.
             try await browser.press(["S"])
             #expect(try await browser.text("page.view.path.schedule") == "S")
+            // The table is made anew by each step.
+            try await browser.press(["r", "s"])
+            try await browser.run("document.querySelector('[data-step=\"1\"] button').focus()")
+            try await browser.press(.enter)
+            #expect(try await browser.text("page.view.path.schedule") == "SR")
+            let row = "document.activeElement.closest('[data-step]')?.dataset.step"
+            #expect(try await browser.text(row) == "1")
+        }
+    }
+
+    @Test func `a step that ends the other way leaves the focus with its thread`() async throws {
+        try await page.open(BrowserTests.link("R14", .threadSafe)) { browser, _ in
+            try await browser.click("#predict-not")
+            // Takes steps until there is such a step.
+            try await browser.run(
+                """
+                const { view } = page;
+                while (!document.querySelector(".early") && !view.path.ending) view.step(view.race.nodes[view.path.node].edges[0].key);
+                document.querySelector(".early").focus();
+                """)
+            let key = try await browser.text("document.activeElement.dataset.key")
+            try await browser.press(.enter)
+            #expect(try await browser.text("page.view.path.keys.at(-1)") == key)
+            #expect(
+                try await browser.text("document.activeElement.dataset.key") == String(key.prefix(1)))
+        }
+    }
+
+    @Test func `a prediction, a verdict and the step that decided are announced`() async throws {
+        try await page.open(naive) { browser, _ in
+            let said = "document.getElementById('live').textContent"
+            try await browser.click("#predict-fails")
+            #expect(try await browser.text(said).hasPrefix("Then look for one"))
+            try await browser.emulate("prefers-reduced-motion", "reduce")
+            try await browser.click("#show-me")
+            #expect(try await browser.text(said).contains("This interleaving fails."))
+            try await browser.run("page.view.load('SRRR')")
+            try await browser.press(.left, .right)
+            #expect(
+                try await browser.text(said).contains(
+                    "This step decided. resolver reads f_then: it is nil, and only then"))
+        }
+    }
+
+    @Test func `the names of all versions are in sight`() async throws {
+        try await page.open { browser, address in
+            for (width, height) in [(390, 844), (1280, 720), (1920, 1080)] {
+                try await browser.resize(width: width, height: height)
+                for link in [naive, BrowserTests.link("R14", .threadSafe)] {
+                    try await browser.open(address + link)
+                    let hidden = try await browser.texts(
+                        """
+                        [...document.querySelectorAll('.bar a')].filter(link => {
+                          const { left, right, bottom, width } = link.getBoundingClientRect();
+                          const found = document.elementFromPoint(left + width / 2, bottom - 4);
+                          return right > innerWidth || !link.contains(found);
+                        }).map(link => link.textContent)
+                        """)
+                    #expect(hidden == [], "\(link) at \(width)")
+                    let names = try await browser.texts(
+                        "[...document.querySelectorAll('.bar .versions a')].map(link => link.getAttribute('aria-label') || link.textContent)"
+                    )
+                    #expect(names.contains("Stage 3"))
+                }
+            }
+        }
+    }
+
+    @Test func `the heads of the matrix stay in sight`() async throws {
+        try await page.open("#matrix") { browser, _ in
+            try await browser.resize(width: 1280, height: 720)
+            let places = try await browser.run(
+                """
+                const scroll = document.querySelector(".whole");
+                scroll.scrollIntoView();
+                scroll.scrollTop = 900;
+                scroll.scrollLeft = 300;
+                const box = scroll.getBoundingClientRect();
+                const column = document.querySelectorAll("thead th")[5].getBoundingClientRect();
+                const row = document.querySelectorAll("tbody th[scope=row]")[30].getBoundingClientRect();
+                return [column.top - box.top, row.left - box.left].map(Math.round);
+                """)
+            #expect(places as? [Int] == [0, 0])
         }
     }
 
