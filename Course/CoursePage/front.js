@@ -78,7 +78,7 @@ class Front {
   shortTitle(columns, i) {
     const [first, second] = columns[i].title.split(" ");
     const isSame = i > 0 && columns[i - 1].title.startsWith(`${first} `);
-    return second && isSame ? second : columns[i].title.replace(/Style$/, "");
+    return second && isSame ? second : columns[i].title;
   }
 
   // The races of a row that has several scenarios.

@@ -94,7 +94,8 @@ public struct GraderProcess {
         let scenario: (Scenario) -> Void
         switch requirement.body(answer) {
         case .scenario(let own, let describe): (options, scenario) = (own, describe)
-        case .scheduled(let scheduled): (options, scenario) = (scheduled.options, scheduled.scenario)
+        case .scheduled(let scheduled):
+            (options, scenario) = (scheduled.options, scheduled.scenario)
         case .programs(let programs):
             options = Requirement.optionsOfPrograms
             scenario = { programs.describe(requirement.program ?? 0, $0) }

@@ -34,7 +34,8 @@ struct Scheduled {
                 return .fails(failure(Failure.noSchedule, mismatch.description, trace))
             }
             return hasGoneWrong(trace)
-                ? .holds(explored: nil) : .fails(failure(Failure.doesNotFail, sentence(trace), trace))
+                ? .holds(explored: nil)
+                : .fails(failure(Failure.doesNotFail, sentence(trace), trace))
         } catch {
             return .fails(Failure(reason: Failure.noSchedule, detail: "\(error)"))
         }

@@ -92,7 +92,10 @@ enum PageCommand {
             }
         }
         let front = PageFront(
-            columns: subjects.map { PageFront.Column(id: $0.link, title: "\($0)") },
+            columns: subjects.map {
+                // A design has the name that it has in the terminal.
+                PageFront.Column(id: $0.link, title: $0.kind == .design ? $0.title : "\($0)")
+            },
             rows: Catalogue.groups.flatMap { group in
                 group.hazards.compactMap { hazard in
                     verdicts[hazard.id].map { verdicts in

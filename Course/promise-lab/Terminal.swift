@@ -85,11 +85,18 @@ enum Terminal {
         return lines.allSatisfy { $0.columns <= width } ? text : prose(text, to: width)
     }
 
-    /// Wraps paragraphs anew. Those that are indented are printed unchanged. In the items of a list,
-    /// all lines but the first have a margin.
+    /// Wraps paragraphs anew. Of those that are indented, only a line in two columns is wrapped. In
+    /// the items of a list, all lines but the first have a margin.
     static func prose(_ text: String, to width: Int = Terminal.width) -> String {
         text.components(separatedBy: "\n\n").map { paragraph in
-            if paragraph.hasPrefix(" ") { return paragraph }
+            if paragraph.hasPrefix(" ") {
+                return paragraph.components(separatedBy: "\n").map { line in
+                    guard line.columns > width,
+                        let columns = line.firstMatch(of: #/( *\S.*? {2,})(.*)/#)
+                    else { return line }
+                    return hanging(String(columns.1), String(columns.2), to: width)
+                }.joined(separator: "\n")
+            }
             let items = paragraph.replacing(#/\n(?!\d\. |- ) */#, with: " ")
             return items.components(separatedBy: "\n").map { item in
                 let start = item.prefixMatch(of: #/\d\. |- /#).map { String($0.0) } ?? ""

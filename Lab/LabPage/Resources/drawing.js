@@ -143,7 +143,7 @@ function objectsDrawing(path, width, isOpen = true) {
     centers[column] = [fieldsX, y + (rowHeight - 6) / 2];
   });
   const title = race.columns.length === 0 ? ""
-    : state.isLocked ? "state, as last seen: it is behind a lock now" : "state";
+    : state.isLocked ? "state as last seen, locked now" : "state";
   parts.push(label(fieldsX, threadsEnd + 18, clipped(title, Math.floor(fieldsWidth / 7)), { class: "quiet" }));
   let bottom = threadsEnd + 34 + race.columns.length * rowHeight;
 

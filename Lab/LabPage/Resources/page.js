@@ -15,6 +15,8 @@ class LabPage {
     this.uncovered = new Set();
     this.isSingle = document.getElementById("front") === null;
     this.front = this.isSingle ? null : new Front(this, JSON.parse(document.getElementById("front").textContent));
+    // Of several patterns with one name, the browser takes the first one, which must not be hidden.
+    document.body.prepend(fill(drawing(1, 1, ""), { class: "live", "aria-hidden": "true" }, []));
     this.listen();
     this.route();
   }

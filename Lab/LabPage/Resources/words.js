@@ -89,8 +89,13 @@ function decision(path) {
   const label = path.edges[index].label;
   const name = race.threads[label.thread];
   const whole = path.completed();
-  const reasons = whole.ending.findings.map(number => race.reason(number)).join("; ");
+  // One reason is enough, and a failed check says more than what the lab found besides.
+  const { findings } = whole.ending;
+  const reason = race.reason(findings.find(number => race.data.findings[number].kind === "failed check") ?? findings[0]);
   const verb = deed(path, label, path.states()[index]);
+  const doing = other => `${race.threads[other.thread]}${other.kind === "note" ? `: ${other.text}` : ` ${verbs[other.kind]} ${thing(race, other)}`}`
+    + (other.site ? ` (line ${other.site.line})` : "");
+  const start = `${name}${label.kind === "note" ? ":" : ""} ${verb}`;
   const position = path.first(index).counts()[label.thread];
   const isPartner = other => other.thread !== label.thread
     && other.conflicts.some(([thread, step]) => thread === label.thread && step === position);
@@ -98,21 +103,19 @@ function decision(path) {
   const [earlier] = label.conflicts;
   let why = "";
   if (isCircle(whole.ending) || whole.ending.waiting.some(wait => wait.holder >= 0)) {
-    why = `${name} ${verb}: `
+    why = `${start}: `
       + whole.ending.waiting.map(({ thread }) => `${race.threads[thread]} ${whole.waiting(thread).sentence}`).join(", and ");
     return `${why}. No order of the remaining steps lets them go on.`;
   }
   if (later) {
-    why = `${name} ${verb}, and only then ${race.threads[later.thread]} ${verbs[later.kind]} ${thing(race, later)}`
-      + (later.site ? ` (line ${later.site.line})` : "");
+    why = `${start}, and only then ${doing(later)}`;
   } else if (earlier) {
     const other = path.edges.filter(edge => edge.label.thread === earlier[0])[earlier[1]];
-    why = `${name} ${verb} after ${race.threads[earlier[0]]} ${other ? `${verbs[other.label.kind]} ${thing(race, other.label)}` : "was there"}`
-      + (other && other.label.site ? ` (line ${other.label.site.line})` : "");
+    why = `${start} after ${other ? doing(other.label) : `${race.threads[earlier[0]]} was there`}`;
   } else {
-    why = `${name} ${verb}`;
+    why = start;
   }
-  return `${why}. From here on, every interleaving fails: ${reasons}.`;
+  return `${why}. From here on, every interleaving fails: ${reason}.`;
 }
 
 // The other way in which a step can end.

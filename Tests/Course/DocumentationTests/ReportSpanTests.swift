@@ -215,7 +215,7 @@ import Testing
     /// Whether a line may be longer: it has a command to copy, a schedule or a path.
     private static func mayBeLong(_ line: Substring) -> Bool {
         line.contains(
-            #/^  promise-lab |promise-lab [a-z]+ .*(R\d\d|Stage|FILE|\d)|--schedule |\S/\S/#)
+            #/^  promise-lab |promise-lab [a-z]+ .*(R\d\d|Stage|FILE|\d)|--schedule |\w\w/\w/#)
     }
 
     private static func tooLong(_ text: String, _ width: Int) -> [Substring] {

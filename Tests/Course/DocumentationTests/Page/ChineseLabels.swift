@@ -36,15 +36,16 @@ enum ChineseLabels {
         "Ana looks for a letter; if there is none, she leaves a note. Ben puts it in; if there is "
             + "a note, he brings it to her.":
             "Ana 看有没有信，没有就留张字条。Ben 把信放进去，看到字条就给她送去。",
-        "Ana looks whether the letter is in the mailbox.": "Ana 看信箱里有没有信。",
+        "Ana looks into the mailbox: no letter.": "Ana 看信箱：没有信。",
         "Ben puts the letter into the mailbox.": "Ben 把信放进信箱。",
-        "Ben looks for a note, sees none, and goes home.": "Ben 找字条，没有找到，回家了。",
+        "Ben looks for a note, finds none, and goes home.": "Ben 找字条，没有找到，回家了。",
         "Each of them looked too early, and neither looks again: the letter is lost.":
             "两个人都看得太早，又都不会再看：信丢了。",
-        "Ana moves →": "Ana 走一步 →", "Ben ↓": "Ben ↓",
+        "Ana moves →": "Ana 走一步 →", "Ben moves ↓": "Ben 走一步 ↓",
         "looks": "看信箱", "note or letter": "留字条或取信", "letter in": "放信",
         "looks for note": "找字条", "the mailbox": "信箱", "empty": "空的",
-        "waits for a letter": "等信", "brings a letter": "送信",
+        "wants a letter": "想要信", "brings a letter": "送信", "has gone home": "回家了",
+        "no letter": "没有信", "Ben will bring it": "Ben 会送来",
         // The square
         "A square of three by three steps. Three paths lead from its top left to its bottom right "
             + "corner.":
@@ -80,7 +81,7 @@ enum ChineseLabels {
         "every link uses the same three frames": "每一环都用这三帧", "the queue": "队列",
         // The deadlock
         "Threads, locks and state": "线程、锁和状态", "waits forever": "永远等待",
-        "state, as last seen: it is behind a lock now": "状态（最后一次看到的；现在被锁住）",
+        "state as last seen, locked now": "状态（最后一次看到的；现在被锁住）",
         // The steps
         "Verdicts of all hazards on every step from Stage 2 to Stage 3":
             "从第二阶段到第三阶段，每一步上所有隐患的结论",

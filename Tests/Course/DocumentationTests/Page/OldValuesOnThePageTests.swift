@@ -100,7 +100,9 @@ struct OldValuesOnThePageTests {
             try await browser.run(BrowserTests.reveal + "page.view.load('WWR')")
             let claim = "document.querySelector('.spacetime svg').getAttribute('aria-label')"
             let arrow = "document.querySelector('.spacetime .arrow.dashed title').textContent"
-            #expect(try await browser.text(claim).hasSuffix("if the memory orderings are strong enough"))
+            #expect(
+                try await browser.text(claim).hasSuffix("if the memory orderings are strong enough")
+            )
             #expect(
                 try await browser.text(arrow)
                     == "step 2 happens before step 3, if their memory orderings are strong enough")

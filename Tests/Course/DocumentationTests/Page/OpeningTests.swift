@@ -235,7 +235,8 @@ struct OpeningTests {
                     """) as? [String])
             #expect(ends == Array(repeating: "true", count: 6))
             let lines = try await browser.texts(
-                "[...document.querySelectorAll('.chart .kind')].map(node => node.getAttribute('d'))")
+                "[...document.querySelectorAll('.chart .kind')].map(node => node.getAttribute('d'))"
+            )
             #expect(Set(lines).count == 6)
         }
     }
@@ -243,13 +244,15 @@ struct OpeningTests {
     @Test func `the source of a move is in sight, and only the last move is lit`() async throws {
         try await page.open("#play/4") { browser, _ in
             try await browser.resize(width: 1280, height: 720)
-            let lit = "[...document.querySelectorAll('.opening .lit code')].map(node => node.textContent.trim())"
+            let lit =
+                "[...document.querySelectorAll('.opening .lit code')].map(node => node.textContent.trim())"
             try await browser.press(["a", "b"])
             #expect(
                 try await browser.texts(lit) == ["result = .success(value)", "state = .fulfilled"])
             try await browser.press(["b"])
             #expect(try await browser.texts(lit) == ["f_then?(value)"])
-            let isWhole = "(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(document.querySelector('.opening .code'))"
+            let isWhole =
+                "(({ scrollHeight, clientHeight }) => scrollHeight <= clientHeight)(document.querySelector('.opening .code'))"
             #expect(try await browser.text(isWhole) == "true")
         }
     }

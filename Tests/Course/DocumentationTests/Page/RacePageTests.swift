@@ -83,6 +83,12 @@ struct RacePageTests {
             try await browser.press(["?"])
             #expect(try await browser.text(hidden) == "false")
             try await expectLargeText()
+            // The pattern of conflicts and the heads of arrows are drawn, although the objects are
+            // hidden, which are drawn first.
+            let areDrawn = """
+                ["hatch", "head-ink"].every(id => document.getElementById(id).closest("svg").getClientRects().length > 0)
+                """
+            #expect(try await browser.text(areDrawn) == "true")
             let small = try await browser.texts(
                 """
                 [...document.querySelectorAll('.status p, .what, .story, #predict')]
@@ -264,7 +270,8 @@ struct RacePageTests {
             try await browser.press(.enter)
             #expect(try await browser.text("page.view.path.keys.at(-1)") == key)
             #expect(
-                try await browser.text("document.activeElement.dataset.key") == String(key.prefix(1)))
+                try await browser.text("document.activeElement.dataset.key")
+                    == String(key.prefix(1)))
         }
     }
 
