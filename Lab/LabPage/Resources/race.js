@@ -244,8 +244,7 @@ class RaceActions {
     if (!ending) return "";
     if (this.isVeiled) return this.page.isPresenting ? "This interleaving has ended. Did it end well?" : "This interleaving has ended. Predict, and see how.";
     if (ending.findings.length === 0) return "✓ every check holds";
-    const [first, second, ...others] = ending.findings.map(index => `✗ ${this.race.reason(index)}`);
-    return [first, second, others.length > 0 ? `and ${others.length} more` : undefined].filter(text => text).join("; ");
+    return ending.findings.map(index => `✗ ${this.race.reason(index)}`).join("; ");
   }
 
   // What the last step did.
