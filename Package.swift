@@ -117,7 +117,9 @@ let course: [Target] = [
         path: "Tests/SharedSuite"),
     .executableTarget(
         name: "promise-lab",
-        dependencies: ["Graders", "HTTPExample", "LabPage", "RaceLab", "SharedSuite"],
+        dependencies: [
+            "Graders", "HTTPExample", "LabPage", "RaceLab", "SharedSuite", "TutorialExamples",
+        ],
         path: "Course/promise-lab",
         // An answer to an exercise is loaded as a library, and refers to the program's symbols.
         linkerSettings: [
@@ -137,10 +139,12 @@ let course: [Target] = [
         name: "HTTPExample", dependencies: ["PromiseOperators", "Stage2Handlers"],
         path: "Course/Examples/HTTP", swiftSettings: swift5),
 
-    // The small examples of the Tutorial.
-    .executableTarget(
-        name: "tutorial", dependencies: ["PromiseOperators", "RaceLab", "Stage1Naive"],
+    // The small examples of the Tutorial. The page shows two of them.
+    .target(
+        name: "TutorialExamples", dependencies: ["PromiseOperators", "RaceLab", "Stage1Naive"],
         path: "Course/Examples/Tutorial", swiftSettings: visibleAtomics),
+    .executableTarget(
+        name: "tutorial", dependencies: ["TutorialExamples"], path: "Course/tutorial"),
 
     // Measures the stages. In a debug build Stage 3 calls ThreadSanitizer's runtime, because
     // the lab is not linked.

@@ -2,11 +2,13 @@
 
 // The front of the page: the opening, the races in an order to learn, and the matrix.
 class Front {
-  // - data: the columns and rows of the matrix.
+  // - data: the columns and rows of the matrix, and those of other races.
   constructor(page, data) {
     this.page = page;
     this.data = data;
-    for (const row of data.rows) {
+    this.rows = [...data.rows, ...data.examples];
+    this.columns = [...data.columns, ...data.columnsOfExamples];
+    for (const row of this.rows) {
       for (const [id, [verdict, text, detail]] of Object.entries(row.cells)) row.cells[id] = { verdict, text, detail: data.details[detail] };
     }
   }
@@ -19,6 +21,7 @@ class Front {
     ["Call after the unlock, and keep the order", ["R10/stepB", "R06/stepB", "R06/stepC"]],
     ["Stage 3 survives", ["R01/stage3", "R05/stage3", "R09/stage3", "R10/stage3", "R11/stage3"]],
     ["Operators, tasks and cancellation", ["R14/stage3", "R15/stage3", "R16/stage3", "R17/stage3", "R19/stage3", "R20/stage3", "R21/stage3", "R22/stage3"]],
+    ["Memory orderings: a load can read an old value", ["door/acquire-release", "door/sequential"]],
   ];
 
   has(id) { return this.page.dataOf(id) !== null; }
@@ -29,7 +32,7 @@ class Front {
 
   // - text: the address.
   show(words, text) {
-    const row = this.data.rows.find(one => one.id === words[0]);
+    const row = this.rows.find(one => one.id === words[0]);
     const [place, number] = words;
     if (place === "play" && this.hasOpening) return this.opening.show(Number(number || 1) - 1);
     if (place === "races") return this.showRaces();
@@ -47,14 +50,14 @@ class Front {
   }
 
   titleOf(id) {
-    const column = this.data.columns.find(one => one.id === id);
+    const column = this.columns.find(one => one.id === id);
     return column ? column.title : id;
   }
 
   // The row and the column of a race; its column may have the number of a scenario.
   placeOf(id) {
     const [name, column] = id.split("/");
-    return { row: this.data.rows.find(one => one.id === name), column: (column || "").replace(/-\d+$/, "") };
+    return { row: this.rows.find(one => one.id === name), column: (column || "").replace(/-\d+$/, "") };
   }
 
   // The links at the top of the page.
@@ -63,7 +66,7 @@ class Front {
       element("a", { href: "#races" }, "Races"), element("a", { href: "#matrix" }, "Matrix"));
     const { row, column } = this.placeOf(id);
     if (!row) return links;
-    const columns = this.data.columns.filter(one => row.cells[one.id]);
+    const columns = this.columns.filter(one => row.cells[one.id]);
     const others = this.scenariosOf(row.id, column);
     return [links, element("div", { class: "versions" }, element("span", { class: "quiet" }, ` ${row.id} on `),
       columns.map((one, i) => element("a", {
@@ -96,7 +99,7 @@ class Front {
   after(race, schedule) {
     const { row, column } = this.placeOf(race.id);
     const ways = [];
-    const columns = this.data.columns;
+    const { columns } = this;
     const at = columns.findIndex(one => one.id === column);
     const isDesign = one => one.id.startsWith("design");
     const repair = race.fails && columns.find((one, i) => i > at && !isDesign(one) && row && row.cells[one.id]

@@ -2,6 +2,7 @@ import Foundation
 import LabPage
 import RaceLab
 import SharedSuite
+import TutorialExamples
 
 extension Argument {
     /// A file for a page; other formats go to standard output.
@@ -91,7 +92,24 @@ enum PageCommand {
                 }
             }
         }
+        var doors: [String: PageFront.Cell] = [:]
+        for (column, door) in zip(PageFront.orderings, [weakDoor, door])
+        where hazards.count == Catalogue.all.count {
+            let race = try RecordedExploration(
+                "a door with two flags · \(column.title)",
+                story: "Each thread raises its own flag, and enters if it does not see the flag of "
+                    + "the other one raised. At most one of them may be inside.", door)
+            explorations["door/\(column.id)"] = race
+            let (failing, explored) = (race.exploration.failing, race.exploration.explored)
+            doors[column.id] = PageFront.Cell(
+                verdict: failing > 0 ? .fails : .survives, text: "\(failing)/\(explored)",
+                detail: nil)
+        }
         let front = PageFront(
+            examples: [
+                PageFront.Row(
+                    id: "door", name: "a door with two flags", story: nil, group: "", cells: doors)
+            ],
             columns: subjects.map {
                 // A design has the name that it has in the terminal.
                 PageFront.Column(id: $0.link, title: $0.kind == .design ? $0.title : "\($0)")

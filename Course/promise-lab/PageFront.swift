@@ -47,6 +47,9 @@ struct PageFront: Encodable {
         let cells: [String: Cell]
     }
 
+    /// Races that are not in the matrix, in columns of their own.
+    let examples: [Row]
+    let columnsOfExamples = PageFront.orderings
     let columns: [Column]
     let rows: [Row]
     /// The compiler with which the races were recorded.
@@ -60,6 +63,12 @@ struct PageFront: Encodable {
         self.toolchain = toolchain
         details = Set(rows.flatMap { $0.cells.values.compactMap(\.detail) }).sorted()
     }
+
+    /// The memory orderings in Appendix D of the Tutorial.
+    static let orderings = [
+        Column(id: "acquire-release", title: "releasing and acquiring"),
+        Column(id: "sequential", title: "sequentially consistent"),
+    ]
 
     private static let folder = Workbook.package.appending(path: "Course/CoursePage")
 

@@ -34,7 +34,7 @@ final class Door {
     }
 }
 
-func weakDoor(_ scenario: Scenario) {
+package func weakDoor(_ scenario: Scenario) {
     let door = WeakDoor()
     let inside = Scenario.Log<String>()
     scenario.thread("left") { if door.leftEnters() { inside.append("left is inside") } }
@@ -42,7 +42,7 @@ func weakDoor(_ scenario: Scenario) {
     scenario.check { try Scenario.require(inside.entries.count < 2, "both are inside") }
 }
 
-func door(_ scenario: Scenario) {
+package func door(_ scenario: Scenario) {
     let door = Door()
     let inside = Scenario.Log<String>()
     scenario.thread("left") { if door.leftEnters() { inside.append("left is inside") } }

@@ -27,6 +27,32 @@ struct OldValuesOnThePageTests {
         var right = 0
     }
 
+    @Test func `the published page has both doors of the Tutorial`() async throws {
+        let answer = "document.getElementById('predict').textContent"
+        let played = "[...document.querySelectorAll('.lesson li')].at(arguments[0]).className"
+        try await BrowserTests().open("#door/acquire-release") { browser, address in
+            try await browser.click("#predict-fails")
+            try await browser.run("page.view.showMe()")
+            #expect(try await browser.text(answer).contains("2 of 5 kinds of interleavings fail."))
+            let schedule = try await browser.text("page.view.race.counterexample.join('')")
+            try await browser.open("\(address)#door/acquire-release/\(schedule)")
+            let table = try await browser.text("document.querySelector('.trace').textContent")
+            let ending = try await browser.text(BrowserTests.verdict)
+            #expect(ending.contains("both are inside"), "\(ending)")
+            let why = "reads the old value 0: nothing orders the store at line 11 before this read"
+            #expect(table.contains(why), "\(table)")
+            // The same moves at the other door, as far as they are possible there.
+            let other = "document.querySelector('a[href^=\"#door/sequential/~\"]').click()"
+            try await browser.run(other)
+            try await browser.click("#predict-survives")
+            try await browser.run("page.view.showMe()")
+            #expect(try await browser.text(answer).contains("None of the 3 kinds"))
+            try await browser.open(address + "#races")
+            #expect(try await browser.text(played, [-2]) == "fails")
+            #expect(try await browser.text(played, [-1]) == "survives")
+        }
+    }
+
     @Test func `a thread has a button for each value, and the page counts as the lab does`()
         async throws
     {

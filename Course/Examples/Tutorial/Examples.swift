@@ -1,10 +1,9 @@
 import Foundation
 
 /// Runs the examples of the Tutorial: `swift run tutorial careless`, and so on.
-@main
-struct Tutorial {
-    static func main() async throws {
-        switch CommandLine.arguments.dropFirst().first {
+package enum Examples {
+    package static func run(_ name: String?) async throws {
+        switch name {
         case "confined":
             print("every call on the queue")
             try show(confined)

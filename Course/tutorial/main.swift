@@ -1,0 +1,3 @@
+import TutorialExamples
+
+try await Examples.run(CommandLine.arguments.dropFirst().first)
