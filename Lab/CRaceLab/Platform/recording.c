@@ -11,8 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS,
-                              SIGPIPE};
+static const int crashes[] = RL_CRASH_SIGNALS;
 #define CRASH_COUNT (sizeof crashes / sizeof *crashes)
 
 static _Thread_local void (*way_out)(void);

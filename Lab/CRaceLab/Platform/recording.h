@@ -8,6 +8,10 @@
 /// NULL unless this process is an exploring child. Defined in end.c, which is below this file.
 extern rl_recorder *rl_recording;
 
+// The signals with which code under test crashes.
+#define RL_CRASH_SIGNALS \
+    { SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS, SIGPIPE }
+
 static inline void rl_record_phase(rl_phase phase, int thread) {
     if (!rl_recording) return;
     rl_recording->phase = phase;

@@ -48,8 +48,7 @@ _Noreturn void rl_end_early(const char *call, int status, rl_place place) {
 
 // MARK: - Crashes
 
-static const int crashes[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGSYS,
-                              SIGPIPE};
+static const int crashes[] = RL_CRASH_SIGNALS;
 enum { CRASH_COUNT = sizeof crashes / sizeof *crashes };
 
 static struct sigaction before[CRASH_COUNT];
