@@ -57,7 +57,8 @@ struct PageFront: Encodable {
     /// The sentences about cells, each of them once.
     let details: [String]
 
-    init(columns: [Column], rows: [Row], toolchain: String) {
+    init(examples: [Row], columns: [Column], rows: [Row], toolchain: String) {
+        self.examples = examples
         self.columns = columns
         self.rows = rows
         self.toolchain = toolchain
