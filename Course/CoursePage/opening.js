@@ -137,7 +137,7 @@ class Opening {
   frame(title, ...content) {
     const last = this.screens.length - 1;
     return element("div", { class: "opening" },
-      element("p", { class: "quiet" }, `${this.number + 1} of ${last + 1}${this.number === 0 ? " · five minutes, for everybody" : ""}`),
+      element("p", { class: "quiet" }, `${this.number + 1} of ${last + 1}${this.number === 0 ? " · five minutes, no programming needed" : ""}`),
       element("h1", {}, title), content,
       element("p", { class: "moves turn" },
         this.number === 0 ? null : element("a", { id: "previous", href: `#play/${this.number}` }, "← Back"),
@@ -487,7 +487,7 @@ class Opening {
   whatFixes() {
     const game = this.returned;
     return this.frame("What fixes that", this.stage(
-      element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then nobody holds a key while waiting for another."),
+      element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then neither person holds a key while waiting for another."),
       this.keysScene(game),
       game.hasEnded ? this.told(`${this.moved} Both are done, and each box has its letter.`, "survives") : this.told(this.moved || "Try to get them stuck."),
       this.moveButtons(game, thread => this.keyMove(game, thread)),

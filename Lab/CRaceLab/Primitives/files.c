@@ -140,7 +140,7 @@ static void use_descriptor(int file, rl_use contents, bool moves, rl_place place
     if (exists && !is_input && !has_type && !rl_is_of_program(place.pc)) return;
     const rl_use how = moves ? RL_CHANGES : RL_LOOKS;
     use(rl_key(rl_key((uint64_t)file, *generation(file)), DESCRIPTOR), how, place);
-    // A terminal is nobody's contents.
+    // A terminal has no contents that a thread could change.
     if (!has_type || S_ISCHR(s.stx_mode)) return;
     if (S_ISSOCK(s.stx_mode)) return use(SOCKETS, how, place);
     // Reading from a pipe removes what was read.

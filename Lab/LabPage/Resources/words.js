@@ -89,7 +89,7 @@ function decision(path) {
   const label = path.edges[index].label;
   const name = race.threads[label.thread];
   const whole = path.completed();
-  // One reason is enough, and a failed check says more than what the lab found besides.
+  // One reason is enough, and a failed check says more than the other findings.
   const { findings } = whole.ending;
   const reason = race.reason(findings.find(number => race.data.findings[number].kind === "failed check") ?? findings[0]);
   const verb = deed(path, label, path.states()[index]);

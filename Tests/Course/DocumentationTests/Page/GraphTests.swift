@@ -82,7 +82,7 @@ private final class Number {
         arguments: [("R01", Subject.naive, 100), ("R14", .threadSafe, 100)]
             + largest.map {
                 // Every order of thousands of states: 35 KB of data instead of 5.
-                ($0.0, $0.1, 125)
+                ($0.0, $0.1, 127)
             })
     func `one race is a small page`(id: String, subject: Subject, kilobytes: Int) throws {
         let race = try #require(Catalogue.hazard(id) as? any Race)
