@@ -79,7 +79,7 @@ private final class Number {
     ]
 
     @Test(
-        arguments: [("R01", Subject.naive, 100), ("R14", .threadSafe, 100)]
+        arguments: [("R01", Subject.naive, 100), ("R14", .threadSafe, 103)]
             + largest.map {
                 // Every order of thousands of states: 35 KB of data instead of 5.
                 ($0.0, $0.1, 127)
