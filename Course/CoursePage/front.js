@@ -105,7 +105,7 @@ class Front {
     const repair = race.fails && columns.find((one, i) => i > at && !isDesign(one) && row && row.cells[one.id]
       && row.cells[one.id].verdict === "survives" && this.has(`${row.id}/${one.id}`));
     if (repair) {
-      ways.push({ href: this.page.link(`${row.id}/${repair.id}`, schedule === "" ? "" : `~${schedule}`), text: `The same moves on ${repair.title}, which survives` });
+      ways.push({ href: this.page.link(`${row.id}/${repair.id}`, schedule === "" ? "" : `~${schedule}`), text: `The same moves on ${repair.title}` });
     }
     const all = this.lessons.flatMap(({ ids }) => ids);
     const next = all.slice(all.indexOf(race.id) + 1).find(id => !this.page.revealed.has(id)) || all.find(id => !this.page.revealed.has(id));
@@ -132,7 +132,7 @@ class Front {
       element("h1", {}, page.frame.title),
       element("p", { class: "story" }, "In each race you are the scheduler: you decide, step by step, which thread continues, in the real source. Can you make it fail?"),
       element("p", { class: "moves" },
-        next ? element("a", { class: "start", href: page.link(next, "") }, `${done === 0 ? "Begin" : "Continue"}: ${this.nameOf(next)}`) : null,
+        next ? element("a", { class: "start", href: page.link(next, "") }, `${done === 0 || next === all[0] ? "Begin" : "Continue"}: ${this.nameOf(next)}`) : null,
         element("label", {}, `${done} of ${all.length} races played `, element("progress", { max: all.length, value: done }))),
       this.lessons.map(({ title, ids }) => element("section", { class: "lesson" }, element("h2", {}, title),
         element("ol", {}, ids.map(id => {

@@ -79,7 +79,7 @@ class Opening {
   }
 
   // The moves of Ana and Ben, for the map.
-  static moves = [["looks", "note or letter"], ["letter in", "looks for note"]];
+  static moves = [["looks", "note or takes"], ["letter in", "looks for note"]];
 
   static needed = ["R01/stage1", "R01/stepA", "R10/stepA", "R10/stepB"];
 
@@ -146,7 +146,7 @@ class Opening {
 
   isReady() {
     return [
-      () => this.saved.tried.length > 0, () => this.saved.tried.length === this.outcomes.size, () => true, () => this.naive.hasEnded,
+      () => this.saved.tried.length > 0, () => this.saved.tried.some(order => this.outcomes.get(order)), () => true, () => this.naive.hasEnded,
       () => this.saved.locked.length === 2, () => this.keys.hasEnded, () => this.returned.hasEnded, () => true,
     ][this.number]();
   }
@@ -198,7 +198,7 @@ class Opening {
   naiveMove(thread) {
     const game = this.naive;
     const next = game.race.next(game.path.node, thread);
-    if (!next) return { can: false, text: "has made both moves" };
+    if (!next) return { can: false, text: "has no moves left" };
     const isFirst = game.path.counts()[thread] === 0;
     if (thread === 1) {
       return isFirst ? { can: true, text: "puts the letter into the mailbox" }
@@ -239,7 +239,7 @@ class Opening {
   result() {
     const game = this.naive;
     if (!game.hasEnded) return this.told(this.moved || "Choose who moves first.");
-    if (game.fails) return this.told(`${this.moved} But Ben has already looked for a note, and gone home. Ana waits forever: the letter is lost.`, "fails");
+    if (game.fails) return this.told(`${this.moved} But Ben has already looked for a note, and gone home. Ana never looks again: the letter is lost.`, "fails");
     return this.told(`${this.moved} Ana has her letter.`, "survives");
   }
 
@@ -251,7 +251,7 @@ class Opening {
   }
 
   legend() {
-    return element("p", { class: "quiet" }, "The map: a move of Ana leads to the right, a move of Ben down, and the ring shows where you are. Each line is one order. It ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
+    return element("p", { class: "quiet" }, "Each line is one order: Ana’s moves go right, Ben’s go down. A gray bar is one place, with room for six lines; the ring is where you are. A line ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
   }
 
   slots() {
@@ -277,18 +277,19 @@ class Opening {
     const hasLost = this.saved.tried.some(order => this.outcomes.get(order));
     return this.frame(found === all ? `You have found all ${all} orders` : "Can the letter get lost?",
       element("p", {}, found === all ? "This is the complete map: whatever Ana and Ben do, they follow one of these lines."
-        : `Ana and Ben make two moves each. Only the order differs, and there are ${all} orders. ${hasLost ? "You have found the one that loses the letter. Find the others." : "Find the one that loses the letter."}`),
+        : `Ana and Ben make two moves each. Only the order differs, and there are ${all} orders. ${hasLost ? "One of them loses the letter. Find the others, or go on." : "Find the one that loses the letter."}`),
       element("div", { class: "two" },
         element("div", {}, element("div", { class: "scene" }, this.scene()), this.result(),
-          this.moveButtons(this.naive, thread => this.naiveMove(thread)),
+          this.moveButtons(this.naive, thread => this.naiveMove(thread), found === all ? "Play again" : "Play another order"),
           found === all ? null : element("p", { class: "moves" }, element("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Show me an order that I have not tried"))),
         element("div", { class: "chart" }, this.legend(), this.map(this.naive.order),
           element("p", { class: "quiet" }, `${found} of ${all} orders tried:`), this.slots())));
   }
 
-  // Plays an order that was not tried yet.
+  // Plays an order that was not tried yet; the one that loses the letter is the last.
   hint() {
-    const order = [...this.outcomes.keys()].find(one => !this.saved.tried.includes(one));
+    const left = [...this.outcomes.keys()].filter(one => !this.saved.tried.includes(one));
+    const order = left.find(one => !this.outcomes.get(one)) || left[0];
     this.naive.start();
     for (const letter of order) {
       const thread = "AB".indexOf(letter);
@@ -303,7 +304,7 @@ class Opening {
       const orders = [...this.outcomes.keys()].filter(fits).length;
       return `${orders} ${orders === 1 ? "order" : "orders"}`;
     };
-    return this.frame(`Six orders, three kinds, and ${lost === 1 ? "one loses" : `${lost} lose`} the letter`,
+    return this.frame(`Six orders of three kinds: ${lost === 1 ? "one order loses" : `${lost} orders lose`} the letter`,
       element("div", { class: "two" },
         element("ul", { class: "endings" },
           element("li", {}, `✓ Ben puts the letter in before Ana looks: she takes it (${count(order => order.startsWith("B"))}).`),
@@ -313,7 +314,7 @@ class Opening {
           orders: [...this.outcomes.keys()].sort(), size: 2, lost: order => this.outcomes.get(order), current: null,
           titles: Opening.moves,
         }))),
-      element("p", {}, "Every move was right. Only the order was wrong, and no rule prevents that order. ", element("strong", {}, "This is called a race condition.")));
+      element("p", {}, "Every move was right. Only the order was wrong, and no rule prevents that order. ", element("strong", {}, "Such a mistake is a race condition.")));
   }
 
   // MARK: The same moves in Swift
@@ -321,14 +322,15 @@ class Opening {
   inSwift() {
     const { race } = this.naive;
     const orders = race.total[race.root];
+    const losing = [...[...this.outcomes.keys()].find(order => this.outcomes.get(order))].map(letter => ({ A: "Ana", B: "Ben" })[letter]).join(", ");
     return this.frame("The same moves, in a program",
-      element("p", {}, "This is a part of a real program, in the language Swift. You need not read it: the colored words say which lines are which move. Two parts of the program run at the same time. One does what Ana does, the other one what Ben does. Play the order that loses the letter: the lines of your last move light up."),
+      element("p", {}, `This is a part of a real program, in the language Swift. You need not read it: the colored words name the move below them. Two parts of the program run at the same time. One does what Ana does, the other one what Ben does. Play the order that loses the letter (${losing}): the lines of your last move light up.`),
       element("div", { class: "two" },
         element("div", {}, this.source(race)),
         element("div", {}, element("div", { class: "scene" }, this.scene()),
           this.result(), this.moveButtons(this.naive, thread => this.naiveMove(thread)))),
-      element("p", { class: "quiet" }, `The steps of the program are smaller than your moves, so it has ${orders} orders. Each of them is one of your six, made in smaller steps; and those of the losing order, and no others, lose the letter.`),
-      element("p", { class: "quiet" }, "For programmers: the mailbox is a promise, and the letter is its value. Ana calls ", element("code", {}, "then"), ". state: ", element("code", {}, this.naive.value("state")), ", f_then: ", element("code", {}, this.naive.value("f_then")), "."));
+      element("p", { class: "quiet" }, `The program makes smaller steps, so it has ${orders} orders. Each follows one of your six, and only those that follow the losing one lose the letter.`),
+      element("p", { class: "quiet" }, "For programmers: the mailbox is a promise, and the letter is its value. Ana calls ", element("code", {}, "then"), ". Now, state: ", element("code", {}, this.naive.value("state")), ", f_then: ", element("code", {}, this.naive.value("f_then")), "."));
   }
 
   // The lines with which the moves begin, in all orders that the program makes, and what they are.
@@ -383,12 +385,12 @@ class Opening {
     const game = this.locked;
     const isSecond = game.order.length === 1;
     const both = game.race.total[game.race.root];
-    const words = thread => game.order.includes("AB"[thread]) ? { can: false, text: "has made both moves" } : {
+    const words = thread => game.order.includes("AB"[thread]) ? { can: false, text: `has had ${thread === 0 ? "her" : "his"} turn` } : {
       can: true,
       text: `takes the key, ${thread === 0 ? (isSecond ? "looks, takes the letter" : "looks, leaves a note")
         : isSecond ? "puts the letter in, finds the note, brings Ana the letter" : "puts the letter in, finds no note"}, and hangs the key back`,
     };
-    return this.frame("A lock makes two moves one",
+    return this.frame("With a lock, two moves are one",
       element("p", {}, "Now the mailbox has a lock, and one key. The person with the key makes ", element("em", {}, "both"), " moves before the other one can open the box. Four moves become two, and six orders become two. Try both."),
       element("div", { class: "two" },
         element("div", {},
@@ -396,11 +398,11 @@ class Opening {
             hasLetter: game.order.includes("B"), hasNote: game.order === "A", isDelivered: game.isDelivered, isLost: game.hasEnded && game.fails,
             isHome: game.order.startsWith("B"), hasKey: true,
           })),
-          game.hasEnded ? this.told(`${this.moved} Ana has her letter.`, "survives") : this.told(this.moved || "You decide who comes first."),
+          game.hasEnded ? this.told(`${this.moved} Ana has her letter.`, "survives") : this.told(this.moved || "Choose who moves first."),
           this.moveButtons(game, words, this.saved.locked.length < both ? "Play the other order" : "Play again")),
         element("div", { class: "chart" }, ordersMap({
           orders: this.saved.locked.slice().sort(), size: 1, lost: () => this.locked.race.fails, current: game.order, titles: [["Ana's turn"], ["Ben's turn"]],
-        }), element("p", {}, `${this.saved.locked.length} of ${both} orders tried.`, this.saved.locked.length < both ? null : element("strong", {}, " None loses the letter.")))));
+        }), element("p", {}, `${this.saved.locked.length} of ${both} orders tried.`, this.saved.locked.length < both ? null : element("strong", {}, " Neither loses the letter.")))));
   }
 
   // The first box is the one that Ana goes to first, the second one that of Ben.
@@ -459,46 +461,47 @@ class Opening {
     return game.path.ending.waiting.map(({ thread, owner, holder }) => {
       const name = ["Ana", "Ben"][thread];
       const key = `key ${this.boxOf(owner, game) + 1}`;
-      return holder === thread ? `${name} must look into box ${this.boxOf(owner, game) + 1}, and waits until its key hangs there, but it is in ${thread === 0 ? "her" : "his"} own pocket` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
+      return holder === thread ? `${name} needs ${key}, but has it in ${thread === 0 ? "her" : "his"} own pocket` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
     }).join(", and ");
   }
 
   whatItBreaks() {
     const game = this.keys;
     const isStuck = game.hasEnded && game.fails;
-    return this.frame("What the lock breaks", this.stage(
-      [element("p", {}, "Ana brings a letter to box 1, Ben one to box 2. A note on each box says: “Look into the other box. If it is empty, put a copy in.”"),
-        element("p", {}, "The rule of the lock: to open a box, even to look, one waits until its key hangs there, and takes it. Each of them keeps the first key until the note is done."),
-        element("p", {}, element("strong", {}, "Can both finish?"), " Try several orders.")],
+    return this.frame("The lock brings a new bug", this.stage(
+      [element("p", {}, "Ana brings a letter to box 1, Ben one to box 2. On each box is a note. A person who puts a letter into the box has to do what it says: “Look into the other box. If it is empty, put a copy in.”"),
+        element("p", {}, "To open a box, even to look, Ana or Ben takes its key, and waits if the key is gone. Each of them keeps the key of a box until its note is done."),
+        element("p", {}, element("strong", {}, "Can both finish?"), " Try.")],
       this.keysScene(game, isStuck),
-      isStuck ? this.told(`${this.moved} Now ${this.waits(game)}. Neither can move: this is called a deadlock.`, "fails") : this.told(this.moved || "You decide who moves next."),
+      isStuck ? this.told(`${this.moved} Now ${this.waits(game)}. Neither can move: this is called a deadlock.`, "fails") : this.told(this.moved || "Choose who moves first."),
       this.moveButtons(game, thread => this.keyMove(game, thread), "Play another order"),
       game.hasEnded ? element("p", {}, game.race.data.failing === game.race.data.explored
-        ? "Every order of this program ends like this, one way or another. People would notice; a program follows its rules, and waits forever." : `${game.race.data.failing} of its orders fail.`) : null));
+        ? "Every order ends like this, one way or another. People would notice; a program follows its rules, and waits forever." : `${game.race.data.failing} of its orders fail.`) : null));
   }
 
   keysScene(game, isStuck = false) {
-    const isAway = thread => game.path.edges.some(({ label }) => label.thread === thread);
+    // A person who finds a letter in the box takes the own one along.
+    const keepsLetter = thread => game.path.edges.find(({ label }) => this.boxOf(label.owner, game) === thread && this.puts(label, game))?.label.thread !== thread;
     return keysScene({
-      holders: this.holders(game), letters: this.letters(game), notesDone: this.notesDone(game), brings: [!isAway(0), !isAway(1)], isStuck, isDone: game.hasEnded && !isStuck,
+      holders: this.holders(game), letters: this.letters(game), notesDone: this.notesDone(game), brings: [0, 1].map(keepsLetter), isStuck, isDone: game.hasEnded && !isStuck,
     });
   }
 
   whatFixes() {
     const game = this.returned;
-    return this.frame("What fixes that", this.stage(
-      element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then neither person holds a key while waiting for another."),
+    return this.frame("What fixes the deadlock", this.stage(
+      element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then neither person holds one key while waiting for the other."),
       this.keysScene(game),
-      game.hasEnded ? this.told(`${this.moved} Both are done, and each box has its letter.`, "survives") : this.told(this.moved || "Try to get them stuck."),
+      game.hasEnded ? this.told(`${this.moved} Both are done, and each box has a letter.`, "survives") : this.told(this.moved || "Try to get them stuck."),
       this.moveButtons(game, thread => this.keyMove(game, thread)),
-      game.hasEnded ? element("p", {}, `The program has ${game.race.total[game.race.root]} orders here, and in none of them anyone gets stuck.`) : null));
+      game.hasEnded ? element("p", {}, `The program has ${game.race.total[game.race.root]} orders here, and in none of them does anyone get stuck.`) : null));
   }
 
   end() {
     const link = (href, text) => element("li", {}, element("a", { href }, text));
-    return this.frame("You have met two bugs of real programs",
-      element("p", {}, "The first was an order of moves that loses a value. The second was a deadlock, which came with the lock that prevents the first. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried, and what you played was recorded from that."),
-      element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, Ana and Ben are threads. On this page you are the scheduler of the real source."),
+    return this.frame("You have met two bugs from real programs",
+      element("p", {}, "The first was an order of moves that loses a letter. The lock that prevents it brought the second, a deadlock. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried and recorded, and you played these recordings."),
+      element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, the note is a handler, Ana and Ben are threads. On the next pages you choose the steps of the real source."),
       element("ul", { class: "endings" },
         link("#R01/stage1", "The lost letter, line by line"), link("#R10/stepA", "The two keys, line by line"),
         link("#R01/stage3", "The finished promise: try to break it"),

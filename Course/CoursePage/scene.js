@@ -46,13 +46,13 @@ function mailboxScene({ hasLetter, hasNote, isDelivered, isLost, thought = "", i
     isDelivered ? "Ana has her letter" : "", isLost ? "Ana waits forever" : ""].filter(word => word !== "");
   return drawing(560, 246, `Ana and Ben at a mailbox: ${words.join(", ") || "it is empty"}`,
     person(84, "Ana", isDelivered ? "has her letter" : isLost ? "waits forever" : hasNote ? "waits" : "wants a letter", "t0", isDelivered || thought === "a letter!" ? "glad" : isLost ? "sad" : "calm"),
-    person(476, "Ben", isHome ? "has gone home" : hasLetter || isDelivered ? "" : "brings a letter", "t1", isDelivered ? "glad" : "calm", isHome),
+    person(476, "Ben", isHome ? "has gone home" : isDelivered ? "has brought it" : hasLetter ? "has put it in" : "has the letter", "t1", isDelivered ? "glad" : "calm", isHome),
     hasLetter || isDelivered ? null : envelope(424, 140),
     thought === "" ? null : bubble(124, 40, thought),
     mailbox(280, "the mailbox", [
       hasLetter && !isDelivered ? envelope(0, 142) : label(0, 150, "empty", { class: "small", "text-anchor": "middle" }),
       hasNote ? slip(30, 96) : null], hasLetter && !isDelivered),
-    hasKey ? [keyShape(280, 56, "", "ink"), padlock(280, 84)] : null,
+    hasKey ? [keyShape(280, 56, "", "ink"), padlock(256, 84)] : null,
     isDelivered ? envelope(140, 110) : null,
     isLost ? [sign(84, 30, "fails", 12)] : null);
 }
@@ -122,15 +122,16 @@ function ordersMap({ orders, size, lost, current, titles }) {
   const here = current === null ? null : places(current, isAtEnd ? shiftOf(current) : 0).at(-1);
   return drawing(left + size * gap + 40, top + size * gap + 34,
     `The map of the orders tried: ${orders.length}, of which ${lostOnes.length} ${lostOnes.length === 1 ? "loses" : "lose"} the letter`,
-    label(left - reach, 16, "Ana moves →", { class: "name fill-t0" }),
-    label(4, top - 14, "Ben moves ↓", { class: "name fill-t1" }),
+    label(left - reach, 16, "Ana →", { class: "name fill-t0" }),
+    label(4, top - 14, "Ben ↓", { class: "name fill-t1" }),
     titles[0].map((text, i) => label(left + (i + 0.5) * gap, 46, text, { class: "small fill-t0", "text-anchor": "middle" })),
     titles[1].map((text, j) => label(left - 26, top + (j + 0.5) * gap + 4, text, { class: "small fill-t1", "text-anchor": "end" })),
     numbers.map(a => numbers.map(b => shape("path", { d: `M${at(a, b, -reach)}L${at(a, b, reach)}`, class: "dot" }))),
     orders.map(order => shape("path", {
       d: line(order, shiftOf(order)), class: `kind ${lost(order) ? "fails" : "survives"}${order === current ? " now" : ""}`,
     }, shape("title", {}, `${order}: ${lost(order) ? "the letter is lost" : "Ana gets the letter"}`))),
-    orders.map(order => sign(...at(size, size, shiftOf(order)), lost(order) ? "fails" : "survives", 5)),
+    [...orders].sort((a, b) => (a === current) - (b === current)).map(order =>
+      sign(...at(size, size, shiftOf(order)), lost(order) ? "fails" : "survives", order === current ? 9 : 5)),
     current === null || isAtEnd ? null : shape("path", { d: line(current, 0), class: "walked" }),
-    here ? shape("circle", { cx: here[0], cy: here[1], r: 11, class: "here" }) : null);
+    here && !isAtEnd ? shape("circle", { cx: here[0], cy: here[1], r: 11, class: "here" }) : null);
 }

@@ -131,6 +131,11 @@ public struct Grader: Sendable {
             case .success(let library, let variant):
                 var grade = tried(exercise, library, folder)
                 if grade.isPassed { grade = triedOptimized(grade, exercise, file, variant, folder) }
+                if grade.isPassed, let source = try? SourceText(of: file),
+                    let why = SourceRules.blindSpot(in: source)
+                {
+                    grade = Grade(exercise, .unavailable(why), met: grade.met)
+                }
                 return grade.of(variant, of: exercise, file)
             }
         } ?? Grade(exercise, .unavailable("a temporary folder could not be created"))

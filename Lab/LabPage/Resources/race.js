@@ -252,7 +252,7 @@ class RaceActions {
     const isDecisive = this.isRevealed && this.path.pointOfNoReturn === this.path.length - 1;
     return [
       ...told(this.path, this.path.length - 1).map((text, i) => i === 0 ? `Step ${this.path.length}: ${text}` : text),
-      this.verdict() || this.counting(), isDecisive ? `This step decided. ${decision(this.path)}` : "",
+      this.verdict() || this.counting(), isDecisive ? `This step decided it. ${decision(this.path)}` : "",
     ].filter(part => part !== "").join(". ");
   }
 }

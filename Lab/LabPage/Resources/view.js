@@ -164,7 +164,7 @@ class RaceView extends RaceActions {
     if (this.isRevealed) {
       const isRight = this.prediction === fails;
       const words = this.prediction === undefined || this.prediction === null || this.page.isPresenting ? ""
-        : this.hasFound ? "Found. " : isRight ? "Your prediction was right. " : "Your prediction was wrong. ";
+        : this.hasFound && isRight ? "Found: your prediction was right. " : isRight ? "Your prediction was right. " : "Your prediction was wrong. ";
       parts.push(element("p", {}, words === "" ? null : element("strong", {}, words), this.summary()), this.showButton(), this.whatNext());
     } else if (this.page.isPresenting) {
       parts.push(element("p", {}, element("strong", {}, "Show of hands:"), " does every interleaving end well?"),
@@ -178,7 +178,7 @@ class RaceView extends RaceActions {
     } else {
       parts.push(element("p", {}, this.prediction === false
         ? "Try to prove yourself wrong: let the threads take their steps so that it fails. Or:"
-        : "Then look for one: let the threads take their steps so that it fails. Or:"), this.showButton());
+        : "Then look for an order that fails: let the threads take their steps. Or:"), this.showButton());
     }
     const hadFocus = this.predictSection.contains(document.activeElement);
     put(this.predictSection, ...parts);
@@ -264,7 +264,7 @@ class RaceView extends RaceActions {
       element("p", { class: "state-line" }, this.stateLine()),
       element("p", { class: "verdict-now" }, verdict || this.counting()),
       fatal >= 0 && (hasEnded || fatal === this.path.length - 1)
-        ? element("p", { class: "why" }, element("strong", {}, `Step ${fatal + 1} decided. `), decision(this.path)) : null);
+        ? element("p", { class: "why" }, element("strong", {}, `Step ${fatal + 1} decided it. `), decision(this.path)) : null);
   }
 
   // The state as text, where there is no room for the drawing.

@@ -216,6 +216,20 @@ struct GraderTests {
         #expect(!why.contains("Scenario"))
     }
 
+    @Test(
+        "an answer that would pass with values behind a pointer is not graded, and one with a lock is",
+        arguments: [
+            ("UnsafeMutablePointer<Int>.allocate(capacity: 1)", false),
+            ("UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)", true),
+        ])
+    func behindPointers(memory: String, isGraded: Bool) throws {
+        let head = "    private func observe(_ handler: @escaping Handler) {\n"
+        let grade = try grade(replacing: head, by: "    private let memory = \(memory)\n\(head)")
+        #expect(grade.isPassed == isGraded, "\(grade.rejection)")
+        guard case .unavailable(let why) = grade.result else { return }
+        #expect(why.contains("uses 'UnsafeMutablePointer'"), "\(why)")
+    }
+
     @Test("the sheet and the report of a crash can be used: an empty schedule, and the message")
     func reportOfACrash() {
         let failure = Failure(reason: "crash", detail: "it crashes", schedule: "")

@@ -140,7 +140,7 @@ struct RacePageTests {
             let why = try await browser.text("document.querySelector('.why').textContent")
             #expect(
                 why.hasPrefix(
-                    "Step 4 decided. resolver reads f_then: it is nil, and only then subscriber "
+                    "Step 4 decided it. resolver reads f_then: it is nil, and only then subscriber "
                         + "writes f_then of AWPromise"))
             #expect(why.contains("(line 73). From here on, every interleaving fails: "))
             #expect(why.hasSuffix("a handler is never called."))
@@ -279,7 +279,7 @@ struct RacePageTests {
         try await page.open(naive) { browser, _ in
             let said = "document.getElementById('live').textContent"
             try await browser.click("#predict-fails")
-            #expect(try await browser.text(said).hasPrefix("Then look for one"))
+            #expect(try await browser.text(said).hasPrefix("Then look for an order"))
             try await browser.emulate("prefers-reduced-motion", "reduce")
             try await browser.click("#show-me")
             #expect(try await browser.text(said).contains("This interleaving fails."))
@@ -287,7 +287,7 @@ struct RacePageTests {
             try await browser.press(.left, .right)
             #expect(
                 try await browser.text(said).contains(
-                    "This step decided. resolver reads f_then: it is nil, and only then"))
+                    "This step decided it. resolver reads f_then: it is nil, and only then"))
         }
     }
 
