@@ -74,11 +74,6 @@ let lab: [Target] = [
         exclude: ["Classics"],
         swiftSettings: optimizedLab),
 
-    // Tests the search of the lab on toy programs, without a thread.
-    .target(
-        name: "ToyMachine", dependencies: ["CRaceLab", "RaceLab"], path: "Lab/ToyMachine",
-        swiftSettings: optimizedLab),
-
     // Turns an exploration that fails into a test issue with its counterexample. Linked into
     // tests only.
     .target(name: "RaceLabTesting", dependencies: ["RaceLab"], path: "Lab/RaceLabTesting"),
@@ -94,11 +89,15 @@ let lab: [Target] = [
             "table.js", "race.js", "view.js", "page.js",
         ]),
 
+    // Models of what the lab explores, with which its tests compare it. They run no thread.
+    .target(
+        name: "Models", dependencies: ["CRaceLab", "RaceLab"], path: "Tests/Lab/Models",
+        swiftSettings: optimizedLab),
     .testTarget(
         name: "RaceLabTests",
         dependencies: [
-            "Canaries", "CRaceLab", "PromiseOperators", "RaceLab", "RaceLabTesting",
-            "SharedSuite", "Stage1Naive", "Stage2Handlers", "ToyMachine",
+            "Canaries", "CRaceLab", "Models", "PromiseOperators", "RaceLab", "RaceLabTesting",
+            "SharedSuite", "Stage1Naive", "Stage2Handlers",
         ],
         path: "Tests/Lab/RaceLabTests", swiftSettings: visibleAtomics),
 ]

@@ -1,14 +1,7 @@
+import Models
 import RaceLab
 
-/// What a model predicts for a program.
-struct Prediction {
-    /// The possible outcomes, including "deadlock".
-    let outcomes: Set<String>
-    /// Whether it has a data race; contains both values if the model cannot tell.
-    let races: Set<Bool>
-
-    static let deadlock = "deadlock"
-
+extension Prediction {
     /// Where the lab disagrees with the prediction, with and without reduction.
     func disagreements(
         on name: String, faults: UInt32 = 0, upTo interleavings: Int = 5_000,

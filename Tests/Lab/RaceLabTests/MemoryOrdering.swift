@@ -1,12 +1,9 @@
+import Models
 import Synchronization
 
-/// The memory orderings as values. The operations of Swift accept only constants.
-enum MemoryOrdering: CaseIterable, Sendable {
-    case relaxed, acquiring, releasing, acquiringAndReleasing, sequentiallyConsistent
+// The operations of Swift accept only constants as orderings.
 
-    var acquires: Bool { self != .relaxed && self != .releasing }
-    var releases: Bool { self != .relaxed && self != .acquiring }
-
+extension MemoryOrdering {
     /// Does nothing for `relaxed`, because there is no relaxed fence.
     @inline(__always)
     func fence() {
@@ -18,13 +15,6 @@ enum MemoryOrdering: CaseIterable, Sendable {
         case .sequentiallyConsistent: atomicMemoryFence(ordering: .sequentiallyConsistent)
         }
     }
-}
-
-extension [MemoryOrdering] {
-    static let all = MemoryOrdering.allCases
-    static let ofLoads: Self = [.relaxed, .acquiring, .sequentiallyConsistent]
-    static let ofStores: Self = [.relaxed, .releasing, .sequentiallyConsistent]
-    static let ofFences: Self = all.filter { $0 != .relaxed }
 }
 
 /// An atomic integer whose operations take the memory ordering as a value.

@@ -1,4 +1,5 @@
 import CRaceLab
+import Models
 import RaceLab
 import RaceLabTesting
 import Synchronization

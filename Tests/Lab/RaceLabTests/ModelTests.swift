@@ -1,4 +1,5 @@
 import CRaceLab
+import Models
 import RaceLab
 import RaceLabTesting
 import SharedSuite
@@ -66,19 +67,5 @@ struct ModelTests {
                 .disagreements(
                     on: "\(number):\n\(program)", faults: faults, upTo: 300, program.describe)
         }
-    }
-}
-
-extension Prediction {
-    init(_ program: RandomProgram) {
-        let model = Model(program)
-        self.init(outcomes: model.outcomes, races: [model.hasRace])
-    }
-
-    init(_ program: RandomQueueProgram) {
-        let model = QueueModel(program)
-        // A time-out creates no happens-before edge, nor does an attempt that fails.
-        let races = [model.hasRace, QueueModel(program, isLoose: true).hasRace]
-        self.init(outcomes: model.outcomes, races: Set(races))
     }
 }

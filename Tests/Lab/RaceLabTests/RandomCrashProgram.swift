@@ -1,4 +1,5 @@
 import Foundation
+import Models
 import RaceLab
 
 /// Two threads that share optionals, references and a lock. Some orders of their operations crash.

@@ -1,5 +1,6 @@
 import CRaceLab
 import Foundation
+import Models
 import RaceLab
 import RaceLabTesting
 import Testing

@@ -1,5 +1,5 @@
+import Models
 import Testing
-import ToyMachine
 
 /// The search of the lab on toy programs. No thread runs: a program is an array of operations, its
 /// interleavings are all permutations of its steps, and two of these are equivalent if they have the

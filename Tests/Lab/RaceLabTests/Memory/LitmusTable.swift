@@ -1,3 +1,4 @@
+import Models
 import Testing
 
 /// A litmus program from the literature, with the outcome that it is known for.

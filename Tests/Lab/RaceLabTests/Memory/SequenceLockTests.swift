@@ -1,3 +1,4 @@
+import Models
 import RaceLab
 import RaceLabTesting
 import SharedSuite

@@ -5,7 +5,7 @@
 /// after other work in the queue. A body knows about work that it has sent, and about what the body
 /// that started or sent it knew. Locks, atomics, semaphores, queues and the ends of threads pass
 /// this knowledge on.
-struct QueueModel {
+package struct QueueModel {
     /// The work that is known to have been sent: a bit for each body.
     fileprivate typealias News = UInt8
 
@@ -76,16 +76,16 @@ struct QueueModel {
     }
 
     /// The possible outcomes of a program.
-    private(set) var outcomes: Set<String> = []
+    package private(set) var outcomes: Set<String> = []
     /// Whether some execution has a data race: two bodies are about to access the plain variable,
     /// at least one of them to write.
-    private(set) var hasRace = false
+    package private(set) var hasRace = false
     private let program: RandomQueueProgram
     private let isLoose: Bool
 
     /// - Parameter isLoose: whether time-outs, failing attempts and spurious wakeups are possible
     ///   at any time.
-    init(_ program: RandomQueueProgram, isLoose: Bool = false) {
+    package init(_ program: RandomQueueProgram, isLoose: Bool = false) {
         self.program = program
         self.isLoose = isLoose
         let count = program.bodies.count

@@ -2,11 +2,11 @@
 /// "Repairing Sequential Consistency in C/C++11", PLDI 2017), with the release sequences of C++20.
 /// They are found by brute force: every order of the events, every store to read from, every place
 /// in modification order; then the axioms of the paper decide. Nothing here is used by the lab.
-struct MemoryModel {
-    private(set) var outcomes: Set<String> = []
-    private(set) var hasRace = false
+package struct MemoryModel {
+    package private(set) var outcomes: Set<String> = []
+    package private(set) var hasRace = false
     /// How many execution graphs there are.
-    private(set) var graphs = 0
+    package private(set) var graphs = 0
 
     private let program: LitmusProgram
     private let isInOrder: Bool
@@ -17,7 +17,7 @@ struct MemoryModel {
     ///   - isInOrder: program order, reads-from and modification order together have no cycle: a
     ///     store is never placed before one that was executed earlier.
     ///   - obeysAxioms: otherwise only program order and reads-from together have no cycle.
-    init(_ program: LitmusProgram, isInOrder: Bool, obeysAxioms: Bool = true) {
+    package init(_ program: LitmusProgram, isInOrder: Bool, obeysAxioms: Bool = true) {
         self.program = program
         self.isInOrder = isInOrder
         self.obeysAxioms = obeysAxioms

@@ -1,5 +1,5 @@
 /// Explores every order in which the instructions of a program can execute, one at a time.
-struct Model {
+package struct Model {
     /// The state between two instructions.
     private struct State: Hashable {
         var at: [Int]
@@ -34,15 +34,15 @@ struct Model {
     private typealias Accesses = UInt64
 
     /// The possible outcomes of a program, including "deadlock".
-    private(set) var outcomes: Set<String> = []
+    package private(set) var outcomes: Set<String> = []
     /// Whether some execution has a data race: two accesses to the plain variable, at least one of
     /// them a write, without happens-before between them.
-    private(set) var hasRace = false
+    package private(set) var hasRace = false
     private let program: RandomProgram
     private let wakesForNoReason: Bool
 
     /// - Parameter wakesForNoReason: whether a thread may wake up spuriously.
-    init(_ program: RandomProgram, wakesForNoReason: Bool = false) {
+    package init(_ program: RandomProgram, wakesForNoReason: Bool = false) {
         self.program = program
         self.wakesForNoReason = wakesForNoReason
         let count = program.threads.count
