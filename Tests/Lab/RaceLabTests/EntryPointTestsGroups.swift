@@ -6,9 +6,13 @@ import Testing
 
 @Suite("The lab controls dispatch groups", .needsTheLab)
 struct GroupEntryPointTests {
-    @Test("what a thread does before it leaves a group happens before the end of a wait")
-    func wait() {
-        let exploration = explore { scenario in
+    @Test("has its known result", arguments: waits + notifications)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let waits = [
+        KnownProgram("what a thread does before it leaves a group happens before the end of a wait")
+        {
+            scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             group.enter()
             scenario.thread("worker") {
@@ -20,13 +24,11 @@ struct GroupEntryPointTests {
                 shared.value += 1
             }
             scenario.check { try Scenario.require(shared.value == 2, "it did not wait") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    @Test("a group that is left too early does not prevent a data race")
-    func leftTooEarly() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram(
+            "a group that is left too early does not prevent a data race", .overlap,
+            alwaysFails: true
+        ) { scenario in
             let (group, shared) = (DispatchGroup(), Shared())
             group.enter()
             scenario.thread("worker") {
@@ -37,15 +39,11 @@ struct GroupEntryPointTests {
                 group.wait()
                 shared.value = 2
             }
-        }
-        #expect(
-            !exploration.findings.isEmpty && exploration.passingSchedule == nil,
-            "\(exploration.text())")
-    }
-
-    @Test("two workers, one of which enters too late: the wait may end without it")
-    func enteredTooLate() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram(
+            "two workers, one of which enters too late: the wait may end without it",
+            outcomes: ["0", "1", "2"]
+        ) { scenario in
             let (group, log) = (DispatchGroup(), Scenario.Log<String>())
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -59,8 +57,157 @@ struct GroupEntryPointTests {
                 log.append("waiter")
             }
             scenario.outcome { "\(log.entries.firstIndex(of: "waiter") ?? -1)" }
+        },
+        KnownProgram(
+            "a wait with a time-out, and one that does not block",
+            outcomes: ["success success", "success timedOut"]
+        ) { scenario in
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
+            group.enter()
+            scenario.thread("leaver") { group.leave() }
+            scenario.thread("attempt") { log.append("\(group.wait(timeout: .now()))") }
+            scenario.thread("patient") { log.append("\(group.wait(timeout: .now() + 1))") }
+            scenario.outcome { log.entries.sorted().joined(separator: " ") }
+        },
+        KnownProgram("a wait with a time-out, alone", outcomes: ["timedOut"], explored: 1...1) {
+            scenario in
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
+            scenario.thread("only") {
+                group.enter()
+                log.append("\(group.wait(timeout: .now() + 1))")
+            }
+            scenario.outcome { log.entries.joined() }
+        },
+        KnownProgram("work that is sent as part of a group, with a wait") {
+            sendInGroup($0, waits: true)
+        },
+        KnownProgram("and without a wait", .overlap) {
+            sendInGroup($0, waits: false)
+        },
+    ]
+
+    private static func sendInGroup(_ scenario: Scenario, waits: Bool) {
+        let (group, shared) = (DispatchGroup(), Shared())
+        let queues = [DispatchQueue(label: "serial"), .global()]
+        scenario.thread("sender") {
+            queues[0].async(group: group) { shared.value += 1 }
+            queues[1].async(group: group) { shared.other += 1 }
+            if waits { group.wait() }
+            shared.value += 1
+            shared.other += 1
         }
-        #expect(exploration.survives && exploration.outcomes.keys.sorted() == ["0", "1", "2"])
+        scenario.check {
+            try Scenario.require(shared.value == 2 && shared.other == 2, "an increment was lost")
+        }
+    }
+
+    /// The notification of a group is sent when it has finished, once, and sees all its work.
+    private static func notify(_ scenario: Scenario, on queue: DispatchQueue) {
+        let (group, shared, log) = (DispatchGroup(), Shared(), Scenario.Log<Int>())
+        for _ in 1...2 { group.enter() }
+        scenario.thread("first") {
+            shared.value = 1
+            group.leave()
+        }
+        scenario.thread("second") {
+            shared.other = 1
+            group.leave()
+        }
+        scenario.thread("observer") {
+            group.notify(queue: queue) { log.append(shared.value + shared.other) }
+        }
+        scenario.check { try Scenario.require(log.entries == [2], "\(log.entries)") }
+    }
+
+    private static let notifications = [
+        KnownProgram("a notification on a serial queue", explored: 4...(.max)) {
+            notify($0, on: DispatchQueue(label: "serial"))
+        },
+        KnownProgram("a notification on the main queue", explored: 4...(.max)) {
+            notify($0, on: .main)
+        },
+        KnownProgram("a notification on a global queue", explored: 4...(.max)) {
+            notify($0, on: .global())
+        },
+        KnownProgram("when a group is used again, each notification follows its own round") {
+            scenario in
+            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
+            let queue = DispatchQueue(label: "serial")
+            scenario.thread("only") {
+                for round in ["one", "two"] {
+                    group.enter()
+                    group.notify(queue: queue) { log.append(round) }
+                    group.leave()
+                }
+                group.notify(queue: queue) { log.append("at once") }
+            }
+            scenario.check {
+                try Scenario.require(log.entries == ["one", "two", "at once"], "\(log.entries)")
+            }
+        },
+        KnownProgram("a group's notification does not wait for later work", .overlap) { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            group.enter()
+            group.notify(queue: .global()) { shared.value += 1 }
+            scenario.thread("worker") {
+                group.leave()
+                shared.value += 1
+            }
+        },
+        KnownProgram(
+            "work on a queue waits for work on the same queue: a deadlock", .deadlock,
+            alwaysFails: true, reason: "for work to finish"
+        ) { scenario in
+            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "serial"))
+            let shared = Shared()
+            scenario.thread("sender") {
+                queue.async {
+                    queue.async(group: group) { shared.value = 1 }
+                    group.wait()
+                }
+            }
+        },
+        KnownProgram("a group with barriers") { sendTwo($0, flags: .barrier) },
+        KnownProgram("a group without barriers", .overlap) { sendTwo($0, flags: []) },
+        KnownProgram("`all`, as most libraries build it") { all($0, isLocked: true) },
+        KnownProgram("`all` without a lock", .overlap) { all($0, isLocked: false) },
+        KnownProgram("a group that work sent during set-up leaves", explored: 1...1) { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            DispatchQueue.global().async(group: group) { shared.value += 1 }
+            group.notify(queue: .main) { shared.value += 1 }
+            group.wait()
+            scenario.thread("only") { shared.value += 1 }
+            scenario.check {
+                group.wait()
+                try Scenario.require(shared.value == 3, "\(shared.value)")
+            }
+        },
+    ]
+
+    private static func sendTwo(_ scenario: Scenario, flags: DispatchWorkItemFlags) {
+        let (group, shared) = (DispatchGroup(), Shared())
+        let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        scenario.thread("sender") {
+            for _ in 1...2 { queue.async(group: group, flags: flags) { shared.value += 1 } }
+            group.wait()
+            shared.value += 1
+        }
+    }
+
+    private static func all(_ scenario: Scenario, isLocked: Bool) {
+        let (group, shared, lock) = (DispatchGroup(), Shared(), NSLock())
+        let log = Scenario.Log<[Int]>()
+        for number in 1...2 {
+            group.enter()
+            scenario.thread("source \(number)") {
+                if isLocked { lock.lock() }
+                shared.items.append(number)
+                if isLocked { lock.unlock() }
+                group.leave()
+            }
+        }
+        group.notify(queue: .main) { log.append(shared.items.sorted()) }
+        scenario.check { try Scenario.require(log.entries == [[1, 2]], "\(log.entries)") }
     }
 
     @Test("a group that is never left: a deadlock, with its place")
@@ -80,191 +227,6 @@ struct GroupEntryPointTests {
         let trace = try #require(try exploration.counterexample())
         #expect(trace.waiting.map(\.cause) == [.completion])
         #expect(trace.steps.map(\.kind) == [.modify, .enter])
-    }
-
-    @Test("a wait with a time-out, and one that does not block")
-    func timeouts() {
-        let exploration = explore { scenario in
-            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
-            group.enter()
-            scenario.thread("leaver") { group.leave() }
-            scenario.thread("attempt") { log.append("\(group.wait(timeout: .now()))") }
-            scenario.thread("patient") { log.append("\(group.wait(timeout: .now() + 1))") }
-            scenario.outcome { log.entries.sorted().joined(separator: " ") }
-        }
-        #expect(Set(exploration.outcomes.keys) == ["success success", "success timedOut"])
-        #expect(exploration.inconclusive == nil)
-        let alone = explore { scenario in
-            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
-            scenario.thread("only") {
-                group.enter()
-                log.append("\(group.wait(timeout: .now() + 1))")
-            }
-            scenario.outcome { "\(log.entries)" }
-        }
-        #expect(alone.outcomes == [#"["timedOut"]"#: 1], "\(alone.text())")
-    }
-
-    @Test("work that is sent as part of a group", arguments: [true, false])
-    func async(waits: Bool) {
-        let exploration = explore { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            let queues = [DispatchQueue(label: "serial"), .global()]
-            scenario.thread("sender") {
-                queues[0].async(group: group) { shared.value += 1 }
-                queues[1].async(group: group) { shared.other += 1 }
-                if waits { group.wait() }
-                shared.value += 1
-                shared.other += 1
-            }
-            scenario.check {
-                try Scenario.require(
-                    shared.value == 2 && shared.other == 2, "an increment was lost")
-            }
-        }
-        #expect(
-            exploration.survives == waits && exploration.inconclusive == nil,
-            "\(exploration.text())")
-        #expect(
-            waits || exploration.reasons(.dataRace).count + exploration.reasons(.overlap).count > 0)
-    }
-
-    @Test(
-        "the notification of a group is sent when it has finished, once, and sees all its work",
-        arguments: ["serial", "main", "global"])
-    func notify(on name: String) {
-        let exploration = explore { scenario in
-            let queue = Self.queue(name)
-            let (group, shared, log) = (DispatchGroup(), Shared(), Scenario.Log<Int>())
-            for _ in 1...2 { group.enter() }
-            scenario.thread("first") {
-                shared.value = 1
-                group.leave()
-            }
-            scenario.thread("second") {
-                shared.other = 1
-                group.leave()
-            }
-            scenario.thread("observer") {
-                group.notify(queue: queue) { log.append(shared.value + shared.other) }
-            }
-            scenario.check { try Scenario.require(log.entries == [2], "\(log.entries)") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(exploration.explored > 3)
-    }
-
-    private static func queue(_ name: String) -> DispatchQueue {
-        switch name {
-        case "main": .main
-        case "global": .global()
-        default: DispatchQueue(label: name)
-        }
-    }
-
-    @Test("when a group is used again, each notification follows its own round")
-    func usedAgain() {
-        let exploration = explore { scenario in
-            let (group, log) = (DispatchGroup(), Scenario.Log<String>())
-            let queue = DispatchQueue(label: "serial")
-            scenario.thread("only") {
-                for round in ["one", "two"] {
-                    group.enter()
-                    group.notify(queue: queue) { log.append(round) }
-                    group.leave()
-                }
-                group.notify(queue: queue) { log.append("at once") }
-            }
-            scenario.check {
-                try Scenario.require(log.entries == ["one", "two", "at once"], "\(log.entries)")
-            }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    @Test("a group's notification does not wait for later work")
-    func doesNotSeeLater() {
-        let exploration = explore { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            group.enter()
-            group.notify(queue: .global()) { shared.value += 1 }
-            scenario.thread("worker") {
-                group.leave()
-                shared.value += 1
-            }
-        }
-        #expect(!exploration.findings.isEmpty, "\(exploration.text())")
-    }
-
-    @Test("work on a queue waits for work on the same queue: a deadlock")
-    func waitsOnItsQueue() {
-        let exploration = explore { scenario in
-            let (group, queue) = (DispatchGroup(), DispatchQueue(label: "serial"))
-            let shared = Shared()
-            scenario.thread("sender") {
-                queue.async {
-                    queue.async(group: group) { shared.value = 1 }
-                    group.wait()
-                }
-            }
-        }
-        #expect(exploration.reasons(.deadlock).count == 1 && exploration.passingSchedule == nil)
-        #expect(exploration.reasons(.deadlock).first?.contains("for work to finish") == true)
-    }
-
-    @Test("a group with barriers", arguments: [true, false])
-    func barriers(isBarrier: Bool) {
-        let exploration = explore { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            scenario.thread("sender") {
-                for _ in 1...2 {
-                    queue.async(group: group, flags: isBarrier ? .barrier : []) {
-                        shared.value += 1
-                    }
-                }
-                group.wait()
-                shared.value += 1
-            }
-        }
-        #expect(exploration.survives == isBarrier, "\(exploration.text())")
-    }
-
-    @Test("`all`, as most libraries build it", arguments: [true, false])
-    func all(isLocked: Bool) {
-        let exploration = explore { scenario in
-            let (group, shared, lock) = (DispatchGroup(), Shared(), NSLock())
-            let log = Scenario.Log<[Int]>()
-            for number in 1...2 {
-                group.enter()
-                scenario.thread("source \(number)") {
-                    if isLocked { lock.lock() }
-                    shared.items.append(number)
-                    if isLocked { lock.unlock() }
-                    group.leave()
-                }
-            }
-            group.notify(queue: .main) { log.append(shared.items.sorted()) }
-            scenario.check { try Scenario.require(log.entries == [[1, 2]], "\(log.entries)") }
-        }
-        #expect(exploration.survives == isLocked, "\(exploration.text())")
-        #expect(exploration.inconclusive == nil)
-    }
-
-    @Test("a group that work sent during set-up leaves")
-    func leftDuringSetUp() {
-        let exploration = explore { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            DispatchQueue.global().async(group: group) { shared.value += 1 }
-            group.notify(queue: .main) { shared.value += 1 }
-            group.wait()
-            scenario.thread("only") { shared.value += 1 }
-            scenario.check {
-                group.wait()
-                try Scenario.require(shared.value == 3, "\(shared.value)")
-            }
-        }
-        #expect(exploration.survives && exploration.explored == 1, "\(exploration.text())")
     }
 
     @Test(
@@ -339,66 +301,44 @@ struct GroupEntryPointTests {
 
 @Suite("The lab controls work items", .needsTheLab)
 struct WorkItemEntryPointTests {
-    @Test("a thread that waits for an item sees what the item did", arguments: [true, false])
-    func wait(waits: Bool) {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            scenario.thread("sender") {
-                let item = DispatchWorkItem { shared.value = 1 }
-                DispatchQueue.global().async(execute: item)
-                if waits { item.wait() }
-                shared.value += 1
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
-        }
-        #expect(
-            exploration.survives == waits && exploration.inconclusive == nil,
-            "\(exploration.text())")
-    }
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
 
-    @Test("a notification of an item runs after it, and once")
-    func notify() {
-        let exploration = explore { scenario in
+    private static let programs = [
+        KnownProgram("a thread that waits for an item sees what the item did") {
+            sendItem($0, waits: true)
+        },
+        KnownProgram("a thread that does not wait for an item", .overlap, .failedCheck) {
+            sendItem($0, waits: false)
+        },
+        KnownProgram("a notification of an item runs after it, and once", explored: 2...(.max)) {
+            scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("observer") { item.notify(queue: .main) { log.append(shared.value) } }
             scenario.thread("sender") { DispatchQueue.global().async(execute: item) }
             scenario.check { try Scenario.require(log.entries == [1], "\(log.entries)") }
-        }
-        #expect(exploration.survives && exploration.explored > 1, "\(exploration.text())")
-    }
-
-    @Test("an item that is canceled in time does nothing, but finishes")
-    func cancel() {
-        let exploration = explore { scenario in
-            let (shared, log) = (Shared(), Scenario.Log<String>())
+        },
+        KnownProgram(
+            "an item that is canceled in time does nothing, but finishes", outcomes: ["0", "1"]
+        ) { scenario in
+            let (shared, log) = (Shared(), Scenario.Log<Int>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("sender") {
                 DispatchQueue.global().async(execute: item)
                 item.wait()
-                log.append("\(shared.value)")
+                log.append(shared.value)
             }
             scenario.thread("canceler") { item.cancel() }
-            scenario.outcome { "\(log.entries)" }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(Set(exploration.outcomes.keys) == [#"["0"]"#, #"["1"]"#])
-    }
-
-    @Test("an item can check repeatedly whether it is canceled")
-    func isCancelled() {
-        let exploration = explore { scenario in
+            scenario.outcome { "\(log.entries[0])" }
+        },
+        KnownProgram("an item can check repeatedly whether it is canceled") { scenario in
             let shared = Shared()
             let item = DispatchWorkItem {}
             scenario.thread("poller") { while !item.isCancelled { _ = shared.value } }
             scenario.thread("canceler") { item.cancel() }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    @Test("an item that is performed directly")
-    func perform() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("an item that is performed directly", outcomes: ["1"]) { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             let item = DispatchWorkItem { shared.value = 1 }
             scenario.thread("performer") { item.perform() }
@@ -406,11 +346,45 @@ struct WorkItemEntryPointTests {
                 item.wait()
                 log.append(shared.value)
             }
-            scenario.outcome { "\(log.entries)" }
+            scenario.outcome { "\(log.entries[0])" }
+        },
+        KnownProgram(
+            "an item that is never performed: a deadlock", .deadlock, alwaysFails: true,
+            reason: "for work to finish"
+        ) { scenario in
+            let item = DispatchWorkItem {}
+            scenario.thread("waiter") { item.wait() }
+        },
+        KnownProgram("an item keeps its barrier flag") { sendItems($0, flags: .barrier) },
+        KnownProgram("items without a flag", .overlap) { sendItems($0, flags: []) },
+        KnownProgram("a work item that is never performed, beside an unused group") { scenario in
+            let owner = Owner()
+            scenario.thread("only") { owner.queue.sync { owner.count += 1 } }
+        },
+    ]
+
+    private static func sendItem(_ scenario: Scenario, waits: Bool) {
+        let shared = Shared()
+        scenario.thread("sender") {
+            let item = DispatchWorkItem { shared.value = 1 }
+            DispatchQueue.global().async(execute: item)
+            if waits { item.wait() }
+            shared.value += 1
         }
-        #expect(
-            exploration.survives && exploration.outcomes.keys.sorted() == ["[1]"],
-            "\(exploration.text())")
+        scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
+    }
+
+    private static func sendItems(_ scenario: Scenario, flags: DispatchWorkItemFlags) {
+        let shared = Shared()
+        let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        scenario.thread("sender") {
+            for _ in 1...2 {
+                queue.async(execute: DispatchWorkItem(flags: flags) { shared.value += 1 })
+            }
+        }
+        scenario.thread("waiter") {
+            queue.sync(execute: DispatchWorkItem(flags: flags) { shared.value += 1 })
+        }
     }
 
     @Test("an item that is performed directly, after a possible cancellation, is inconclusive")
@@ -426,63 +400,24 @@ struct WorkItemEntryPointTests {
             return
         }
     }
-
-    @Test("an item that is never performed: a deadlock")
-    func neverDone() {
-        let exploration = explore { scenario in
-            let item = DispatchWorkItem {}
-            scenario.thread("waiter") { item.wait() }
-        }
-        #expect(exploration.reasons(.deadlock).first?.hasSuffix("for work to finish") == true)
-    }
-
-    @Test("an item keeps its barrier flag", arguments: [true, false])
-    func barrier(isBarrier: Bool) {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            scenario.thread("sender") {
-                for _ in 1...2 {
-                    let item = DispatchWorkItem(flags: isBarrier ? .barrier : []) {
-                        shared.value += 1
-                    }
-                    queue.async(execute: item)
-                }
-            }
-            scenario.thread("waiter") {
-                let item = DispatchWorkItem(flags: isBarrier ? .barrier : []) {
-                    shared.value += 1
-                }
-                queue.sync(execute: item)
-            }
-        }
-        #expect(exploration.survives == isBarrier, "\(exploration.text())")
-    }
 }
 
 @Suite("The lab controls concurrentPerform", .needsTheLab)
 struct ConcurrentPerformTests {
-    @Test("two rounds run concurrently", arguments: [true, false])
-    func twoAtOnce(isLocked: Bool) {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            scenario.thread("only") {
-                DispatchQueue.concurrentPerform(iterations: 2) { _ in
-                    if isLocked { lock.lock() }
-                    shared.value += 1
-                    if isLocked { lock.unlock() }
-                }
-                shared.value += 1
-            }
-            scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
-        }
-        #expect(exploration.survives == isLocked, "\(exploration.text())")
-        #expect(exploration.inconclusive == nil && exploration.explored > 1)
-    }
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
 
-    @Test("each round has its number, and sees what happened before the call")
-    func numbers() {
-        let exploration = explore { scenario in
+    private static let programs = [
+        KnownProgram("two rounds run concurrently", .overlap, explored: 2...(.max)) {
+            perform($0, isLocked: false)
+        },
+        KnownProgram("two rounds with a lock", explored: 2...(.max)) {
+            perform($0, isLocked: true)
+        },
+        KnownProgram(
+            "each round has its number, and sees what happened before the call",
+            outcomes: ["0129", "0219", "1029", "1209", "2019", "2109"]
+        ) { scenario in
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             scenario.thread("only") {
                 shared.value = 1
@@ -490,10 +425,42 @@ struct ConcurrentPerformTests {
                 log.append(9)
             }
             scenario.outcome { log.entries.map(String.init).joined() }
+        },
+        KnownProgram("nested rounds, and two threads that both start rounds") { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("only") {
+                DispatchQueue.concurrentPerform(iterations: 2) { outer in
+                    if outer == 0 {
+                        DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                            lock.withLock { shared.value += 1 }
+                        }
+                    }
+                }
+            }
+            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
+        },
+        KnownProgram("during set-up and in a check, rounds run one after the other") { scenario in
+            let (shared, before) = (Shared(), Shared())
+            DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
+            scenario.thread("only") { shared.value = before.value }
+            scenario.check {
+                DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
+                try Scenario.require(shared.value == 100 && before.value == 200, "\(before.value)")
+            }
+        },
+    ]
+
+    private static func perform(_ scenario: Scenario, isLocked: Bool) {
+        let (shared, lock) = (Shared(), NSLock())
+        scenario.thread("only") {
+            DispatchQueue.concurrentPerform(iterations: 2) { _ in
+                if isLocked { lock.lock() }
+                shared.value += 1
+                if isLocked { lock.unlock() }
+            }
+            shared.value += 1
         }
-        #expect(exploration.survives, "\(exploration.text())")
-        let orders = ["012", "021", "102", "120", "201", "210"].map { $0 + "9" }
-        #expect(Set(exploration.outcomes.keys) == Set(orders))
+        scenario.check { try Scenario.require(shared.value == 3, "\(shared.value)") }
     }
 
     @Test("a single round, or none, runs on the calling thread", arguments: 0...1)
@@ -537,47 +504,6 @@ struct ConcurrentPerformTests {
         }
         #expect(
             exploration.inconclusive == .tooManyThreads(thread: "only"), "\(exploration.text())")
-    }
-
-    @Test("nested rounds, and two threads that both start rounds")
-    func nested() {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            scenario.thread("only") {
-                DispatchQueue.concurrentPerform(iterations: 2) { outer in
-                    if outer == 0 {
-                        DispatchQueue.concurrentPerform(iterations: 2) { _ in
-                            lock.withLock { shared.value += 1 }
-                        }
-                    }
-                }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    @Test("during set-up and in a check, rounds run one after the other")
-    func betweenRuns() {
-        let exploration = explore { scenario in
-            let (shared, before) = (Shared(), Shared())
-            DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
-            scenario.thread("only") { shared.value = before.value }
-            scenario.check {
-                DispatchQueue.concurrentPerform(iterations: 100) { _ in before.value += 1 }
-                try Scenario.require(shared.value == 100 && before.value == 200, "\(before.value)")
-            }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    @Test("a work item that is never performed, beside an unused group")
-    func unusedItem() {
-        let exploration = explore { scenario in
-            let owner = Owner()
-            scenario.thread("only") { owner.queue.sync { owner.count += 1 } }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
     }
 }
 
