@@ -7,34 +7,18 @@ import Testing
 
 @Suite("Delayed work may run at any later time", .needsTheLab)
 struct DelayedWorkTests {
-    @Test(
-        "it runs at any point that is not ordered with it", arguments: ["main", "global", "serial"])
-    func anyTime(queue name: String) {
-        let exploration = explore { scenario in
-            let log = Scenario.Log<String>()
-            let queue = DelayedWorkTests.queue(name)
-            scenario.thread("sender") {
-                log.append("a")
-                queue.asyncAfter(deadline: .now() + 3600) { log.append("later") }
-                log.append("b")
-            }
-            scenario.outcome { log.entries.joined(separator: " ") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(Set(exploration.outcomes.keys) == ["a later b", "a b later"])
-    }
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
 
-    private static func queue(_ name: String) -> DispatchQueue {
-        switch name {
-        case "main": .main
-        case "global": .global()
-        default: DispatchQueue(label: name)
-        }
-    }
-
-    @Test("it sees what was done before it was sent, and races with later accesses")
-    func order() {
-        let exploration = explore { scenario in
+    private static let programs = [
+        KnownProgram("it runs on the main queue at any later point", outcomes: betweenOrAfter) {
+            send($0, to: .main)
+        },
+        KnownProgram("and on a global queue", outcomes: betweenOrAfter) { send($0, to: .global()) },
+        KnownProgram("and on a serial queue", outcomes: betweenOrAfter) {
+            send($0, to: DispatchQueue(label: "serial"))
+        },
+        KnownProgram("it sees what was done before it was sent") { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 shared.value = 1
@@ -42,47 +26,19 @@ struct DelayedWorkTests {
                 shared.other = 1
             }
             scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-        let race = explore { scenario in
+        },
+        KnownProgram("and races with later accesses", .overlap, alwaysFails: true) { scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 DispatchQueue.global().asyncAfter(deadline: .now() + 1) { shared.value = 1 }
                 shared.value = 2
             }
-        }
-        #expect(!race.findings.isEmpty && race.passingSchedule == nil, "\(race.text())")
-    }
-
-    @Test(
-        "a thread can wait for it", arguments: ["semaphore", "group", "condition"])
-    func waits(for kind: String) {
-        let exploration = explore { scenario in
-            let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
-            let (condition, shared) = (NSCondition(), Shared())
-            group.enter()
-            scenario.thread("waiter") {
-                DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
-                    condition.withLock { shared.value = 1 }
-                    condition.broadcast()
-                    semaphore.signal()
-                    group.leave()
-                }
-                switch kind {
-                case "semaphore": semaphore.wait()
-                case "group": group.wait()
-                default: condition.withLock { while shared.value == 0 { condition.wait() } }
-                }
-                condition.withLock { shared.value += 1 }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    @Test("a delayed work item can be canceled until it begins")
-    func canceled() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("a thread can wait for it with a semaphore") { wait($0, for: .semaphore) },
+        KnownProgram("with a group") { wait($0, for: .group) },
+        KnownProgram("with a condition") { wait($0, for: .condition) },
+        KnownProgram("a delayed work item can be canceled until it begins", outcomes: ["0", "1"]) {
+            scenario in
             let shared = Shared()
             scenario.thread("sender") {
                 let item = DispatchWorkItem { shared.value = 1 }
@@ -90,14 +46,11 @@ struct DelayedWorkTests {
                 item.cancel()
             }
             scenario.outcome { "\(shared.value)" }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(Set(exploration.outcomes.keys) == ["0", "1"])
-    }
-
-    @Test("delayed work that is sent during set-up runs concurrently with the threads")
-    func duringSetUp() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram(
+            "delayed work that is sent during set-up runs concurrently with the threads",
+            outcomes: ["later a b", "a later b", "a b later"]
+        ) { scenario in
             let (log, shared) = (Scenario.Log<String>(), Shared())
             DispatchQueue.main.asyncAfter(deadline: .now() + 1) { log.append("later") }
             scenario.thread("only") {
@@ -106,22 +59,50 @@ struct DelayedWorkTests {
                 log.append("b")
             }
             scenario.outcome { log.entries.joined(separator: " ") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-        #expect(Set(exploration.outcomes.keys) == ["later a b", "a later b", "a b later"])
-    }
-
-    @Test("work that is sent for a time in the distant future never runs")
-    func never() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("work that is sent for a time in the distant future never runs") { scenario in
             let shared = Shared()
             scenario.thread("only") {
                 DispatchQueue.global().asyncAfter(deadline: .distantFuture) { shared.value = 1 }
                 shared.other = 1
             }
             scenario.check { try Scenario.require(shared.value == 0, "it was done") }
+        },
+    ]
+
+    private static let betweenOrAfter: Set = ["a later b", "a b later"]
+
+    private static func send(_ scenario: Scenario, to queue: DispatchQueue) {
+        let log = Scenario.Log<String>()
+        scenario.thread("sender") {
+            log.append("a")
+            queue.asyncAfter(deadline: .now() + 3600) { log.append("later") }
+            log.append("b")
         }
-        #expect(exploration.survives, "\(exploration.text())")
+        scenario.outcome { log.entries.joined(separator: " ") }
+    }
+
+    private enum Signal { case semaphore, group, condition }
+
+    private static func wait(_ scenario: Scenario, for signal: Signal) {
+        let (semaphore, group) = (DispatchSemaphore(value: 0), DispatchGroup())
+        let (condition, shared) = (NSCondition(), Shared())
+        group.enter()
+        scenario.thread("waiter") {
+            DispatchQueue.global().asyncAfter(deadline: .now() + 1) {
+                condition.withLock { shared.value = 1 }
+                condition.broadcast()
+                semaphore.signal()
+                group.leave()
+            }
+            switch signal {
+            case .semaphore: semaphore.wait()
+            case .group: group.wait()
+            case .condition: condition.withLock { while shared.value == 0 { condition.wait() } }
+            }
+            condition.withLock { shared.value += 1 }
+        }
+        scenario.check { try Scenario.require(shared.value == 2, "\(shared.value)") }
     }
 
     @Test("an interleaving with delayed work can be replayed")

@@ -25,9 +25,11 @@ extension Exploration {
 
 @Suite("The lab controls locks of Foundation", .needsTheLab)
 struct LockEntryPointTests {
-    @Test("an NSLock prevents a data race")
-    func lockKeepsApart() {
-        let exploration = explore { scenario in
+    @Test("has its known result", arguments: plain + timed + shared)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let plain = [
+        KnownProgram("an NSLock prevents a data race", explored: 2...(.max)) { scenario in
             let (shared, lock) = (Shared(), NSLock())
             for name in ["first", "second"] {
                 scenario.thread(name) {
@@ -37,37 +39,17 @@ struct LockEntryPointTests {
                 }
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(exploration.explored > 1)
-    }
-
-    /// A counter whose property lies before its lock.
-    private final class Tally: @unchecked Sendable {
-        private var count = 0
-        private let lock = NSLock()
-
-        func add() {
-            lock.lock()
-            count += 1
-            lock.unlock()
-        }
-    }
-
-    @Test("objects with locks of their own are independent: one interleaving")
-    func independent() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram(
+            "objects with locks of their own are independent: one interleaving", explored: 1...1
+        ) { scenario in
             for name in ["first", "second"] {
                 let tally = Tally()
                 scenario.thread(name) { for _ in 0..<2 { tally.add() } }
             }
-        }
-        #expect(exploration.survives && exploration.explored == 1, "\(exploration.summary)")
-    }
-
-    @Test("errors of the engine's own calls do not reach the code under test")
-    func errorNumbers() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("errors of the engine's own calls do not reach the code under test") {
+            scenario in
             let (shared, lock) = (Shared(), NSLock())
             let errors = [Shared(), Shared()]
             for (index, error) in errors.enumerated() {
@@ -82,21 +64,159 @@ struct LockEntryPointTests {
                     try Scenario.require(error.value == Int(EDOM), "\(error.value)")
                 }
             }
-        }
-        #expect(exploration.failing == 0, "\(exploration.summary)")
-    }
-
-    @Test("two NSLocks do not prevent a data race")
-    func differentLocks() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("two NSLocks do not prevent a data race", .overlap) { scenario in
             let shared = Shared()
             for name in ["first", "second"] {
                 let lock = NSLock()
                 scenario.thread(name) { lock.withLock { shared.value += 1 } }
             }
             scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
+        },
+        KnownProgram("a recursive lock can be taken again by its owner, and needs as many releases")
+        { scenario in
+            let (shared, lock) = (Shared(), NSRecursiveLock())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    lock.withLock { lock.withLock { shared.value += 1 } }
+                }
+            }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
+        },
+    ]
+
+    private static let timed = [
+        KnownProgram(
+            "an attempt succeeds or fails, depending on which thread comes first",
+            outcomes: ["true", "false"]
+        ) { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            let log = Scenario.Log<Bool>()
+            scenario.thread("holder") { lock.withLock { shared.value = 1 } }
+            scenario.thread("attempt") {
+                let taken = lock.try()
+                log.append(taken)
+                if taken { lock.unlock() }
+            }
+            scenario.outcome { "\(log.entries[0])" }
+        },
+        KnownProgram(
+            "a wait times out if no thread releases the lock",
+            outcomes: ["gave up", "got it"]
+        ) { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            scenario.thread("holder") {
+                lock.lock()
+                shared.value = 1
+            }
+            scenario.thread("patient") {
+                guard lock.lock(before: Date() + 3600) else { return shared.other = 1 }
+                lock.unlock()
+            }
+            scenario.outcome { shared.other == 1 ? "gave up" : "got it" }
+        },
+        KnownProgram("and only then") { scenario in
+            let (shared, lock) = (Shared(), NSLock())
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    guard lock.lock(before: Date() + 3600) else { return }
+                    shared.value += 1
+                    lock.unlock()
+                }
+            }
+            scenario.check { try Scenario.require(shared.value == 2, "somebody gave up") }
+        },
+        KnownProgram("an attempt that is followed by a wait at the same place is no loop") {
+            scenario in
+            let locks = [NSLock(), NSLock()]
+            for (name, own, other) in [("first", 0, 1), ("second", 1, 0)] {
+                scenario.thread(name) {
+                    locks[own].withLock {
+                        guard locks[other].lock(before: Date() + 3600) else { return }
+                        locks[other].unlock()
+                    }
+                }
+            }
+            scenario.thread("own") {
+                let lock = NSLock()
+                lock.lock()
+                _ = lock.lock(before: Date() + 3600)
+                lock.unlock()
+            }
+        },
+    ]
+
+    private static let shared = [
+        KnownProgram(
+            "readers share the lock, a writer excludes all others",
+            outcomes: ["in out in out", "in in out out"]
+        ) { scenario in
+            let (shared, lock) = (Shared(), ReadersAndWriters())
+            let log = Scenario.Log<String>()
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    lock.read {
+                        log.append("in")
+                        _ = shared.value
+                        log.append("out")
+                    }
+                }
+            }
+            scenario.thread("writer") { lock.write { shared.value += 1 } }
+            scenario.outcome { log.entries.joined(separator: " ") }
+        },
+        // Even if one thread releases the lock long before the other takes it.
+        KnownProgram("two threads that write under the read lock race", .overlap, alwaysFails: true)
+        { scenario in
+            let (shared, lock) = (Shared(), ReadersAndWriters())
+            for name in ["first", "second"] {
+                scenario.thread(name) { lock.read { shared.value += 1 } }
+            }
+        },
+        KnownProgram(
+            "a reader blocks a writer, and is named when both wait forever", .deadlock,
+            reason: "that 'reader' took at"
+        ) { scenario in
+            let (lock, gate) = (ReadersAndWriters(), NSLock())
+            scenario.thread("reader") { lock.read { gate.withLock {} } }
+            scenario.thread("writer") { gate.withLock { lock.write {} } }
+        },
+    ]
+
+    /// A counter whose property lies before its lock.
+    private final class Tally: @unchecked Sendable {
+        private var count = 0
+        private let lock = NSLock()
+
+        func add() {
+            lock.lock()
+            count += 1
+            lock.unlock()
         }
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
+    }
+
+    /// A readers-writer lock on the heap, where its address never changes.
+    final class ReadersAndWriters: @unchecked Sendable {
+        private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
+
+        init() { pthread_rwlock_init(lock, nil) }
+
+        deinit {
+            pthread_rwlock_destroy(lock)
+            lock.deallocate()
+        }
+
+        func read(_ body: () -> Void) {
+            pthread_rwlock_rdlock(lock)
+            body()
+            pthread_rwlock_unlock(lock)
+        }
+
+        func write(_ body: () -> Void) {
+            pthread_rwlock_wrlock(lock)
+            body()
+            pthread_rwlock_unlock(lock)
+        }
     }
 
     @Test("two NSLocks taken in opposite order: a deadlock that names all places")
@@ -155,20 +275,6 @@ struct LockEntryPointTests {
         }
     }
 
-    @Test("a recursive lock can be taken again by its owner, and needs as many releases")
-    func recursiveLock() {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), NSRecursiveLock())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    lock.withLock { lock.withLock { shared.value += 1 } }
-                }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
     @Test("a plain lock cannot be taken again by its owner")
     func plainLockTwice() {
         var places: [String] = []
@@ -184,142 +290,5 @@ struct LockEntryPointTests {
             exploration.reasons(.deadlock) == [
                 "'only' waits at \(places[1]) for the lock that it took itself at \(places[0])"
             ], "\(exploration.summary)")
-    }
-
-    @Test("an attempt succeeds or fails, depending on which thread comes first")
-    func tryLock() {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            let log = Scenario.Log<Bool>()
-            scenario.thread("holder") { lock.withLock { shared.value = 1 } }
-            scenario.thread("attempt") {
-                let taken = lock.try()
-                log.append(taken)
-                if taken { lock.unlock() }
-            }
-            scenario.outcome { "\(log.entries[0])" }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(Set(exploration.outcomes.keys) == ["true", "false"])
-    }
-
-    @Test("a wait times out if no thread releases the lock, and only then")
-    func lockBefore() {
-        let never = explore { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            scenario.thread("holder") {
-                lock.lock()
-                shared.value = 1
-            }
-            scenario.thread("patient") {
-                guard lock.lock(before: Date() + 3600) else { return shared.other = 1 }
-                lock.unlock()
-            }
-            scenario.outcome { shared.other == 1 ? "gave up" : "got it" }
-        }
-        #expect(Set(never.outcomes.keys) == ["gave up", "got it"], "\(never.summary)")
-        let soon = explore { scenario in
-            let (shared, lock) = (Shared(), NSLock())
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    guard lock.lock(before: Date() + 3600) else { return }
-                    shared.value += 1
-                    lock.unlock()
-                }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "somebody gave up") }
-        }
-        #expect(soon.survives, "\(soon.summary)")
-    }
-
-    @Test("an attempt that is followed by a wait at the same place is no loop")
-    func lockBeforeCrosswise() {
-        let exploration = explore { scenario in
-            let locks = [NSLock(), NSLock()]
-            for (name, own, other) in [("first", 0, 1), ("second", 1, 0)] {
-                scenario.thread(name) {
-                    locks[own].withLock {
-                        guard locks[other].lock(before: Date() + 3600) else { return }
-                        locks[other].unlock()
-                    }
-                }
-            }
-            scenario.thread("own") {
-                let lock = NSLock()
-                lock.lock()
-                _ = lock.lock(before: Date() + 3600)
-                lock.unlock()
-            }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
-    /// A readers-writer lock on the heap, where its address never changes.
-    final class ReadersAndWriters: @unchecked Sendable {
-        private let lock = UnsafeMutablePointer<pthread_rwlock_t>.allocate(capacity: 1)
-
-        init() { pthread_rwlock_init(lock, nil) }
-
-        deinit {
-            pthread_rwlock_destroy(lock)
-            lock.deallocate()
-        }
-
-        func read(_ body: () -> Void) {
-            pthread_rwlock_rdlock(lock)
-            body()
-            pthread_rwlock_unlock(lock)
-        }
-
-        func write(_ body: () -> Void) {
-            pthread_rwlock_wrlock(lock)
-            body()
-            pthread_rwlock_unlock(lock)
-        }
-    }
-
-    @Test("readers share the lock, a writer excludes all others")
-    func readersAndWriter() {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), ReadersAndWriters())
-            let log = Scenario.Log<String>()
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    lock.read {
-                        log.append("in")
-                        _ = shared.value
-                        log.append("out")
-                    }
-                }
-            }
-            scenario.thread("writer") { lock.write { shared.value += 1 } }
-            scenario.outcome { log.entries.joined(separator: " ") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(Set(exploration.outcomes.keys) == ["in out in out", "in in out out"])
-    }
-
-    @Test("two threads that write under the read lock race")
-    func modifyingReaders() {
-        let exploration = explore { scenario in
-            let (shared, lock) = (Shared(), ReadersAndWriters())
-            for name in ["first", "second"] {
-                scenario.thread(name) { lock.read { shared.value += 1 } }
-            }
-        }
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
-        // Even if one thread releases the lock long before the other takes it.
-        #expect(exploration.passingSchedule == nil)
-    }
-
-    @Test("a reader blocks a writer, and is named when both wait forever")
-    func readerBlocksWriter() {
-        let exploration = explore { scenario in
-            let (lock, gate) = (ReadersAndWriters(), NSLock())
-            scenario.thread("reader") { lock.read { gate.withLock {} } }
-            scenario.thread("writer") { gate.withLock { lock.write {} } }
-        }
-        #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.summary)")
-        #expect(exploration.reasons(.deadlock).first?.contains("that 'reader' took at") == true)
     }
 }

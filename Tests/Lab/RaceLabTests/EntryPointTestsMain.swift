@@ -18,6 +18,56 @@ struct MainQueueTests {
         return options
     }
 
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let programs = [
+        KnownProgram("a branch for the main thread is taken there") { scenario in
+            @Sendable func onMain(_ work: @escaping @Sendable () -> Void) {
+                if Thread.isMainThread { work() } else { DispatchQueue.main.async(execute: work) }
+            }
+            let log = Scenario.Log<String>()
+            scenario.thread("sender") {
+                onMain {
+                    onMain { log.append("inner") }
+                    log.append("outer")
+                }
+            }
+            scenario.check {
+                try Scenario.require(log.entries == ["inner", "outer"], "\(log.entries)")
+            }
+        },
+        KnownProgram("waiting for the main queue on the main thread: a deadlock", .deadlock) {
+            scenario in
+            let shared = Shared()
+            scenario.thread("sender") {
+                DispatchQueue.main.async { DispatchQueue.main.sync { shared.value = 1 } }
+            }
+        },
+        KnownProgram(
+            "the main thread waits for a thread that waits for the main queue: a deadlock",
+            .deadlock
+        ) { scenario in
+            let (group, shared) = (DispatchGroup(), Shared())
+            group.enter()
+            scenario.thread("sender") { DispatchQueue.main.async { group.wait() } }
+            scenario.thread("other") {
+                DispatchQueue.main.sync { shared.value = 1 }
+                group.leave()
+            }
+        },
+        KnownProgram("synchronous work runs between the work that was sent before and after it") {
+            scenario in
+            let log = Scenario.Log<Int>()
+            scenario.thread("sender") {
+                DispatchQueue.main.async { log.append(1) }
+                DispatchQueue.main.sync { log.append(2) }
+                DispatchQueue.main.async { log.append(3) }
+            }
+            scenario.check { try Scenario.require(log.entries == [1, 2, 3], "\(log.entries)") }
+        },
+    ]
+
     @Test("code that is isolated to the main actor runs there, with all checks of Swift 6")
     func mainActor() {
         let exploration = explore(options: Self.isolated) { scenario in
@@ -101,77 +151,16 @@ struct MainQueueTests {
         #expect(exploration.survives, "\(exploration.text())")
         #expect(exploration.threads.count == 3)
     }
-
-    @Test("a branch for the main thread is taken there")
-    func branch() {
-        @Sendable func onMain(_ work: @escaping @Sendable () -> Void) {
-            if Thread.isMainThread { work() } else { DispatchQueue.main.async(execute: work) }
-        }
-        let exploration = explore { scenario in
-            let log = Scenario.Log<String>()
-            scenario.thread("sender") {
-                onMain {
-                    onMain { log.append("inner") }
-                    log.append("outer")
-                }
-            }
-            scenario.check {
-                try Scenario.require(log.entries == ["inner", "outer"], "\(log.entries)")
-            }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    @Test("waiting for the main queue on the main thread: a deadlock")
-    func waitsForItself() {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            scenario.thread("sender") {
-                DispatchQueue.main.async { DispatchQueue.main.sync { shared.value = 1 } }
-            }
-        }
-        #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.text())")
-    }
-
-    @Test("the main thread waits for a thread that waits for the main queue: a deadlock")
-    func crosswise() {
-        let exploration = explore { scenario in
-            let (group, shared) = (DispatchGroup(), Shared())
-            group.enter()
-            scenario.thread("sender") { DispatchQueue.main.async { group.wait() } }
-            scenario.thread("other") {
-                DispatchQueue.main.sync { shared.value = 1 }
-                group.leave()
-            }
-        }
-        #expect(
-            !exploration.reasons(.deadlock).isEmpty && exploration.passingSchedule != nil,
-            "\(exploration.text())")
-    }
-
-    @Test("synchronous work runs between the work that was sent before and after it")
-    func order() {
-        let exploration = explore { scenario in
-            let log = Scenario.Log<Int>()
-            scenario.thread("sender") {
-                DispatchQueue.main.async { log.append(1) }
-                DispatchQueue.main.sync { log.append(2) }
-                DispatchQueue.main.async { log.append(3) }
-            }
-            scenario.check { try Scenario.require(log.entries == [1, 2, 3], "\(log.entries)") }
-        }
-        #expect(exploration.survives, "\(exploration.text())")
-    }
 }
 
 @Suite("Work that is sent to queues during set-up", .needsTheLab)
 struct SetUpWorkTests {
     @Test(
         "runs before the threads begin, on every kind of queue",
-        arguments: ["main", "global", "serial", "concurrent"])
-    func done(queue name: String) {
+        arguments: DispatchQueueEntryPointTests.Kind.allCases)
+    func done(on kind: DispatchQueueEntryPointTests.Kind) {
         let exploration = explore { scenario in
-            let queue = Self.queue(name)
+            let queue = kind.queue
             let shared = Shared()
             queue.async {
                 queue.async { shared.value += 1 }
@@ -185,10 +174,10 @@ struct SetUpWorkTests {
 
     @Test(
         "runs when set-up waits for it",
-        arguments: ["main", "global", "serial", "concurrent"])
-    func waits(queue name: String) {
+        arguments: DispatchQueueEntryPointTests.Kind.allCases)
+    func waits(on kind: DispatchQueueEntryPointTests.Kind) {
         let exploration = explore { scenario in
-            let queue = Self.queue(name)
+            let queue = kind.queue
             let (semaphore, condition) = (DispatchSemaphore(value: 0), NSCondition())
             let shared = Shared()
             queue.async {
@@ -226,14 +215,5 @@ struct SetUpWorkTests {
             scenario.check { try Scenario.require(shared.items == [1, 2], "\(shared.items)") }
         }
         #expect(exploration.survives, "\(exploration.text())")
-    }
-
-    private static func queue(_ name: String) -> DispatchQueue {
-        switch name {
-        case "main": .main
-        case "global": .global()
-        case "concurrent": DispatchQueue(label: name, attributes: .concurrent)
-        default: DispatchQueue(label: name)
-        }
     }
 }

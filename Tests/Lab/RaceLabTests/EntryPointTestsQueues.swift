@@ -7,62 +7,84 @@ import Testing
 
 @Suite("The lab controls dispatch queues", .needsTheLab)
 struct DispatchQueueEntryPointTests {
-    private func increments(on queue: @escaping () -> DispatchQueue) -> Exploration {
-        explore { scenario in
-            let (shared, queue) = (Shared(), queue())
-            for name in ["first", "second"] {
-                scenario.thread(name) { queue.sync { shared.value += 1 } }
+    enum Kind: CaseIterable {
+        case serial, main, concurrent, derived, global
+
+        var isSerial: Bool { self == .serial || self == .main }
+
+        var queue: DispatchQueue {
+            switch self {
+            case .serial: DispatchQueue(label: "serial")
+            case .main: .main
+            case .concurrent: DispatchQueue(label: "concurrent", attributes: .concurrent)
+            case .derived:
+                DispatchQueue(
+                    label: "derived", qos: .utility, attributes: .concurrent,
+                    autoreleaseFrequency: .workItem)
+            case .global: .global()
             }
         }
     }
 
-    @Test("a serial queue is a lock; a concurrent queue is not")
-    func serialAndConcurrent() {
-        let serial = increments { DispatchQueue(label: "serial") }
-        #expect(serial.survives, "\(serial.summary)")
-        #expect(serial.explored > 1)
-        let concurrent = increments { DispatchQueue(label: "concurrent", attributes: .concurrent) }
-        #expect(!concurrent.reasons(.overlap).isEmpty, "\(concurrent.summary)")
-        #expect(concurrent.passingSchedule == nil)
-    }
-
-    @Test("the main queue is serial, a global queue is concurrent")
-    func knownQueues() {
-        let main = increments { .main }
-        #expect(main.survives, "\(main.summary)")
-        let global = increments { .global() }
-        #expect(!global.reasons(.overlap).isEmpty, "\(global.summary)")
-    }
-
-    @Test("attributes derived from those of a concurrent queue are concurrent")
-    func derivedAttributes() {
-        let exploration = increments {
-            DispatchQueue(
-                label: "derived", qos: .utility, attributes: .concurrent,
-                autoreleaseFrequency: .workItem)
+    @Test(
+        "a serial queue is a lock, a concurrent queue is not", arguments: Kind.allCases,
+        [true, false])
+    func increments(on kind: Kind, waits: Bool) {
+        let exploration = explore { scenario in
+            let (shared, queue) = (Shared(), kind.queue)
+            for name in ["first", "second"] {
+                scenario.thread(name) {
+                    if waits {
+                        queue.sync { shared.value += 1 }
+                    } else {
+                        queue.async { shared.value += 1 }
+                    }
+                }
+            }
+            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
         }
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
+        let expected: [Exploration.Finding.Kind] = kind.isSerial ? [] : [.overlap]
+        #expect(exploration.findings.map(\.kind) == expected, "\(exploration.summary)")
+        #expect(exploration.coverage == .all && exploration.inconclusive == nil)
+        #expect(!kind.isSerial || exploration.explored > 1)
+        #expect(kind.isSerial || exploration.passingSchedule == nil)
     }
 
-    private func readersAndWriter(barrier: Bool) -> Exploration {
-        explore { scenario in
-            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let programs = [
+        KnownProgram("a barrier works like a writer's lock") {
+            readersAndWriter($0, flags: .barrier)
+        },
+        KnownProgram("without it, the writer races", .dataRace) { readersAndWriter($0, flags: []) },
+        KnownProgram("work runs on its queue, and its result or error is returned") { scenario in
+            struct Failure: Error {}
+            let key = DispatchSpecificKey<Int>()
             let shared = Shared()
+            let queue = DispatchQueue(label: "serial")
+            queue.setSpecific(key: key, value: 7)
             for name in ["first", "second"] {
-                scenario.thread(name) { _ = queue.sync { shared.value } }
+                scenario.thread(name) {
+                    let found = queue.sync {
+                        dispatchPrecondition(condition: .onQueue(queue))
+                        return DispatchQueue.getSpecific(key: key)
+                    }
+                    let failed = (try? queue.sync { throw Failure() }) == nil
+                    if found == 7, failed { queue.sync { shared.value += 1 } }
+                }
             }
-            scenario.thread("writer") {
-                queue.sync(flags: barrier ? .barrier : []) { shared.value += 1 }
-            }
-        }
-    }
+            scenario.check { try Scenario.require(shared.value == 2, "not as it is outside") }
+        },
+    ]
 
-    @Test("a barrier works like a writer's lock; without it, the writer races")
-    func barrier() {
-        let withBarrier = readersAndWriter(barrier: true)
-        #expect(withBarrier.survives, "\(withBarrier.summary)")
-        let without = readersAndWriter(barrier: false)
-        #expect(!without.reasons(.dataRace).isEmpty, "\(without.summary)")
+    private static func readersAndWriter(_ scenario: Scenario, flags: DispatchWorkItemFlags) {
+        let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+        let shared = Shared()
+        for name in ["first", "second"] {
+            scenario.thread(name) { _ = queue.sync { shared.value } }
+        }
+        scenario.thread("writer") { queue.sync(flags: flags) { shared.value += 1 } }
     }
 
     @Test("work that waits for its own queue: a deadlock")
@@ -97,33 +119,103 @@ struct DispatchQueueEntryPointTests {
             #expect(exploration.passingSchedule != nil)
         }
     }
-
-    @Test("work runs on its queue, and its result or error is returned")
-    func insideTheWork() {
-        struct Failure: Error {}
-        let key = DispatchSpecificKey<Int>()
-        let exploration = explore { scenario in
-            let shared = Shared()
-            let queue = DispatchQueue(label: "serial")
-            queue.setSpecific(key: key, value: 7)
-            for name in ["first", "second"] {
-                scenario.thread(name) {
-                    let found = queue.sync {
-                        dispatchPrecondition(condition: .onQueue(queue))
-                        return DispatchQueue.getSpecific(key: key)
-                    }
-                    let failed = (try? queue.sync { throw Failure() }) == nil
-                    if found == 7, failed { queue.sync { shared.value += 1 } }
-                }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "not as it is outside") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
 }
 
 @Suite("The lab's own queue", .needsTheLab)
 struct LabQueueTests {
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let programs = [
+        KnownProgram("what precedes the sending happens before the work") { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                shared.value = 1
+                queue.async { shared.value += 1 }
+            }
+            scenario.check { try Scenario.require(shared.value == 2, "not done") }
+        },
+        KnownProgram(
+            "what the sender does after sending races with the work", .overlap, alwaysFails: true
+        ) { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                shared.value = 2
+            }
+        },
+        KnownProgram(
+            "a second piece of work is not ordered after what the sender of the first does later",
+            .dataRace, alwaysFails: true
+        ) { scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            scenario.thread("sender") {
+                queue.async { _ = shared.value }
+                shared.value = 1
+                queue.async {}
+            }
+        },
+        KnownProgram("work on one worker is ordered") { sendTwo($0, workers: 1) },
+        KnownProgram("work on two workers is not ordered", .overlap) { sendTwo($0, workers: 2) },
+        KnownProgram("work that is sent by work, or during set-up, runs before the end") {
+            scenario in
+            let (shared, queue) = (Shared(), scenario.queue("worker"))
+            queue.async {
+                shared.value += 1
+                queue.async { shared.value += 1 }
+            }
+            scenario.thread("other") { shared.other = 1 }
+            scenario.check { try Scenario.require(shared.value == 2, "something was left undone") }
+        },
+        KnownProgram(
+            "work waits for later work on the same queue: a deadlock", .deadlock, alwaysFails: true
+        ) { scenario in
+            let queue = scenario.queue("worker")
+            let semaphore = DispatchSemaphore(value: 0)
+            scenario.thread("sender") {
+                queue.async {
+                    queue.async { semaphore.signal() }
+                    semaphore.wait()
+                }
+            }
+        },
+        KnownProgram(
+            "an idle worker is no deadlock, but a deadlock report names it", .deadlock,
+            reason: "'worker' waits for work; 'other' waits at "
+        ) { scenario in
+            _ = scenario.queue("worker")
+            let semaphore = DispatchSemaphore(value: 0)
+            scenario.thread("other") { semaphore.wait() }
+        },
+        KnownProgram(
+            "a promise of stage 3 calls its handlers there, each once and in order",
+            explored: 2...(.max)
+        ) { scenario in
+            let dispatcher = QueueDispatcher(queue: scenario.queue("handlers"))
+            let log = Scenario.Log<Int>()
+            let (promise, resolver) = AWPromise<Int>.pending()
+            scenario.thread("subscriber") {
+                promise.then(on: dispatcher) { log.append($0) }
+                promise.then(on: dispatcher) { log.append($0 + 1) }
+            }
+            scenario.thread("resolver") { resolver.fulfill(1) }
+            scenario.check {
+                try Scenario.require(log.entries == [1, 2], "lost, twice or out of order")
+            }
+        },
+    ]
+
+    private static func sendTwo(_ scenario: Scenario, workers: Int) {
+        let (shared, queue) = (Shared(), scenario.queue("worker", workers: workers))
+        scenario.thread("sender") { for _ in 1...2 { queue.async { shared.value += 1 } } }
+    }
+
+    struct QueueDispatcher: Dispatcher, @unchecked Sendable {
+        let queue: Scenario.Queue
+
+        func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
+    }
+
     @Test("runs work in the order in which it was sent")
     func order() {
         let exploration = explore { scenario in
@@ -136,124 +228,6 @@ struct LabQueueTests {
         #expect(exploration.survives, "\(exploration.summary)")
         #expect(exploration.threads == ["worker", "sender"])
         #expect(exploration.explored > 3)
-    }
-
-    @Test("what precedes the sending happens before the work")
-    func sendingOrders() {
-        let exploration = explore { scenario in
-            let (shared, queue) = (Shared(), scenario.queue("worker"))
-            scenario.thread("sender") {
-                shared.value = 1
-                queue.async { shared.value += 1 }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "not done") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
-    @Test("what the sender does after sending races with the work")
-    func race() {
-        let exploration = explore { scenario in
-            let (shared, queue) = (Shared(), scenario.queue("worker"))
-            scenario.thread("sender") {
-                queue.async { shared.value = 1 }
-                shared.value = 2
-            }
-        }
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
-        #expect(exploration.passingSchedule == nil)
-    }
-
-    @Test("a second piece of work is not ordered after what the sender of the first does later")
-    func edgesAreOfItems() {
-        let exploration = explore { scenario in
-            let (shared, queue) = (Shared(), scenario.queue("worker"))
-            scenario.thread("sender") {
-                queue.async { _ = shared.value }
-                shared.value = 1
-                queue.async {}
-            }
-        }
-        #expect(!exploration.reasons(.dataRace).isEmpty, "\(exploration.summary)")
-        #expect(exploration.passingSchedule == nil)
-    }
-
-    @Test("work on two workers is not ordered; on one worker it is", arguments: [1, 2])
-    func workers(count: Int) {
-        let exploration = explore { scenario in
-            let (shared, queue) = (Shared(), scenario.queue("worker", workers: count))
-            scenario.thread("sender") {
-                for _ in 1...2 { queue.async { shared.value += 1 } }
-            }
-        }
-        #expect(exploration.survives == (count == 1), "\(exploration.summary)")
-        #expect(exploration.reasons(.overlap).isEmpty == (count == 1))
-    }
-
-    @Test("work that is sent by work, or during set-up, runs before the end")
-    func nested() {
-        let exploration = explore { scenario in
-            let (shared, queue) = (Shared(), scenario.queue("worker"))
-            queue.async {
-                shared.value += 1
-                queue.async { shared.value += 1 }
-            }
-            scenario.thread("other") { shared.other = 1 }
-            scenario.check { try Scenario.require(shared.value == 2, "something was left undone") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
-    @Test("work waits for later work on the same queue: a deadlock")
-    func waitsForItself() {
-        let exploration = explore { scenario in
-            let queue = scenario.queue("worker")
-            let semaphore = DispatchSemaphore(value: 0)
-            scenario.thread("sender") {
-                queue.async {
-                    queue.async { semaphore.signal() }
-                    semaphore.wait()
-                }
-            }
-        }
-        #expect(exploration.reasons(.deadlock).count == 1, "\(exploration.summary)")
-        #expect(exploration.passingSchedule == nil)
-    }
-
-    @Test("an idle worker is no deadlock, but a deadlock report names it")
-    func idleWorker() {
-        let exploration = explore { scenario in
-            _ = scenario.queue("worker")
-            let semaphore = DispatchSemaphore(value: 0)
-            scenario.thread("other") { semaphore.wait() }
-        }
-        let reason = exploration.reasons(.deadlock).first ?? exploration.summary
-        #expect(reason.hasPrefix("'worker' waits for work; 'other' waits at "))
-    }
-
-    struct QueueDispatcher: Dispatcher, @unchecked Sendable {
-        let queue: Scenario.Queue
-
-        func dispatch(_ work: @escaping @Sendable () -> Void) { queue.async(work) }
-    }
-
-    @Test("a promise of stage 3 calls its handlers there, each once and in order")
-    func promise() {
-        let exploration = explore { scenario in
-            let dispatcher = QueueDispatcher(queue: scenario.queue("handlers"))
-            let log = Scenario.Log<Int>()
-            let (promise, resolver) = AWPromise<Int>.pending()
-            scenario.thread("subscriber") {
-                promise.then(on: dispatcher) { log.append($0) }
-                promise.then(on: dispatcher) { log.append($0 + 1) }
-            }
-            scenario.thread("resolver") { resolver.fulfill(1) }
-            scenario.check {
-                try Scenario.require(log.entries == [1, 2], "lost, twice or out of order")
-            }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(exploration.explored > 1)
     }
 
     @Test("an interleaving with a worker can be replayed")

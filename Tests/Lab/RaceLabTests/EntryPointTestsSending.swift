@@ -6,37 +6,17 @@ import Testing
 
 @Suite("The lab controls work that is sent to dispatch queues", .needsTheLab)
 struct SendingEntryPointTests {
-    /// Two threads each send an increment to a queue.
-    private func increments(sentTo queue: @escaping () -> DispatchQueue) -> Exploration {
-        explore { scenario in
-            let (shared, queue) = (Shared(), queue())
-            for name in ["first", "second"] {
-                scenario.thread(name) { queue.async { shared.value += 1 } }
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "an increment was lost") }
-        }
-    }
+    @Test("has its known result", arguments: orders + deadlocks + others)
+    func known(_ program: KnownProgram) { program.check() }
 
-    @Test("pieces of work on a serial queue run one after the other")
-    func sentToSerial() {
-        let serial = increments { DispatchQueue(label: "serial") }
-        #expect(serial.survives, "\(serial.summary)")
-        #expect(serial.explored > 1)
-        let main = increments { .main }
-        #expect(main.survives, "\(main.summary)")
-    }
-
-    @Test("pieces of work on a concurrent queue run concurrently")
-    func sentToConcurrent() {
-        let concurrent = increments { DispatchQueue(label: "concurrent", attributes: .concurrent) }
-        #expect(!concurrent.reasons(.overlap).isEmpty, "\(concurrent.summary)")
-        let global = increments { .global() }
-        #expect(!global.reasons(.overlap).isEmpty, "\(global.summary)")
-    }
-
-    @Test("work runs in the order of sending, and after what its sender did before")
-    func orderOfSending() {
-        let exploration = explore { scenario in
+    private static let orders = [
+        KnownProgram(
+            "work runs in the order of sending, and after what its sender did before",
+            outcomes: [
+                "first sees 1, second, other", "first sees 1, other, second",
+                "other, first sees 1, second",
+            ]
+        ) { scenario in
             let queue = DispatchQueue(label: "serial")
             let (shared, log) = (Shared(), Scenario.Log<String>())
             scenario.thread("sender") {
@@ -46,61 +26,29 @@ struct SendingEntryPointTests {
             }
             scenario.thread("other") { queue.sync { log.append("other") } }
             scenario.outcome { log.entries.joined(separator: ", ") }
-            scenario.expect("first sees 1, second, other", .acceptable, "")
-            scenario.expect("first sees 1, other, second", .acceptable, "")
-            scenario.expect("other, first sees 1, second", .acceptable, "")
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(exploration.unreached.isEmpty)
-    }
-
-    /// A value that is written with `async` and read with `sync`, by two threads.
-    private func written(
-        to queue: @escaping () -> DispatchQueue, flags: DispatchWorkItemFlags = []
-    ) -> Exploration {
-        explore { scenario in
-            let (shared, queue, log) = (Shared(), queue(), Scenario.Log<Int>())
-            scenario.thread("writer") {
-                queue.async(flags: flags) { shared.value = 1 }
-                queue.async(flags: flags) { shared.value = 2 }
-                log.append(queue.sync { shared.value })
-            }
-            scenario.thread("reader") { _ = queue.sync { shared.value } }
-            scenario.check {
-                try Scenario.require(log.entries == [2], "it does not see what it wrote")
-            }
-        }
-    }
-
-    @Test("synchronous work runs after what the same thread has sent before")
-    func syncAfterAsync() {
-        let serial = written { DispatchQueue(label: "serial") }
-        #expect(serial.survives, "\(serial.summary)")
-        let main = written { .main }
-        #expect(main.survives, "\(main.summary)")
-        let barriers = written(
-            to: { DispatchQueue(label: "concurrent", attributes: .concurrent) }, flags: .barrier)
-        #expect(barriers.survives, "\(barriers.summary)")
-        let none = written { DispatchQueue(label: "concurrent", attributes: .concurrent) }
-        #expect(!none.reasons(.failedCheck).isEmpty, "\(none.summary)")
-    }
-
-    @Test("synchronous and asynchronous work of two threads run in either order")
-    func syncBesidesAsync() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("synchronous work runs after what the same thread has sent to a serial queue")
+        {
+            write($0, to: DispatchQueue(label: "serial"))
+        },
+        KnownProgram("and to the main queue") { write($0, to: .main) },
+        KnownProgram("and as barriers to a concurrent queue") {
+            write($0, to: concurrent(), flags: .barrier)
+        },
+        KnownProgram("but not on a concurrent queue", .failedCheck, .overlap, .dataRace) {
+            write($0, to: concurrent())
+        },
+        KnownProgram(
+            "synchronous and asynchronous work of two threads run in either order",
+            outcomes: ["work, waiting", "waiting, work"]
+        ) { scenario in
             let (queue, log) = (DispatchQueue(label: "serial"), Scenario.Log<String>())
             scenario.thread("sender") { queue.async { log.append("work") } }
             scenario.thread("waiting") { queue.sync { log.append("waiting") } }
             scenario.outcome { log.entries.joined(separator: ", ") }
-            scenario.expect("work, waiting", .acceptable, "")
-            scenario.expect("waiting, work", .acceptable, "")
-        }
-        #expect(exploration.survives && exploration.unreached.isEmpty, "\(exploration.text())")
-    }
-
-    @Test("a barrier waits for earlier work, and later work waits for the barrier")
-    func barrierBetween() {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("a barrier waits for earlier work, and later work waits for the barrier") {
+            scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let log = Scenario.Log<String>()
             scenario.thread("sender") {
@@ -113,13 +61,34 @@ struct SendingEntryPointTests {
                 let sent = log.entries.filter { $0 != "other" }
                 try Scenario.require(sent == ["before", "barrier", "after"], "out of order")
             }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
+        },
+        KnownProgram("work accesses what its sender accesses after sending: a data race", .overlap)
+        { scenario in
+            let queue = DispatchQueue(label: "serial")
+            let shared = Shared()
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                shared.value = 2
+            }
+        },
+        // It orders nothing, even if the first piece of work has already run by then.
+        KnownProgram("a time-out does not order two pieces of concurrent work", .overlap) {
+            scenario in
+            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
+            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
+            scenario.thread("sender") {
+                queue.async { shared.value = 1 }
+                _ = semaphore.wait(timeout: .now() + 3600)
+                queue.async { shared.value = 2 }
+            }
+        },
+    ]
 
-    @Test("a reader that waits for its queue behind a barrier, which waits for it: a deadlock")
-    func readerBehindBarrier() {
-        let exploration = explore { scenario in
+    private static let deadlocks = [
+        KnownProgram(
+            "a reader that waits for its queue behind a barrier, which waits for it: a deadlock",
+            .deadlock, reason: "for work that was sent to the queue before"
+        ) { scenario in
             let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
             let (shared, log) = (Shared(), Scenario.Log<Int>())
             scenario.thread("sender") {
@@ -129,11 +98,80 @@ struct SendingEntryPointTests {
                 }
             }
             scenario.thread("other") { log.append(1) }
+        },
+        KnownProgram("two queues that wait for each other: a deadlock", .deadlock) {
+            scenario in
+            let queues = ["one", "two"].map { DispatchQueue(label: $0) }
+            let shared = Shared()
+            scenario.thread("sender") {
+                for (own, other) in [(0, 1), (1, 0)] {
+                    queues[own].async { queues[other].sync { shared.value += 1 } }
+                }
+            }
+        },
+    ]
+
+    private static let others = [
+        KnownProgram("work may send more work, and wait for another queue") { scenario in
+            let queues = ["one", "two"].map { DispatchQueue(label: $0) }
+            let shared = Shared()
+            scenario.thread("sender") {
+                queues[0].async {
+                    queues[0].async { shared.value += 1 }
+                    queues[1].sync { shared.value += 0 }
+                }
+            }
+            scenario.check { try Scenario.require(shared.value == 1, "work was lost") }
+        },
+        KnownProgram(
+            "work that is sent during set-up runs before the threads begin", explored: 1...1
+        ) { scenario in
+            let queue = DispatchQueue(label: "serial")
+            let shared = Shared()
+            queue.async { queue.async { shared.value += 1 } }
+            scenario.thread("first") { shared.value += 1 }
+            scenario.check { try Scenario.require(shared.value == 2, "work was lost") }
+        },
+        KnownProgram("captured objects are freed after the work has run") { scenario in
+            let queue = DispatchQueue(label: "serial")
+            weak var captured: Shared?
+            scenario.thread("sender") {
+                let shared = Shared()
+                captured = shared
+                queue.async { shared.value += 1 }
+            }
+            scenario.check { try Scenario.require(captured == nil, "it is kept alive") }
+        },
+        KnownProgram("a queue asserts that code runs on it") { scenario in
+            let queue = DispatchQueue(label: "serial")
+            let shared = Shared()
+            scenario.thread("sender") {
+                queue.async {
+                    dispatchPrecondition(condition: .onQueue(queue))
+                    shared.value += 1
+                }
+            }
+        },
+    ]
+
+    private static func concurrent() -> DispatchQueue {
+        DispatchQueue(label: "concurrent", attributes: .concurrent)
+    }
+
+    /// A value that is written with `async` and read with `sync`, by two threads.
+    private static func write(
+        _ scenario: Scenario, to queue: DispatchQueue, flags: DispatchWorkItemFlags = []
+    ) {
+        let (shared, log) = (Shared(), Scenario.Log<Int>())
+        scenario.thread("writer") {
+            queue.async(flags: flags) { shared.value = 1 }
+            queue.async(flags: flags) { shared.value = 2 }
+            log.append(queue.sync { shared.value })
         }
-        let behind = "for work that was sent to the queue before"
-        #expect(
-            exploration.reasons(.deadlock).contains { $0.contains(behind) }, "\(exploration.text())"
-        )
+        scenario.thread("reader") { _ = queue.sync { shared.value } }
+        scenario.check {
+            try Scenario.require(log.entries == [2], "it does not see what it wrote")
+        }
     }
 
     /// The second wait of the reader and the barrier are not ordered. If the reader comes first it
@@ -159,109 +197,6 @@ struct SendingEntryPointTests {
         #expect(trace.scheduleText.hasSuffix("R-"), "\(trace.table())")
         #expect(trace.steps.last?.before == 1 && trace.table().contains(" waits  ←"))
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
-    }
-
-    @Test("work accesses what its sender accesses after sending: a data race")
-    func noOrderAfterSending() {
-        let exploration = explore { scenario in
-            let queue = DispatchQueue(label: "serial")
-            let shared = Shared()
-            scenario.thread("sender") {
-                queue.async { shared.value = 1 }
-                shared.value = 2
-            }
-        }
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
-    }
-
-    @Test("work may send more work, and wait for another queue")
-    func nested() {
-        let exploration = explore { scenario in
-            let queues = ["one", "two"].map { DispatchQueue(label: $0) }
-            let shared = Shared()
-            scenario.thread("sender") {
-                queues[0].async {
-                    queues[0].async { shared.value += 1 }
-                    queues[1].sync { shared.value += 0 }
-                }
-            }
-            scenario.check { try Scenario.require(shared.value == 1, "work was lost") }
-        }
-        #expect(!exploration.findings.contains { $0.kind == .deadlock }, "\(exploration.summary)")
-        #expect(exploration.inconclusive == nil)
-    }
-
-    @Test("two queues that wait for each other: a deadlock")
-    func crosswise() {
-        let exploration = explore { scenario in
-            let queues = ["one", "two"].map { DispatchQueue(label: $0) }
-            let shared = Shared()
-            scenario.thread("sender") {
-                for (own, other) in [(0, 1), (1, 0)] {
-                    queues[own].async { queues[other].sync { shared.value += 1 } }
-                }
-            }
-        }
-        #expect(!exploration.reasons(.deadlock).isEmpty, "\(exploration.summary)")
-        #expect(exploration.passingSchedule != nil)
-    }
-
-    @Test("work that is sent during set-up runs before the threads begin")
-    func sentDuringSetUp() {
-        let exploration = explore { scenario in
-            let queue = DispatchQueue(label: "serial")
-            let shared = Shared()
-            queue.async { queue.async { shared.value += 1 } }
-            scenario.thread("first") { shared.value += 1 }
-            scenario.check { try Scenario.require(shared.value == 2, "work was lost") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-        #expect(exploration.explored == 1)
-    }
-
-    @Test("captured objects are freed after the work has run")
-    func freed() {
-        let exploration = explore { scenario in
-            let queue = DispatchQueue(label: "serial")
-            weak var captured: Shared?
-            scenario.thread("sender") {
-                let shared = Shared()
-                captured = shared
-                queue.async { shared.value += 1 }
-            }
-            scenario.check { try Scenario.require(captured == nil, "it is kept alive") }
-        }
-        #expect(exploration.reasons(.failedCheck).isEmpty, "\(exploration.summary)")
-    }
-
-    @Test("a queue asserts that code runs on it")
-    func precondition() {
-        let exploration = explore { scenario in
-            let queue = DispatchQueue(label: "serial")
-            let shared = Shared()
-            scenario.thread("sender") {
-                queue.async {
-                    dispatchPrecondition(condition: .onQueue(queue))
-                    shared.value += 1
-                }
-            }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
-    /// A time-out orders nothing, even if the first piece of work has already run by then.
-    @Test("a time-out does not order two pieces of concurrent work")
-    func concurrentWorkIsNotOrdered() {
-        let exploration = explore { scenario in
-            let queue = DispatchQueue(label: "concurrent", attributes: .concurrent)
-            let (shared, semaphore) = (Shared(), DispatchSemaphore(value: 0))
-            scenario.thread("sender") {
-                queue.async { shared.value = 1 }
-                _ = semaphore.wait(timeout: .now() + 3600)
-                queue.async { shared.value = 2 }
-            }
-        }
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     @Test("a worker that the sender knows to be idle is reused")

@@ -46,31 +46,69 @@ struct ThreadEntryPointTests {
         #expect(try Exploration.replay(trace.scheduleText, describe).schedule == trace.schedule)
     }
 
-    @Test("everything before the start happens before the thread")
-    func startOrders() {
-        let exploration = explore { scenario in
+    @Test("has its known result", arguments: programs)
+    func known(_ program: KnownProgram) { program.check() }
+
+    private static let programs = [
+        KnownProgram("everything before the start happens before the thread") { scenario in
             let shared = Shared()
             scenario.thread("starter") {
                 shared.value = 1
                 Thread { shared.value += 1 }.start()
             }
             scenario.check { try Scenario.require(shared.value == 2, "not done") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
-    @Test("after a join there is no race; without it there is", arguments: [true, false])
-    func join(joins: Bool) {
-        let exploration = explore { scenario in
+        },
+        KnownProgram("after a join there is no race") { startAndCount($0, joins: true) },
+        KnownProgram("without it there is", .overlap) { startAndCount($0, joins: false) },
+        KnownProgram(
+            "a started thread spins in every run, whatever was on its stack before", .deadlock,
+            alwaysFails: true
+        ) { scenario in
+            let (shared, flags) = (Shared(), [Box(Atomic(0))])
+            scenario.thread("other") { shared.value = 1 }
+            scenario.thread("starter") {
+                work(.add(1), on: flags)
+                pthread_detach(start { work(.spin(until: 0), on: flags) })
+            }
+        },
+        KnownProgram("a thread can exit early, and its thread-specific values are its own") {
+            scenario in
             let shared = Shared()
             scenario.thread("starter") {
-                let thread = Self.start { shared.value += 1 }
-                if joins { pthread_join(thread, nil) } else { pthread_detach(thread) }
+                let thread = start {
+                    Thread.current.threadDictionary["mine"] = 1
+                    shared.value += 1
+                    pthread_exit(nil)
+                }
+                pthread_join(thread, nil)
+                let next = start {
+                    if Thread.current.threadDictionary["mine"] == nil { shared.value += 1 }
+                }
+                pthread_join(next, nil)
+            }
+            scenario.check { try Scenario.require(shared.value == 2, "not done") }
+        },
+        KnownProgram("destructors of thread-specific values are part of the thread", .overlap) {
+            scenario in
+            let shared = Shared()
+            scenario.thread("starter") {
+                Thread.detachNewThread {
+                    // Meanwhile the starter can release the thread.
+                    shared.other = 1
+                    Thread.current.threadDictionary["last"] = AtEnd(shared)
+                }
                 shared.value += 1
             }
+        },
+    ]
+
+    private static func startAndCount(_ scenario: Scenario, joins: Bool) {
+        let shared = Shared()
+        scenario.thread("starter") {
+            let thread = start { shared.value += 1 }
+            if joins { pthread_join(thread, nil) } else { pthread_detach(thread) }
+            shared.value += 1
         }
-        #expect(exploration.survives == joins, "\(exploration.summary)")
-        #expect(exploration.reasons(.overlap).isEmpty == joins)
     }
 
     private enum Work {
@@ -86,19 +124,12 @@ struct ThreadEntryPointTests {
         }
     }
 
-    @Test("a started thread spins in every run, whatever was on its stack before")
-    func startedSpins() {
-        let exploration = explore { scenario in
-            let (shared, flags) = (Shared(), [Box(Atomic(0))])
-            scenario.thread("other") { shared.value = 1 }
-            scenario.thread("starter") {
-                Self.work(.add(1), on: flags)
-                pthread_detach(Self.start { Self.work(.spin(until: 0), on: flags) })
-            }
-        }
-        #expect(exploration.inconclusive == nil, "\(exploration.summary)")
-        #expect(exploration.findings.map(\.kind) == [.deadlock])
-        #expect(exploration.passingSchedule == nil)
+    private final class AtEnd {
+        let shared: Shared
+
+        init(_ shared: Shared) { self.shared = shared }
+
+        deinit { shared.value += 1 }
     }
 
     @Test("two threads that two threads have started run concurrently")
@@ -133,51 +164,6 @@ struct ThreadEntryPointTests {
         #expect(reason.contains("for 'started thread 2' to end; 'started thread 2' waits at "))
         #expect(reason.contains("for the lock that 'starter' took at "))
         #expect(exploration.passingSchedule == nil)
-    }
-
-    @Test("a thread can exit early, and its thread-specific values are its own")
-    func threadExit() {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            scenario.thread("starter") {
-                let thread = Self.start {
-                    Thread.current.threadDictionary["mine"] = 1
-                    shared.value += 1
-                    pthread_exit(nil)
-                }
-                pthread_join(thread, nil)
-                let next = Self.start {
-                    if Thread.current.threadDictionary["mine"] == nil { shared.value += 1 }
-                }
-                pthread_join(next, nil)
-            }
-            scenario.check { try Scenario.require(shared.value == 2, "not done") }
-        }
-        #expect(exploration.survives, "\(exploration.summary)")
-    }
-
-    private final class AtEnd {
-        let shared: Shared
-
-        init(_ shared: Shared) { self.shared = shared }
-
-        deinit { shared.value += 1 }
-    }
-
-    @Test("destructors of thread-specific values are part of the thread")
-    func threadLocalVariables() {
-        let exploration = explore { scenario in
-            let shared = Shared()
-            scenario.thread("starter") {
-                Thread.detachNewThread {
-                    // Meanwhile the starter can release the thread.
-                    shared.other = 1
-                    Thread.current.threadDictionary["last"] = AtEnd(shared)
-                }
-                shared.value += 1
-            }
-        }
-        #expect(!exploration.reasons(.overlap).isEmpty, "\(exploration.summary)")
     }
 
     @Test("32 threads fit; one more is inconclusive")
