@@ -12,6 +12,7 @@
 #include "Platform/memory.h"
 #include "Platform/recording.h"
 #include "Scheduler/explore.h"
+#include "Symbols/images.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
@@ -154,8 +155,15 @@ static pid_t fork_in_time(void) {
     }
 }
 
+/// Reads those of the program that contains an address, or each child would read them.
+static void read_symbols(uintptr_t address) {
+    image *program = rl_image_of(address);
+    if (program) rl_variable_at(program, address);
+}
+
 static pid_t fork_child(const rl_errand *errand, rl_recorder *recorder, int errors) {
     fflush(NULL);  // or the child would write the buffers again
+    read_symbols((uintptr_t)errand->work);
     errand->before(errand->context);
     pid_t child = fork_in_time();
     if (child == 0) rl_recording = recorder;
