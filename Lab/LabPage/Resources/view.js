@@ -149,7 +149,7 @@ class RaceView extends RaceActions {
     off(this.again, this.path.length === 0);
     off(this.advance, this.undone.length === 0);
     off(this.player, this.undone.length === 0 && !this.timer);
-    this.player.textContent = this.timer ? "⏸" : "▶";
+    this.player.textContent = this.timer ? "❚❚" : "▶";
     this.player.setAttribute("aria-label", this.timer ? "Pause" : "Play");
     this.scrubber.max = all;
     this.scrubber.value = this.path.length;
