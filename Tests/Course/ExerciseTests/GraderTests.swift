@@ -8,7 +8,9 @@ import Testing
 /// The graders accept correct answers, and reject each wrong one for its own reason.
 @Suite("Graders", .needsTheLabElsewhere)
 struct GraderTests {
-    @Test("a correct answer is accepted, with optimization too", arguments: AnswerFile.right)
+    @Test(
+        "a correct answer is accepted, with optimization too",
+        arguments: AnswerFile.right.sample(14))
     func accepted(_ answer: AnswerFile) throws {
         var grader = Grader.here
         grader.optimizesEverything = true
@@ -37,7 +39,7 @@ struct GraderTests {
         }
     }
 
-    @Test("a wrong answer is rejected for its reason", arguments: AnswerFile.wrong.sample(40))
+    @Test("a wrong answer is rejected for its reason", arguments: AnswerFile.wrong.sample(20))
     func rejected(_ answer: AnswerFile) throws {
         let reason = try #require(answer.rejection, "its first line says // Rejected: …")
         let grade = try answer.grade()
