@@ -156,7 +156,7 @@ struct GroupEntryPointTests {
         },
         KnownProgram(
             "work on a queue waits for work on the same queue: a deadlock", .deadlock,
-            alwaysFails: true, reason: "for work to finish"
+            alwaysFails: true, reason: ["for work to finish"]
         ) { scenario in
             let (group, queue) = (DispatchGroup(), DispatchQueue(label: "serial"))
             let shared = Shared()
@@ -350,7 +350,7 @@ struct WorkItemEntryPointTests {
         },
         KnownProgram(
             "an item that is never performed: a deadlock", .deadlock, alwaysFails: true,
-            reason: "for work to finish"
+            reason: ["for work to finish"]
         ) { scenario in
             let item = DispatchWorkItem {}
             scenario.thread("waiter") { item.wait() }

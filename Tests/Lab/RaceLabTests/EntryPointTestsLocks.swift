@@ -175,7 +175,7 @@ struct LockEntryPointTests {
         },
         KnownProgram(
             "a reader blocks a writer, and is named when both wait forever", .deadlock,
-            reason: "that 'reader' took at"
+            reason: ["that 'reader' took at"]
         ) { scenario in
             let (lock, gate) = (ReadersAndWriters(), NSLock())
             scenario.thread("reader") { lock.read { gate.withLock {} } }

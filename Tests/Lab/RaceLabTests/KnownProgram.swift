@@ -6,10 +6,10 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// All kinds of findings over all interleavings.
     private let findings: Set<Exploration.Finding.Kind>
-    /// Whether every interleaving fails.
-    private let alwaysFails: Bool
-    /// A part of the reason of a finding.
-    private let reason: String?
+    /// Whether every interleaving fails; `nil` if that is not compared.
+    private let alwaysFails: Bool?
+    /// Parts of the reason of exactly one finding.
+    private let reason: [String]
     /// All possible outcomes.
     private let outcomes: Set<String>
     /// How many interleavings are explored.
@@ -18,7 +18,7 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
 
     init(
         _ testDescription: String, _ findings: Exploration.Finding.Kind...,
-        alwaysFails: Bool = false, reason: String? = nil, outcomes: Set<String> = [],
+        alwaysFails: Bool? = nil, reason: [String] = [], outcomes: Set<String> = [],
         explored: ClosedRange<Int> = 1...(.max), _ describe: @escaping @Sendable (Scenario) -> Void
     ) {
         self.testDescription = testDescription
@@ -35,11 +35,14 @@ struct KnownProgram: Sendable, CustomTestStringConvertible {
         let text = exploration.text()
         #expect(exploration.inconclusive == nil && exploration.coverage == .all, "\(text)")
         #expect(Set(exploration.findings.map(\.kind)) == findings, "\(text)")
-        if alwaysFails { #expect(exploration.passingSchedule == nil, "\(text)") }
+        if let alwaysFails {
+            #expect((exploration.passingSchedule == nil) == alwaysFails, "\(text)")
+        }
         #expect(Set(exploration.outcomes.keys) == outcomes, "\(text)")
         #expect(explored.contains(exploration.explored), "\(text)")
-        if let reason {
-            #expect(exploration.findings.contains { $0.reason.contains(reason) }, "\(text)")
+        if !reason.isEmpty {
+            let fitting = exploration.findings.filter { reason.allSatisfy($0.reason.contains) }
+            #expect(fitting.count == 1, "\(text)")
         }
     }
 }
