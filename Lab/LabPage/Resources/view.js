@@ -257,10 +257,11 @@ class RaceView extends RaceActions {
     this.status.className = "status";
     if (hasEnded) this.status.classList.add(this.path.fails ? "fails" : "survives");
     else if (this.isRevealed && fatal >= 0) this.status.classList.add("fails");
+    // At the end, the verdict says who waits.
     const last = this.path.length === 0
       ? ["Press a button, or the key of a thread: it takes its next step."] : told(this.path, this.path.length - 1);
     put(this.status,
-      element("p", { class: "deed" }, last.join(". "), last.length > 0 && this.path.length > 0 ? "." : ""),
+      element("p", { class: "deed" }, (hasEnded ? last.slice(0, 1) : last).join(". "), last.length > 0 && this.path.length > 0 ? "." : ""),
       element("p", { class: "state-line" }, this.stateLine()),
       element("p", { class: "verdict-now" }, verdict || this.counting()),
       fatal >= 0 && (hasEnded || fatal === this.path.length - 1)

@@ -148,8 +148,8 @@ struct RacePageTests {
             try await browser.click("#predict-fails")
             try await browser.press(["f", "s"])
             #expect(
-                try await browser.text(deed).contains(
-                    "first now waits for the lock that “second” took in step 2"))
+                try await browser.text(BrowserTests.verdict).contains(
+                    "'first' waits at AWPromise.swift:36 for the lock that 'second' took"))
         }
     }
 
