@@ -140,11 +140,15 @@ void rl_note_order_from(uint32_t step_count, int thread) {
     add_order((rl_order){step_count - 1, RL_UNKNOWN, lab.step_count - 1, thread});
 }
 
+void rl_note_wait(uint32_t step) {
+    if (!rl_reduces()) return;
+    const uint32_t current = lab.step_count - 1;
+    add_order((rl_order){step, current, step, lab.steps[current].thread});
+}
+
 void rl_note_join(int of) {
     const int32_t last = lab.threads[of].last_step;
-    if (last < 0 || !rl_reduces()) return;
-    const uint32_t current = lab.step_count - 1;
-    add_order((rl_order){(uint32_t)last, current, (uint32_t)last, lab.steps[current].thread});
+    if (last >= 0) rl_note_wait((uint32_t)last);
 }
 
 void rl_forget_steps_from(uint32_t step) {

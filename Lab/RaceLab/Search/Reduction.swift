@@ -15,8 +15,8 @@ import CRaceLab
 ///
 /// Some alternatives do not come from a race between two steps: an attempt to take a lock right
 /// before its release, and a thread that arrives at a dispatch queue later than it could. As soon as
-/// a run shows such an alternative, every enabled thread makes a wish at every node. That is what
-/// sleep sets alone would explore.
+/// a run attempts to take a lock, or sends work to a queue for which a thread waits, every enabled
+/// thread makes a wish at every node. That is what sleep sets alone would explore.
 struct Reduction {
     let settings: SearchSettings
     let counts: ReferenceCounts
