@@ -41,10 +41,11 @@ enum ChineseLabels {
         "Ben looks for a note, finds none, and goes home.": "Ben 找字条，没有找到，回家了。",
         "Each of them looked too early, and neither looks again: the letter is lost.":
             "两个人都看得太早，又都不会再看：信丢了。",
-        "Ana moves →": "Ana 走一步 →", "Ben moves ↓": "Ben 走一步 ↓",
-        "looks": "看信箱", "note or letter": "留字条或取信", "letter in": "放信",
+        "Ana →": "Ana →", "Ben ↓": "Ben ↓",
+        "looks": "看信箱", "note or takes": "留字条或取信", "letter in": "放信",
         "looks for note": "找字条", "the mailbox": "信箱", "empty": "空的",
-        "wants a letter": "想要信", "brings a letter": "送信", "has gone home": "回家了",
+        "wants a letter": "想要信", "has the letter": "手里有信", "has put it in": "放好了",
+        "has gone home": "回家了",
         "no letter": "没有信", "Ben will bring it": "Ben 会送来",
         // The square
         "A square of three by three steps. Three paths lead from its top left to its bottom right "
