@@ -17,9 +17,15 @@ void rl_listen(void) {}
 void rl_deafen(void) {}
 void rl_ignore(void) {}
 void rl_attend(void) {}
-uint32_t rl_note(const void *place) { (void)place; return UINT32_MAX; }
+uint32_t rl_note(const void *place) {
+    (void)place;
+    return UINT32_MAX;
+}
 void rl_send(const void *queue, const void *item) { (void)queue, (void)item; }
-bool rl_await(const void *queue) { (void)queue; return false; }
+bool rl_await(const void *queue) {
+    (void)queue;
+    return false;
+}
 void rl_received(const void *item) { (void)item; }
 bool rl_on_lab_thread(void) { return false; }
 void rl_begin_own_work(void) {}

@@ -13,7 +13,7 @@ typedef struct {
     uint64_t runs;
     uint32_t steps;
     unsigned long ticks;
-    int64_t since;              // the time of its last progress
+    int64_t since;  // the time of its last progress
 } rl_sight;
 
 /// Whether all threads of a child have slept for three seconds without progress. The child's own

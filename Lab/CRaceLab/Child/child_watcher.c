@@ -24,7 +24,8 @@ static bool thread_sleeps(pid_t child, const char *thread, unsigned long *ticks)
     char state = 'R';
     unsigned long user = 0, system = 0;
     if (rest)
-        sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user, &system);
+        sscanf(rest, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &state, &user,
+               &system);
     *ticks += user + system;
     return state == 'S';
 }
@@ -43,8 +44,11 @@ static bool all_threads_sleep(pid_t child, unsigned long *ticks) {
 }
 
 bool rl_child_is_stuck(rl_sight *before) {
-    rl_sight now = {.child = before->child, .recorder = before->recorder, .since = before->since,
-                 .runs = before->recorder->runs, .steps = before->recorder->step_count};
+    rl_sight now = {.child = before->child,
+                    .recorder = before->recorder,
+                    .since = before->since,
+                    .runs = before->recorder->runs,
+                    .steps = before->recorder->step_count};
     bool asleep = all_threads_sleep(now.child, &now.ticks);
     bool same = asleep && now.runs == before->runs && now.steps == before->steps &&
                 now.ticks <= before->ticks + 1;

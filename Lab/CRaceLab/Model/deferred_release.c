@@ -15,8 +15,7 @@ void rl_note_release(thread *t, lock *l, bool shared) {
     // A wait releases its lock atomically with falling asleep.
     if (t->asleep) return;
     MAKE_ROOM(t->released, t->released_count, t->released_capacity, 16);
-    t->released[t->released_count++] =
-        (deferred_release){l, t->clock.at[t - lab.threads], shared};
+    t->released[t->released_count++] = (deferred_release){l, t->clock.at[t - lab.threads], shared};
 }
 
 /// Drops a thread's first `count` releases, because the last of them must have happened.

@@ -34,9 +34,7 @@ void rl_tick(int index) {
 
 // MARK: - Accesses
 
-bool rl_knows(rl_moment moment) {
-    return my_thread()->clock.at[moment.thread] >= moment.clock;
-}
+bool rl_knows(rl_moment moment) { return my_thread()->clock.at[moment.thread] >= moment.clock; }
 
 static void note_race(rl_race race) {
     for (size_t i = 0; i < lab.race_count; i++) {
@@ -67,8 +65,11 @@ void rl_check_access(plain_access a) {
     const thread *t = my_thread();
     RL_REQUIRE(is_consistent(&t->clock), "something that is not known happens before");
     cell *c = rl_cell_at(a.address);
-    rl_race race = {.address = a.address, .second_thread = (uint8_t)index,
-                    .second_kind = a.kind, .second_step = a.step, .second_pc = a.pc};
+    rl_race race = {.address = a.address,
+                    .second_thread = (uint8_t)index,
+                    .second_kind = a.kind,
+                    .second_step = a.step,
+                    .second_pc = a.pc};
     if (c->writer >= 0 && c->writer != index && c->write_clock > t->clock.ordered[c->writer]) {
         race.is_known = c->write_clock <= t->clock.at[c->writer];
         race.first_thread = (uint8_t)c->writer;
@@ -123,8 +124,8 @@ void rl_is_on_stack_of(int owner, uintptr_t address) {
 /// The release of an object by a thread.
 typedef struct {
     int8_t thread;
-    uint32_t moment;            // an index
-    uint32_t before;            // the number of the release before it, by another thread; 0: none
+    uint32_t moment;  // an index
+    uint32_t before;  // the number of the release before it, by another thread; 0: none
 } release;
 
 static release *release_list;

@@ -13,9 +13,9 @@ void rl_advance(thread *t);
 void rl_tick(int index);
 /// A plain access to memory by the calling thread.
 typedef struct {
-    uint8_t kind;               // RL_READ or RL_MODIFY
+    uint8_t kind;  // RL_READ or RL_MODIFY
     uintptr_t address, pc;
-    uint32_t step;              // in which the thread makes it
+    uint32_t step;  // in which the thread makes it
 } plain_access;
 
 /// Checks an access for data races with earlier accesses.

@@ -31,7 +31,9 @@ uint8_t rl_free_for(uintptr_t address) {
     if (!l) return RL_FREE_FOR_ONE | RL_FREE_FOR_READERS | RL_EMPTY;
     if (l->owner != NO_THREAD) return 0;
     return (uint8_t)(RL_FREE_FOR_READERS | (l->sharers ? 0 : RL_FREE_FOR_ONE) |
-                     (l->count > 0 ? RL_COUNTED : l->count == 0 ? RL_EMPTY : 0));
+                     (l->count > 0    ? RL_COUNTED
+                      : l->count == 0 ? RL_EMPTY
+                                      : 0));
 }
 
 void rl_own(int index, thread *t, uint32_t step) {

@@ -19,9 +19,9 @@ typedef struct {
 } reading;
 
 typedef struct {
-    store_record *stores;       // in modification order
+    store_record *stores;  // in modification order
     size_t count, capacity;
-    size_t first;               // the oldest one that can be read
+    size_t first;  // the oldest one that can be read
     reading *readings;
     size_t reading_count, reading_capacity;
 } variable;
@@ -34,18 +34,18 @@ typedef struct {
     enum { IS_LOAD, IS_STORE, IS_FENCE } kind;
     int8_t thread;
     bool is_sc;
-    size_t variable;            // of a fence: NO_VARIABLE
-    size_t position;            // 2 * index of the store, + 1 if it only reads it
+    size_t variable;  // of a fence: NO_VARIABLE
+    size_t position;  // 2 * index of the store, + 1 if it only reads it
     uint32_t clock, ordered[RL_MAX_THREADS];
-    size_t previous;            // the event of the thread before it, + 1; 0: none
-    uint32_t left_at;           // when the thread did something else than access this variable; or 0
+    size_t previous;   // the event of the thread before it, + 1; 0: none
+    uint32_t left_at;  // when the thread did something else than access this variable; or 0
     uint32_t came_from[RL_MAX_THREADS];  // what the last such thing before it covers
 } event;
 
 /// What a thread has done last.
 typedef struct {
-    size_t last_event;          // + 1; 0: none
-    size_t variable;            // of the last thing; NO_VARIABLE: it was no access to one
+    size_t last_event;                   // + 1; 0: none
+    size_t variable;                     // of the last thing; NO_VARIABLE: it was no access to one
     uint32_t came_from[RL_MAX_THREADS];  // what the last thing before that covers, elsewhere
 } recent;
 
@@ -56,7 +56,7 @@ static struct {
     size_t event_count, event_capacity;
     bool has_sc;
     recent recent[RL_MAX_THREADS];
-    uint8_t *marks;             // of the search for a cycle
+    uint8_t *marks;  // of the search for a cycle
     size_t mark_capacity;
 } memory;
 
@@ -77,8 +77,8 @@ static size_t number_of_variable(const void *address) {
     if (c->variable > 0) return c->variable - 1;
     if (memory.variable_count == memory.variable_capacity) {
         const size_t wanted = memory.variable_capacity ? 2 * memory.variable_capacity : 16;
-        memory.variables = rl_grown(memory.variables, memory.variable_count, wanted,
-                                    sizeof *memory.variables);
+        memory.variables =
+            rl_grown(memory.variables, memory.variable_count, wanted, sizeof *memory.variables);
         memset(memory.variables + memory.variable_count, 0,
                (wanted - memory.variable_count) * sizeof *memory.variables);
         memory.variable_capacity = wanted;
@@ -119,7 +119,8 @@ const store_record *rl_store(const void *address, uint32_t number) {
 }
 
 void rl_will_read(const void *address, int order, const atomic_value *expected) {
-    my_thread()->reads = (atomic_read){.variable = number_of_variable(address), .order = order,
+    my_thread()->reads = (atomic_read){.variable = number_of_variable(address),
+                                       .order = order,
                                        .compares = expected,
                                        .expected = expected ? *expected : (atomic_value){0}};
 }
@@ -162,8 +163,11 @@ static uint32_t left_at(const event *e) {
 
 static event event_of(const thread *t, size_t at, size_t position, int order) {
     const int index = (int)(t - lab.threads);
-    event e = {.thread = (int8_t)index, .variable = at, .position = position,
-               .is_sc = order == __ATOMIC_SEQ_CST, .clock = t->clock.at[index]};
+    event e = {.thread = (int8_t)index,
+               .variable = at,
+               .position = position,
+               .is_sc = order == __ATOMIC_SEQ_CST,
+               .clock = t->clock.at[index]};
     e.kind = at == NO_VARIABLE ? IS_FENCE : position % 2 == 0 ? IS_STORE : IS_LOAD;
     memcpy(e.ordered, t->clock.ordered, sizeof e.ordered);
     memcpy(e.came_from, memory.recent[index].came_from, sizeof e.came_from);
@@ -202,7 +206,8 @@ static bool is_base(size_t a, size_t b) {
     if (a == b) return false;
     if (x->thread == y->thread) return a < b || (communicates(a, b) && y->kind == IS_STORE);
     if (communicates(a, b) && y->kind == IS_STORE) return true;
-    if (x->variable == y->variable && x->variable != NO_VARIABLE && happens_before(a, b)) return true;
+    if (x->variable == y->variable && x->variable != NO_VARIABLE && happens_before(a, b))
+        return true;
     return a < b && left_at(x) && left_at(x) <= y->came_from[x->thread];
 }
 
@@ -287,8 +292,8 @@ uint32_t rl_nth_readable(int index, uint32_t nth) {
     const thread *t = &lab.threads[index];
     const variable *v = &memory.variables[t->reads.variable];
     size_t at = v->count - 1;
-    for (; nth > 0; nth--)
-        do at--;
+    for (; nth > 0; nth--) do
+            at--;
         while (!can_read(t, at));
     return (uint32_t)at + 1;
 }
@@ -343,8 +348,11 @@ uint32_t rl_note_store(const void *address, atomic_value value, int order,
     variable *v = &memory.variables[at];
     const thread *t = my_thread();
     event e = event_of(t, at, 2 * v->count, order);
-    add_store(v, (store_record){.value = value, .by = (int8_t)me->thread, .clock = e.clock,
-                                .pc = t->pc, .released = *released});
+    add_store(v, (store_record){.value = value,
+                                .by = (int8_t)me->thread,
+                                .clock = e.clock,
+                                .pc = t->pc,
+                                .released = *released});
     add_event(e);
     lab.steps[lab.step_count - 1].stores = (uint32_t)v->count;
     return (uint32_t)v->count;

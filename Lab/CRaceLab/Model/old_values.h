@@ -13,8 +13,8 @@
 /// A store to an atomic variable.
 typedef struct {
     atomic_value value;
-    int8_t by;                  // NO_THREAD: the value was there before
-    uint32_t clock;             // of that thread
+    int8_t by;       // NO_THREAD: the value was there before
+    uint32_t clock;  // of that thread
     uintptr_t pc;
     vector_clock released;
 } store_record;

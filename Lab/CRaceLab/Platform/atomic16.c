@@ -26,20 +26,20 @@ FUNCTION bool __atomic_compare_exchange_16(volatile void *address, void *expecte
 }
 
 /// Defines a function that replaces the value by `new_value` and returns the old one.
-#define REPLACE(type, name, new_value, result)                                                     \
-    FUNCTION type __atomic_##name##_16(volatile void *address, wide value, int order) {           \
-        wide old = __atomic_load_16(address, order);                                              \
-        while (!__atomic_compare_exchange_16(address, &old, new_value, order, order)) {}          \
-        return result;                                                                            \
+#define REPLACE(type, name, new_value, result)                                           \
+    FUNCTION type __atomic_##name##_16(volatile void *address, wide value, int order) {  \
+        wide old = __atomic_load_16(address, order);                                     \
+        while (!__atomic_compare_exchange_16(address, &old, new_value, order, order)) {} \
+        return result;                                                                   \
     }
 
 REPLACE(void, store, value, (void)0)
 REPLACE(wide, exchange, value, old)
 REPLACE(wide, fetch_add, old + value, old)
 REPLACE(wide, fetch_sub, old - value, old)
-REPLACE(wide, fetch_and, old & value, old)
+REPLACE(wide, fetch_and, old &value, old)
 REPLACE(wide, fetch_or, old | value, old)
 REPLACE(wide, fetch_xor, old ^ value, old)
-REPLACE(wide, fetch_nand, ~(old & value), old)
+REPLACE(wide, fetch_nand, ~(old &value), old)
 
 #endif

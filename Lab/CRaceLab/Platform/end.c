@@ -20,7 +20,8 @@ _Noreturn void rl_end_process(const char *sentence, ...) {
     const int length = vsnprintf(text, sizeof text - 1, sentence, values);
     va_end(values);
     // In a child process this is not a crash of the code under test.
-    if (rl_recording) strncpy(rl_recording->lab_ended_it, text, sizeof rl_recording->lab_ended_it - 1);
+    if (rl_recording)
+        strncpy(rl_recording->lab_ended_it, text, sizeof rl_recording->lab_ended_it - 1);
     size_t count = length < 0 ? 0 : (size_t)length;
     if (count > sizeof text - 2) count = sizeof text - 2;
     text[count++] = '\n';

@@ -10,7 +10,7 @@
 
 typedef struct {
     uint64_t first_seed, second_seed;
-    bool is_deterministic;      // if false, each table's seed is its address
+    bool is_deterministic;  // if false, each table's seed is its address
 } hashing_parameters;
 
 extern hashing_parameters _swift_stdlib_Hashing_parameters;

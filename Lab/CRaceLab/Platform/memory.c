@@ -14,16 +14,16 @@
 
 /// Stands before each piece.
 typedef struct piece {
-    size_t size;                // with this header
-    struct piece *next;         // the next one that is free
+    size_t size;         // with this header
+    struct piece *next;  // the next one that is free
 } piece;
 
 enum { SMALLEST = 5, LARGEST = 18, ARENA = 1 << 20 };
 
 static struct {
     atomic_flag is_locked;
-    piece *free[LARGEST + 1];   // by the logarithm of their size
-    char *unused;               // what is left of the last megabyte
+    piece *free[LARGEST + 1];  // by the logarithm of their size
+    char *unused;              // what is left of the last megabyte
     size_t left;
 } arena = {.is_locked = ATOMIC_FLAG_INIT};
 
@@ -43,7 +43,8 @@ static piece *unused_piece(size_t size) {
         // Where memory is short, there may be room for this piece at least.
         const size_t sizes[] = {ARENA, (size + 4095) & ~(size_t)4095};
         arena.unused = NULL;
-        for (int i = 0; i < 2 && !arena.unused; i++) arena.unused = from_system(arena.left = sizes[i]);
+        for (int i = 0; i < 2 && !arena.unused; i++)
+            arena.unused = from_system(arena.left = sizes[i]);
         if (!arena.unused) arena.left = 0;
         if (!arena.unused) return NULL;
     }
@@ -75,13 +76,14 @@ static int logarithm_of(size_t size) {
 void *rl_allocate(size_t size, const char *what) {
     const size_t page = 4096, most = SIZE_MAX / 2;
     const int logarithm = size > most ? 64 : logarithm_of(size);
-    const size_t all =
-        logarithm <= LARGEST ? (size_t)1 << logarithm : (size + sizeof(piece) + page - 1) & ~(page - 1);
+    const size_t all = logarithm <= LARGEST ? (size_t)1 << logarithm
+                                            : (size + sizeof(piece) + page - 1) & ~(page - 1);
     piece *p = size > most            ? NULL
                : logarithm <= LARGEST ? small_piece(logarithm)
                                       : from_system(all);
     if (!p)
-        rl_end_process("RaceLab is out of memory: it could not allocate %zu bytes for %s", size, what);
+        rl_end_process("RaceLab is out of memory: it could not allocate %zu bytes for %s", size,
+                       what);
     p->size = all;
     return p + 1;
 }

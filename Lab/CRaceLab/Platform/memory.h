@@ -20,9 +20,9 @@ void rl_free_of_program(void *memory);
 void rl_unlock_memory(void);
 
 /// Makes room for one more element of a table.
-#define MAKE_ROOM(items, count, capacity, at_first)                                  \
-    do {                                                                             \
-        if ((count) < (capacity)) break;                                             \
-        (capacity) = (capacity) ? 2 * (capacity) : (at_first);                       \
-        (items) = rl_grown((items), (count), (capacity), sizeof *(items));           \
+#define MAKE_ROOM(items, count, capacity, at_first)                        \
+    do {                                                                   \
+        if ((count) < (capacity)) break;                                   \
+        (capacity) = (capacity) ? 2 * (capacity) : (at_first);             \
+        (items) = rl_grown((items), (count), (capacity), sizeof *(items)); \
     } while (0)

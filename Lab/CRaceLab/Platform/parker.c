@@ -35,8 +35,9 @@ void rl_unpark(parker *p) { dispatch_semaphore_signal(p->semaphore); }
 
 bool rl_park(parker *p, const struct timespec *at_most) {
     dispatch_time_t until =
-        at_most ? dispatch_time(DISPATCH_TIME_NOW, at_most->tv_sec * 1000000000ll + at_most->tv_nsec)
-                : DISPATCH_TIME_FOREVER;
+        at_most
+            ? dispatch_time(DISPATCH_TIME_NOW, at_most->tv_sec * 1000000000ll + at_most->tv_nsec)
+            : DISPATCH_TIME_FOREVER;
     return dispatch_semaphore_wait(p->semaphore, until) == 0;
 }
 

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define CLEAN(size)                                \
-    volatile char room[size];                      \
-    memset((char *)room, 0, sizeof room);          \
+#define CLEAN(size)                       \
+    volatile char room[size];             \
+    memset((char *)room, 0, sizeof room); \
     __asm__ volatile("" ::"r"(room) : "memory")
 
 __attribute__((noinline)) void rl_clean_stack(void) { CLEAN(2048); }

@@ -82,9 +82,12 @@ typedef struct {
 static void run_on_executor_of_program(void *context) {
     const job_on_executor *j = context;
     switch (j->kind) {
-    case SERIAL_EXECUTOR: return real_run_on_serial()(j->job, j->serial);
-    case TASK_EXECUTOR: return real_run_on_task_executor()(j->job, j->of_task);
-    case BOTH: return real_run_on_both()(j->job, j->serial, j->of_task);
+        case SERIAL_EXECUTOR:
+            return real_run_on_serial()(j->job, j->serial);
+        case TASK_EXECUTOR:
+            return real_run_on_task_executor()(j->job, j->of_task);
+        case BOTH:
+            return real_run_on_both()(j->job, j->serial, j->of_task);
     }
 }
 

@@ -24,9 +24,7 @@
 // The memory orderings decide which accesses an operation orders, as in C++20, and, once a run has
 // shown one that is weaker than sequentially consistent, what it may read: see old_values.h.
 
-static bool acquires(int order) {
-    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
-}
+static bool acquires(int order) { return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE; }
 
 static bool releases(int order) {
     return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
@@ -149,20 +147,32 @@ static const rl_operation exchange = {.kind = RL_EXCHANGE, .completes_later = tr
 
 // The same, where the stores are kept.
 static const rl_operation load_of_several = {
-    .kind = RL_ATOMIC_READ, .completes_later = true, .is_atomic = true, .chooses_value = true,
+    .kind = RL_ATOMIC_READ,
+    .completes_later = true,
+    .is_atomic = true,
+    .chooses_value = true,
     .carry_out = load_one,
 };
 static const rl_operation kept_store = {
-    .kind = RL_ATOMIC_WRITE, .completes_later = true, .is_atomic = true, .carry_out = keep_store,
+    .kind = RL_ATOMIC_WRITE,
+    .completes_later = true,
+    .is_atomic = true,
+    .carry_out = keep_store,
 };
 static const rl_operation kept_exchange = {
-    .kind = RL_EXCHANGE, .completes_later = true, .is_atomic = true,
+    .kind = RL_EXCHANGE,
+    .completes_later = true,
+    .is_atomic = true,
 };
 static const rl_operation kept_comparison = {
-    .kind = RL_EXCHANGE, .completes_later = true, .is_atomic = true, .chooses_value = true,
+    .kind = RL_EXCHANGE,
+    .completes_later = true,
+    .is_atomic = true,
+    .chooses_value = true,
 };
 
-void rl_atomic_point(const rl_operation *operation, const void *address, rl_place place, int order) {
+void rl_atomic_point(const rl_operation *operation, const void *address, rl_place place,
+                     int order) {
     my_thread()->order = order;
     rl_point(operation, address, place);
 }
@@ -174,7 +184,9 @@ static bool keeps_stores(const void *address) {
     for (int i = 0; i < lab.thread_count; i++) {
         const worker *w = lab.threads[i].on;
         if (rl_is_in_frame(&lab.threads[i], (uintptr_t)address)) return false;
-        const uintptr_t end = w == me ? (uintptr_t)__builtin_frame_address(0) : w ? w->stack_end : 0;
+        const uintptr_t end = w == me ? (uintptr_t)__builtin_frame_address(0)
+                              : w     ? w->stack_end
+                                      : 0;
         if (w && (uintptr_t)address >= end && (uintptr_t)address < w->stack_base) return false;
     }
     return true;
@@ -258,102 +270,101 @@ static bool is_point(const volatile void *address, rl_place *place) {
 
 // A read-modify-write operation. If it writes the value that is already there, it changes nothing:
 // a thread may spin on a flag by exchanging it.
-#define SWAP(type, a, operation, new_value, order)                                        \
-    ({                                                                                    \
-        rl_place place = RL_CALLER;                                                       \
+#define SWAP(type, a, operation, new_value, order)                                         \
+    ({                                                                                     \
+        rl_place place = RL_CALLER;                                                        \
         bool point = is_point(a, &place);                                                  \
-        const bool keeps = point && keeps_stores((const void *)(a));                      \
-        const int chosen = point ? ordering_of(place, RL_OF_OPERATION, order) : order;    \
-        if (keeps) rl_meet_variable((const void *)(a), NOW(a));                           \
+        const bool keeps = point && keeps_stores((const void *)(a));                       \
+        const int chosen = point ? ordering_of(place, RL_OF_OPERATION, order) : order;     \
+        if (keeps) rl_meet_variable((const void *)(a), NOW(a));                            \
         if (point) rl_point(keeps ? &kept_exchange : &exchange, (const void *)(a), place); \
-        type old = operation;                                                             \
-        if (keeps) my_thread()->writes = VALUE((type)(new_value));                        \
-        if (point) swapped((type)(new_value) != old, chosen);                             \
-        old;                                                                              \
+        type old = operation;                                                              \
+        if (keeps) my_thread()->writes = VALUE((type)(new_value));                         \
+        if (point) swapped((type)(new_value) != old, chosen);                              \
+        old;                                                                               \
     })
 
-#define FETCH(bits, type, name, new_value)                                                       \
-    type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {           \
-        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value,       \
-                    order);                                                                      \
+#define FETCH(bits, type, name, new_value)                                                         \
+    type __tsan_atomic##bits##_fetch_##name(volatile type *a, type value, int order) {             \
+        return SWAP(type, a, __atomic_fetch_##name(a, value, __ATOMIC_SEQ_CST), new_value, order); \
     }
 
-#define ATOMICS(bits, type, RECOGNISE)                                                           \
-    type __tsan_atomic##bits##_load(const volatile type *a, int order) {                         \
-        rl_place place = RL_CALLER;                                                              \
-        if (is_point(a, &place)) {                                                               \
-            order = ordering_of(place, RL_OF_OPERATION, order);                                  \
-            atomic_value value = NOW(a);                                                         \
-            if (!keeps_stores((const void *)a))                                                  \
-                rl_atomic_point(&rl_atomic_load, (const void *)a, place, order);                 \
-            else if (loads_old((const void *)a, place, order, &value))                           \
-                return FROM_VALUE(type, value);                                                  \
-        }                                                                                        \
-        return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                             \
-    }                                                                                            \
-    void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                  \
-        rl_place place = RL_CALLER;                                                              \
-        if (is_point(a, &place)) {                                                               \
-            order = ordering_of(place, RL_OF_OPERATION, order);                                  \
-            const bool keeps = keeps_stores((const void *)a);                                    \
-            if (keeps) rl_meet_variable((const void *)a, NOW(a));                                \
-            if (keeps) my_thread()->writes = VALUE(value);                                       \
-            rl_atomic_point(keeps ? &kept_store : &atomic_store_to, (const void *)a, place,      \
-                            order);                                                              \
-        }                                                                                        \
-        __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                            \
-    }                                                                                            \
-    type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {               \
-        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value, order);     \
-    }                                                                                            \
-    FETCH(bits, type, add, old + value)                                                          \
-    FETCH(bits, type, sub, old - value)                                                          \
-    FETCH(bits, type, and, old & value)                                                          \
-    FETCH(bits, type, or, old | value)                                                           \
-    FETCH(bits, type, xor, old ^ value)                                                          \
-    FETCH(bits, type, nand, ~(old & value))                                                      \
-    static bool exchange##bits(volatile type *a, type *expected, type desired, int order,        \
-                               int otherwise, rl_place place) {                                  \
-        bool point = is_point(a, &place);                                                         \
-        uint32_t step = 0;                                                                       \
-        const bool keeps = point && keeps_stores((const void *)a);                               \
-        if (point) {                                                                             \
-            order = ordering_of(place, RL_OF_OPERATION, order);                                  \
-            otherwise = ordering_of(place, RL_OF_FAILURE, otherwise);                            \
-        }                                                                                        \
-        if (point && !keeps) step = rl_point(&exchange, (const void *)a, place);                 \
-        if (keeps) {                                                                             \
-            atomic_value value = NOW(a);                                                         \
-            if (fails_on_old((const void *)a, place, otherwise, VALUE(*expected), &value,        \
-                             &step)) {                                                           \
-                *expected = FROM_VALUE(type, value);                                             \
-                return false;                                                                    \
-            }                                                                                    \
-            my_thread()->writes = VALUE(desired);                                                \
-        }                                                                                        \
-        bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,   \
-                                                __ATOMIC_SEQ_CST);                               \
-        if (point) exchanged(step, done, order, otherwise);                                   \
-        return done;                                                                             \
-    }                                                                                            \
-    type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected,             \
-                                                    type desired, int order, int otherwise) {    \
-        RECOGNISE                                                                                \
-        exchange##bits(a, &expected, desired, order, otherwise, RL_CALLER);                      \
-        return expected;                                                                         \
-    }                                                                                            \
-    int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected,          \
-                                                      type desired, int order, int otherwise) {  \
-        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
-    }                                                                                            \
-    int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected,            \
-                                                    type desired, int order, int otherwise) {    \
-        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                \
+#define ATOMICS(bits, type, RECOGNISE)                                                             \
+    type __tsan_atomic##bits##_load(const volatile type *a, int order) {                           \
+        rl_place place = RL_CALLER;                                                                \
+        if (is_point(a, &place)) {                                                                 \
+            order = ordering_of(place, RL_OF_OPERATION, order);                                    \
+            atomic_value value = NOW(a);                                                           \
+            if (!keeps_stores((const void *)a))                                                    \
+                rl_atomic_point(&rl_atomic_load, (const void *)a, place, order);                   \
+            else if (loads_old((const void *)a, place, order, &value))                             \
+                return FROM_VALUE(type, value);                                                    \
+        }                                                                                          \
+        return __atomic_load_n(a, __ATOMIC_SEQ_CST);                                               \
+    }                                                                                              \
+    void __tsan_atomic##bits##_store(volatile type *a, type value, int order) {                    \
+        rl_place place = RL_CALLER;                                                                \
+        if (is_point(a, &place)) {                                                                 \
+            order = ordering_of(place, RL_OF_OPERATION, order);                                    \
+            const bool keeps = keeps_stores((const void *)a);                                      \
+            if (keeps) rl_meet_variable((const void *)a, NOW(a));                                  \
+            if (keeps) my_thread()->writes = VALUE(value);                                         \
+            rl_atomic_point(keeps ? &kept_store : &atomic_store_to, (const void *)a, place,        \
+                            order);                                                                \
+        }                                                                                          \
+        __atomic_store_n(a, value, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                              \
+    type __tsan_atomic##bits##_exchange(volatile type *a, type value, int order) {                 \
+        return SWAP(type, a, __atomic_exchange_n(a, value, __ATOMIC_SEQ_CST), value, order);       \
+    }                                                                                              \
+    FETCH(bits, type, add, old + value)                                                            \
+    FETCH(bits, type, sub, old - value)                                                            \
+    FETCH(bits, type, and, old &value)                                                             \
+    FETCH(bits, type, or, old | value)                                                             \
+    FETCH(bits, type, xor, old ^ value)                                                            \
+    FETCH(bits, type, nand, ~(old & value))                                                        \
+    static bool exchange##bits(volatile type *a, type *expected, type desired, int order,          \
+                               int otherwise, rl_place place) {                                    \
+        bool point = is_point(a, &place);                                                          \
+        uint32_t step = 0;                                                                         \
+        const bool keeps = point && keeps_stores((const void *)a);                                 \
+        if (point) {                                                                               \
+            order = ordering_of(place, RL_OF_OPERATION, order);                                    \
+            otherwise = ordering_of(place, RL_OF_FAILURE, otherwise);                              \
+        }                                                                                          \
+        if (point && !keeps) step = rl_point(&exchange, (const void *)a, place);                   \
+        if (keeps) {                                                                               \
+            atomic_value value = NOW(a);                                                           \
+            if (fails_on_old((const void *)a, place, otherwise, VALUE(*expected), &value,          \
+                             &step)) {                                                             \
+                *expected = FROM_VALUE(type, value);                                               \
+                return false;                                                                      \
+            }                                                                                      \
+            my_thread()->writes = VALUE(desired);                                                  \
+        }                                                                                          \
+        bool done = __atomic_compare_exchange_n(a, expected, desired, false, __ATOMIC_SEQ_CST,     \
+                                                __ATOMIC_SEQ_CST);                                 \
+        if (point) exchanged(step, done, order, otherwise);                                        \
+        return done;                                                                               \
+    }                                                                                              \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *a, type expected, type desired, \
+                                                    int order, int otherwise) {                    \
+        RECOGNISE                                                                                  \
+        exchange##bits(a, &expected, desired, order, otherwise, RL_CALLER);                        \
+        return expected;                                                                           \
+    }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_strong(volatile type *a, type *expected,            \
+                                                      type desired, int order, int otherwise) {    \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                  \
+    }                                                                                              \
+    int __tsan_atomic##bits##_compare_exchange_weak(volatile type *a, type *expected,              \
+                                                    type desired, int order, int otherwise) {      \
+        return exchange##bits(a, expected, desired, order, otherwise, RL_CALLER);                  \
     }
 
-#define RECOGNISE_MUTEX                                                                          \
-    uint32_t seen;                                                                               \
-    if (rl_is_observing) rl_observe_mutex(a, expected, desired);                                    \
+#define RECOGNISE_MUTEX                                          \
+    uint32_t seen;                                               \
+    if (rl_is_observing) rl_observe_mutex(a, expected, desired); \
     if (rl_active && rl_is_mutex_exchange(a, expected, desired, &seen)) return seen;
 
 ATOMICS(8, uint8_t, )
@@ -385,8 +396,8 @@ typedef SWIFT_FUNCTION void *(*store_lazy)(void *object, const void *type,
 REAL(load_lazy, real_load_lazy, LOAD_LAZY)
 REAL(store_lazy, real_store_lazy, STORE_LAZY)
 SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) __asm__(LOAD_LAZY);
-SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type, SWIFT_SELF void *reference)
-    __asm__(STORE_LAZY);
+SWIFT_FUNCTION void *rl_store_lazy(void *object, const void *type,
+                                   SWIFT_SELF void *reference) __asm__(STORE_LAZY);
 
 SWIFT_FUNCTION void *rl_load_lazy(const void *type, SWIFT_SELF void *reference) {
     rl_place place = rl_place_in_source(RL_CALLER);

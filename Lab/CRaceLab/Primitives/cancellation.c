@@ -7,18 +7,19 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Primitives/next_symbol.h"
-#include "Primitives/task_calls.h"
 #include "Platform/memory.h"
-#include "Primitives/task_children.h"
+#include "Primitives/next_symbol.h"
 #include "Primitives/task.h"
+#include "Primitives/task_calls.h"
+#include "Primitives/task_children.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
 #if !defined(RL_WITHOUT_HOOKS) && defined(__linux__)
 
 static void cancels_or_asks(const rl_operation *operation, rl_place place) {
-    if (rl_active && rl_is_by_program(place)) rl_cancels_or_asks(operation, rl_place_in_source(place));
+    if (rl_active && rl_is_by_program(place))
+        rl_cancels_or_asks(operation, rl_place_in_source(place));
 }
 
 static void may_cancel_children(rl_place place) {
@@ -31,29 +32,30 @@ static void may_cancel_children(rl_place place) {
 typedef SWIFT_FUNCTION uintptr_t (*method)(void *, void *, void *, void *, SWIFT_SELF void *);
 
 /// The methods of the library that cancel, and those that check for cancellation.
-#define METHODS(METHOD)                                                                      \
-    METHOD(cancel_task, cancel, "$sScT6cancelyyF")                                             \
-    METHOD(cancel_task, cancel_current, "$sSct6cancelyyF")                                     \
-    METHOD(cancel_task, cancel_group, "$sScG9cancelAllyyF")                                    \
-    METHOD(cancel_task, cancel_throwing, "$sScg9cancelAllyyF")                                 \
-    METHOD(cancel_task, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")           \
-    METHOD(cancel_task, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")         \
-    METHOD(ask_task, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")         \
-    METHOD(ask_task, is_current_cancelled, "$sSct11isCancelledSbvg")                           \
-    METHOD(ask_task, is_task_cancelled, "swift_task_isCancelled")                              \
-    METHOD(ask_task, is_group_cancelled, "$sScG11isCancelledSbvg")                             \
-    METHOD(ask_task, is_throwing_cancelled, "$sScg11isCancelledSbvg")                          \
-    METHOD(ask_task, is_discarding_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg")    \
+#define METHODS(METHOD)                                                                     \
+    METHOD(cancel_task, cancel, "$sScT6cancelyyF")                                          \
+    METHOD(cancel_task, cancel_current, "$sSct6cancelyyF")                                  \
+    METHOD(cancel_task, cancel_group, "$sScG9cancelAllyyF")                                 \
+    METHOD(cancel_task, cancel_throwing, "$sScg9cancelAllyyF")                              \
+    METHOD(cancel_task, cancel_discarding, "$ss19DiscardingTaskGroupV9cancelAllyyF")        \
+    METHOD(cancel_task, cancel_both, "$ss27ThrowingDiscardingTaskGroupV9cancelAllyyF")      \
+    METHOD(ask_task, is_cancelled_here, "$sScTss5NeverORszABRs_rlE11isCancelledSbvgZ")      \
+    METHOD(ask_task, is_current_cancelled, "$sSct11isCancelledSbvg")                        \
+    METHOD(ask_task, is_task_cancelled, "swift_task_isCancelled")                           \
+    METHOD(ask_task, is_group_cancelled, "$sScG11isCancelledSbvg")                          \
+    METHOD(ask_task, is_throwing_cancelled, "$sScg11isCancelledSbvg")                       \
+    METHOD(ask_task, is_discarding_cancelled, "$ss19DiscardingTaskGroupV11isCancelledSbvg") \
     METHOD(ask_task, is_both_cancelled, "$ss27ThrowingDiscardingTaskGroupV11isCancelledSbvg")
 
 /// Defines such a method, whatever its parameters are.
-#define DEFINE(operation, name, symbol)                                                               \
-    REAL(method, real_##name, symbol)                                                            \
-    SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *, SWIFT_SELF void *)        \
-        __asm__(symbol);                                                                         \
-    SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, SWIFT_SELF void *self) { \
-        cancels_or_asks(&rl_##operation, RL_CALLER);                                                        \
-        return real_##name()(a, b, c, d, self);                                                  \
+#define DEFINE(operation, name, symbol)                                    \
+    REAL(method, real_##name, symbol)                                      \
+    SWIFT_FUNCTION uintptr_t rl_##name(void *, void *, void *, void *,     \
+                                       SWIFT_SELF void *) __asm__(symbol); \
+    SWIFT_FUNCTION uintptr_t rl_##name(void *a, void *b, void *c, void *d, \
+                                       SWIFT_SELF void *self) {            \
+        cancels_or_asks(&rl_##operation, RL_CALLER);                       \
+        return real_##name()(a, b, c, d, self);                            \
     }
 
 METHODS(DEFINE)
@@ -102,7 +104,7 @@ typedef struct context {
 typedef struct {
     const async_pointer *function;
     void *captured;
-    uintptr_t pc;               // the place that awaits it
+    uintptr_t pc;  // the place that awaits it
 } operation;
 
 /// The context of the lab's own operation.
@@ -156,8 +158,9 @@ static ASYNC_FUNCTION void run_operation(void *result, ASYNC_CONTEXT context *ow
 
 static const async_pointer *pointer_to_run_operation(void) {
     static async_pointer pointer;
-    pointer = (async_pointer){(int32_t)((const char *)run_operation - (const char *)&pointer.distance),
-                              sizeof(operation_context)};
+    pointer =
+        (async_pointer){(int32_t)((const char *)run_operation - (const char *)&pointer.distance),
+                        sizeof(operation_context)};
     return &pointer;
 }
 
@@ -228,8 +231,12 @@ SWIFT_FUNCTION void swift_willThrowTypedImpl(void *value, void *type, void *conf
 
 #define SYMBOL(operation, name, symbol) symbol,
 
-const char *const rl_symbols_of_cancellation[] = {
-    METHODS(SYMBOL) CHECK_CANCELLATION, WITH_HANDLER, "swift_taskGroup_addPending",
-    "swift_asyncLet_finish", "swift_willThrow", "swift_willThrowTypedImpl", NULL};
+const char *const rl_symbols_of_cancellation[] = {METHODS(SYMBOL) CHECK_CANCELLATION,
+                                                  WITH_HANDLER,
+                                                  "swift_taskGroup_addPending",
+                                                  "swift_asyncLet_finish",
+                                                  "swift_willThrow",
+                                                  "swift_willThrowTypedImpl",
+                                                  NULL};
 
 #endif

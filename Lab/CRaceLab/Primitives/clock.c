@@ -93,7 +93,8 @@ int nanosleep(const struct timespec *time, struct timespec *rest) {
 }
 
 /// The time until which it sleeps may be one that was computed from a clock that stands still.
-int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time, struct timespec *rest) {
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *time,
+                    struct timespec *rest) {
     struct timespec now = {0};
     if (!(flags & TIMER_ABSTIME)) {
         sleeps(nanoseconds(time));

@@ -10,8 +10,8 @@
 #include "Primitives/mutex.h"
 #include "Primitives/next_symbol.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/outside.h"
 #include "Scheduler/operation.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/execution.h"
 #include "Search/spinning.h"
@@ -36,10 +36,10 @@ REAL(on_mutex, real_unlock, "pthread_mutex_unlock")
 /// A signal that can wake any of several threads.
 typedef struct {
     uintptr_t condition;
-    rl_thread_set waiting;      // the threads that slept when it was sent
+    rl_thread_set waiting;  // the threads that slept when it was sent
 } signal_sent;
 
-static signal_sent *signals;    // those that have not woken a thread yet
+static signal_sent *signals;  // those that have not woken a thread yet
 static size_t signal_count, signal_capacity;
 
 static void forget_signals(void) { signal_count = 0; }
@@ -78,8 +78,7 @@ static rl_thread_set sleepers_on(uintptr_t condition) {
 
 static void remove_signal(size_t index) {
     signal_count--;
-    memmove(&signals[index], &signals[index + 1],
-            (signal_count - index) * sizeof *signals);
+    memmove(&signals[index], &signals[index + 1], (signal_count - index) * sizeof *signals);
 }
 
 /// Removes a thread that no longer sleeps from all signals. A signal without any other sleeper is
@@ -170,8 +169,9 @@ static const rl_operation take_mutex_back = {
     .is_woken = is_signalled,
     .carry_out = take_back,
     .holder = rl_owner,
-    .help_from_outside = "waits for a condition that was made outside of the scenario, where it may be "
-                         "signalled",
+    .help_from_outside =
+        "waits for a condition that was made outside of the scenario, where it may be "
+        "signalled",
 };
 
 // MARK: - Entry points
@@ -194,8 +194,7 @@ REAL(on_condition, real_broadcast, "pthread_cond_broadcast")
 
 /// A wait is two steps: the first atomically releases the lock and falls asleep; the second, after
 /// a signal, takes the lock back.
-static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed,
-                    rl_place place) {
+static int sleep_on(pthread_cond_t *condition, pthread_mutex_t *mutex, bool timed, rl_place place) {
     rl_point(&fall_asleep_on, condition, place);
     fall_asleep(condition);
     if (rl_is_free(mutex)) {

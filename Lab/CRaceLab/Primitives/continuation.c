@@ -60,7 +60,8 @@ static void begins_continuation(const void *task) {
 static thread *task_with_continuation(const void *task) {
     for (int i = lab.thread_count - 1; i >= 0; i--) {
         thread *t = &lab.threads[i];
-        if (t->is_task && t->task == (uintptr_t)task && t->continuation != NO_CONTINUATION) return t;
+        if (t->is_task && t->task == (uintptr_t)task && t->continuation != NO_CONTINUATION)
+            return t;
     }
     return NULL;
 }

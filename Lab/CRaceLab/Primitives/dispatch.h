@@ -57,8 +57,8 @@ void rl_observe_on_queue(dispatch_object queue, call c, bool barrier);
 /// The block that a thread is about to call.
 typedef struct {
     void *block;
-    uintptr_t pc;               // where it was sent
-    bool is_known;              // see `item`
+    uintptr_t pc;   // where it was sent
+    bool is_known;  // see `item`
 } rl_work_in_hand;
 
 rl_work_in_hand rl_in_hand(void);
@@ -90,11 +90,11 @@ typedef struct item {
     dispatch_object queue;
     call call;
     bool is_block, barrier;
-    bool is_known;              // a work item that other code can wait for or cancel
-    bool is_waited_for;         // the sending thread waits for it (`rl_finished`)
-    dispatch_object group;      // the group to which the work belongs, or NULL …
+    bool is_known;          // a work item that other code can wait for or cancel
+    bool is_waited_for;     // the sending thread waits for it (`rl_finished`)
+    dispatch_object group;  // the group to which the work belongs, or NULL …
     void (*when_done)(const struct item *i, rl_place place);  // … and what to do when it is done
-    uintptr_t pc;               // where it was sent
+    uintptr_t pc;                                             // where it was sent
 } item;
 
 /// Whether the code under test made this call on a lab thread and sends work that the lab can run.
@@ -103,7 +103,8 @@ bool rl_is_sending(rl_place *place);
 
 item *rl_make_item(dispatch_object queue, call c, rl_place place);
 /// The same for a block. `caller` is the place that called the entry point.
-item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller);
+item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place,
+                         rl_place caller);
 void rl_send_item(item *i, rl_place place);
 /// Sends it at any later time, or never.
 void rl_send_item_later(uint64_t when, item *i, rl_place place);

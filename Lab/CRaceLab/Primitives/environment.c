@@ -27,12 +27,12 @@ static void use_variable(const char *name, size_t size, rl_use how, rl_place pla
     if (how == RL_CHANGES) rl_use_outer_state(whole_environment, how, what, place);
 }
 
-#define USES(type, name, parameters, arguments, variable, how)                        \
-    typedef type(*type_of_##name) parameters;                                         \
-    REAL(type_of_##name, real_##name, #name)                                          \
-    type name parameters {                                                            \
-        use_variable(variable, strcspn(variable, "="), how, RL_CALLER);               \
-        return real_##name() arguments;                                               \
+#define USES(type, name, parameters, arguments, variable, how)          \
+    typedef type(*type_of_##name) parameters;                           \
+    REAL(type_of_##name, real_##name, #name)                            \
+    type name parameters {                                              \
+        use_variable(variable, strcspn(variable, "="), how, RL_CALLER); \
+        return real_##name() arguments;                                 \
     }
 
 // Only here: the C library itself, and the lab, read the environment before `dlsym` can be called.
@@ -79,7 +79,8 @@ CHANGES(char *, setlocale, (int category, const char *name), (category, name), n
         "changes the locale, which other threads use")
 CHANGES(mode_t, umask, (mode_t mode), (mode), true,
         "changes the mask for files that other threads make")
-CHANGES(unsigned, alarm, (unsigned seconds), (seconds), seconds > 0, "sets a timer that sends a signal")
+CHANGES(unsigned, alarm, (unsigned seconds), (seconds), seconds > 0,
+        "sets a timer that sends a signal")
 CHANGES(int, setitimer,
         (__itimer_which_t which, const struct itimerval *time, struct itimerval *before),
         (which, time, before), true, "sets a timer that sends a signal")
@@ -88,7 +89,8 @@ CHANGES(int, setitimer,
 
 static void use_signals(rl_use how, rl_place place) {
     if (rl_uses_outer_state() && rl_is_of_program(place.pc))
-        rl_use_outer_state(signals, how, "uses a signal whose handler another thread changes", place);
+        rl_use_outer_state(signals, how, "uses a signal whose handler another thread changes",
+                           place);
 }
 
 #define SIGNALS(type, name, parameters, arguments, how) \

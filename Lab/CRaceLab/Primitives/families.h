@@ -17,6 +17,6 @@ static inline bool rl_sees(rl_family family, rl_place place) {
 
 /// At the beginning of an entry point: whether the lab handles this call. If so, `place` is where
 /// the program made it. A file defines FAMILY before it includes this one.
-#define IS_LISTENED_TO(place)     \
-    rl_place place = RL_CALLER;   \
+#define IS_LISTENED_TO(place)   \
+    rl_place place = RL_CALLER; \
     bool is_listened_to = rl_sees(FAMILY, place) && rl_is_call_of_program(&place)

@@ -27,7 +27,8 @@
 enum { NAME = 1, CONTENTS, LISTING, DESCRIPTOR, SOCKETS, DIRECTORY };
 
 static void use(uint64_t key, rl_use how, rl_place place) {
-    static const char what[] = "uses a file that another thread uses, too, and one of them changes it";
+    static const char what[] =
+        "uses a file that another thread uses, too, and one of them changes it";
     rl_use_outer_state(key, how, what, place);
 }
 
@@ -86,7 +87,8 @@ static void use_name(int folder, const char *path, rl_use how, rl_place place) {
     if (start > 0) memcpy(parent, path, start), parent[start] = 0;
     struct statx found;
     const bool exists = look_up(folder, parent, 0, &found);
-    const uint64_t of_parent = exists ? key_of(&found, NAME) : rl_key_of_text(parent, strlen(parent));
+    const uint64_t of_parent =
+        exists ? key_of(&found, NAME) : rl_key_of_text(parent, strlen(parent));
     use(rl_key(of_parent, rl_key_of_text(path + start, size - start)), how, place);
     if (exists && how == RL_CHANGES) use_listing(&found, false, place);
 }
@@ -212,8 +214,8 @@ REPLACES(ssize_t, writev, (int file, const struct iovec *from, int count), (file
          WRITES(file))
 REPLACES(ssize_t, pread, (int file, void *to, size_t size, off_t at), (file, to, size, at),
          use_descriptor(file, RL_LOOKS, false, RL_CALLER))
-REPLACES(ssize_t, pwrite, (int file, const void *from, size_t size, off_t at), (file, from, size, at),
-         use_descriptor(file, RL_CHANGES, false, RL_CALLER))
+REPLACES(ssize_t, pwrite, (int file, const void *from, size_t size, off_t at),
+         (file, from, size, at), use_descriptor(file, RL_CHANGES, false, RL_CALLER))
 REPLACES(int, flock, (int file, int how), (file, how), WRITES(file))
 REPLACES(int, lockf, (int file, int how, off_t size), (file, how, size), WRITES(file))
 REPLACES(int, close, (int file), (file), READS(file))
@@ -242,10 +244,11 @@ REPLACES(int, shutdown, (int file, int how), (file, how), WRITES(file))
 
 REPLACES(size_t, fread, (void *to, size_t size, size_t count, FILE *s), (to, size, count, s),
          use_stream(s, RL_LOOKS, RL_CALLER))
-REPLACES(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *s), (from, size, count, s),
-         use_stream(s, RL_CHANGES, RL_CALLER))
-REPLACES(char *, fgets, (char *to, int size, FILE *s), (to, size, s), use_stream(s, RL_LOOKS, RL_CALLER))
-REPLACES(int, fgetc, (FILE *s), (s), use_stream(s, RL_LOOKS, RL_CALLER))
+REPLACES(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *s),
+         (from, size, count, s), use_stream(s, RL_CHANGES, RL_CALLER))
+REPLACES(char *, fgets, (char *to, int size, FILE *s), (to, size, s),
+         use_stream(s, RL_LOOKS, RL_CALLER))
+REPLACES(int, fgetc, (FILE * s), (s), use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(ssize_t, getline, (char **to, size_t *size, FILE *s), (to, size, s),
          use_stream(s, RL_LOOKS, RL_CALLER))
 // `getline`, where the compiler has inlined it; of Swift, `readLine`.
@@ -253,15 +256,18 @@ REPLACES(ssize_t, __getdelim, (char **to, size_t *size, int end, FILE *s), (to, 
          use_stream(s, RL_LOOKS, RL_CALLER))
 REPLACES(int, fputs, (const char *text, FILE *s), (text, s), use_stream(s, RL_CHANGES, RL_CALLER))
 REPLACES(int, fputc, (int byte, FILE *s), (byte, s), use_stream(s, RL_CHANGES, RL_CALLER))
-REPLACES(int, vfprintf, (FILE *s, const char *format, va_list rest), (s, format, rest),
+REPLACES(int, vfprintf, (FILE * s, const char *format, va_list rest), (s, format, rest),
          use_stream(s, RL_CHANGES, RL_CALLER))
-REPLACES(int, fseek, (FILE *s, long to, int from), (s, to, from), use_stream(s, RL_LOOKS, RL_CALLER))
-REPLACES(int, fclose, (FILE *s), (s),
+REPLACES(int, fseek, (FILE * s, long to, int from), (s, to, from),
+         use_stream(s, RL_LOOKS, RL_CALLER))
+REPLACES(int, fclose, (FILE * s), (s),
          use_stream(s, is_for_reading(s) ? RL_LOOKS : RL_CHANGES, RL_CALLER))
 
 REPLACES(int, chdir, (const char *p), (p),
-         if (rl_uses_outer_state()) rl_use_outer_state(DIRECTORY, RL_CHANGES,
-             "changes the current directory, which another thread uses", RL_CALLER))
+         if (rl_uses_outer_state())
+             rl_use_outer_state(DIRECTORY, RL_CHANGES,
+                                "changes the current directory, which another thread uses",
+                                RL_CALLER))
 REPLACES(char *, getcwd, (char *to, size_t size), (to, size),
          if (rl_uses_outer_state()) use(DIRECTORY, RL_LOOKS, RL_CALLER))
 
@@ -282,22 +288,22 @@ static bool open_path(int folder, const char *path, int flags, rl_place place) {
     if (!rl_uses_outer_state() || !path) return false;
     struct statx found;
     const bool makes = flags & O_CREAT && !look_up(folder, path, 0, &found);
-    use_path(folder, path, makes ? RL_CHANGES : RL_LOOKS,
-             flags & O_TRUNC ? RL_CHANGES : RL_LOOKS, place);
+    use_path(folder, path, makes ? RL_CHANGES : RL_LOOKS, flags & O_TRUNC ? RL_CHANGES : RL_LOOKS,
+             place);
     return makes;
 }
 
-#define OPENS(name)                                                      \
-    typedef int (*type_of_##name)(const char *, int, ...);               \
-    REAL(type_of_##name, real_##name, #name)                             \
-    int name(const char *path, int flags, ...) {                         \
-        va_list rest;                                                    \
-        va_start(rest, flags);                                           \
-        const mode_t mode = va_arg(rest, mode_t);                        \
-        va_end(rest);                                                    \
-        const bool makes = open_path(HERE, path, flags, RL_CALLER);      \
-        const int file = real_##name()(path, flags, mode);               \
-        return makes ? made_file(file) : made(file);                     \
+#define OPENS(name)                                                 \
+    typedef int (*type_of_##name)(const char *, int, ...);          \
+    REAL(type_of_##name, real_##name, #name)                        \
+    int name(const char *path, int flags, ...) {                    \
+        va_list rest;                                               \
+        va_start(rest, flags);                                      \
+        const mode_t mode = va_arg(rest, mode_t);                   \
+        va_end(rest);                                               \
+        const bool makes = open_path(HERE, path, flags, RL_CALLER); \
+        const int file = real_##name()(path, flags, mode);          \
+        return makes ? made_file(file) : made(file);                \
     }
 OPENS(open)
 OPENS(open64)
@@ -314,22 +320,22 @@ int openat(int folder, const char *path, int flags, ...) {
     return makes ? made_file(file) : made(file);
 }
 
-#define OPENS_STREAM(name)                                                                         \
-    typedef FILE *(*type_of_##name)(const char *, const char *);                                   \
-    REAL(type_of_##name, real_##name, #name)                                                       \
-    FILE *name(const char *path, const char *mode) {                                               \
-        const int flags = mode[0] == 'r' ? 0 : mode[0] == 'w' ? O_CREAT | O_TRUNC : O_CREAT;       \
-        const bool makes = open_path(HERE, path, flags, RL_CALLER);                                \
-        FILE *stream = real_##name()(path, mode);                                                  \
-        if (stream) makes ? made_file(fileno(stream)) : made(fileno(stream));                      \
-        return stream;                                                                             \
+#define OPENS_STREAM(name)                                                                   \
+    typedef FILE *(*type_of_##name)(const char *, const char *);                             \
+    REAL(type_of_##name, real_##name, #name)                                                 \
+    FILE *name(const char *path, const char *mode) {                                         \
+        const int flags = mode[0] == 'r' ? 0 : mode[0] == 'w' ? O_CREAT | O_TRUNC : O_CREAT; \
+        const bool makes = open_path(HERE, path, flags, RL_CALLER);                          \
+        FILE *stream = real_##name()(path, mode);                                            \
+        if (stream) makes ? made_file(fileno(stream)) : made(fileno(stream));                \
+        return stream;                                                                       \
     }
 OPENS_STREAM(fopen)
 OPENS_STREAM(fopen64)
 
-#define MAKES(name, parameters, arguments)          \
-    typedef int(*type_of_##name) parameters;        \
-    REAL(type_of_##name, real_##name, #name)        \
+#define MAKES(name, parameters, arguments)   \
+    typedef int(*type_of_##name) parameters; \
+    REAL(type_of_##name, real_##name, #name) \
     int name parameters { return made(real_##name() arguments); }
 MAKES(dup, (int file), (file))
 MAKES(socket, (int domain, int type, int protocol), (domain, type, protocol))
@@ -338,13 +344,13 @@ typedef int (*make_temporary)(char *);
 REAL(make_temporary, real_mkstemp, "mkstemp")
 int mkstemp(char *path) { return made_file(real_mkstemp()(path)); }
 
-#define MAKES_TWO(name, parameters, arguments, files) \
-    typedef int(*type_of_##name) parameters;          \
-    REAL(type_of_##name, real_##name, #name)          \
-    int name parameters {                             \
-        const int result = real_##name() arguments;   \
+#define MAKES_TWO(name, parameters, arguments, files)    \
+    typedef int(*type_of_##name) parameters;             \
+    REAL(type_of_##name, real_##name, #name)             \
+    int name parameters {                                \
+        const int result = real_##name() arguments;      \
         if (result == 0) made(files[0]), made(files[1]); \
-        return result;                                \
+        return result;                                   \
     }
 MAKES_TWO(pipe, (int files[2]), (files), files)
 MAKES_TWO(pipe2, (int files[2], int flags), (files, flags), files)

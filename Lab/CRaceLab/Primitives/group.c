@@ -5,13 +5,13 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Primitives/dispatch.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
-#include "Primitives/unfinished.h"
 #include "Platform/memory.h"
-#include "Scheduler/outside.h"
+#include "Primitives/dispatch.h"
+#include "Primitives/unfinished.h"
 #include "Scheduler/operation.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/shadow.h"
 #include "State/state.h"
@@ -56,10 +56,10 @@ static const rl_operation register_work = {.kind = RL_NOTIFY};
 // MARK: - The caller
 
 typedef enum {
-    FOREIGN,        // not a lab thread
-    IN_RUN,         // the code under test, during a run
-    BETWEEN_RUNS,   // the code that sets up a scenario or judges a run
-    UNSEEN,         // code that the lab ignores, on a lab thread
+    FOREIGN,       // not a lab thread
+    IN_RUN,        // the code under test, during a run
+    BETWEEN_RUNS,  // the code that sets up a scenario or judges a run
+    UNSEEN,        // code that the lab ignores, on a lab thread
 } circumstance;
 
 static circumstance circumstance_of(rl_place *place) {

@@ -32,8 +32,8 @@ enum { CHAIN = 0, WRAP = 1, FORCE = 2 };
 /// The position of a walk along a key path.
 typedef struct {
     const char *component, *end;
-    const char *value;          // the address of the value reached so far
-    bool modifies;              // accesses from here on are modifications if the operation modifies
+    const char *value;  // the address of the value reached so far
+    bool modifies;      // accesses from here on are modifications if the operation modifies
 } walk;
 
 /// An access to a property of an object on the way.
@@ -63,8 +63,10 @@ static walk beginning(const void *root, const void *key_path) {
     const char *buffer = (const char *)key_path + 3 * sizeof(void *);
     uint32_t header = word(buffer);
     const char *components = buffer + sizeof(void *);
-    return (walk){.component = components, .end = components + (header & SIZE_OF_COMPONENTS),
-                  .value = root, .modifies = !(header & HAS_REFERENCE_PREFIX)};
+    return (walk){.component = components,
+                  .end = components + (header & SIZE_OF_COMPONENTS),
+                  .value = root,
+                  .modifies = !(header & HAS_REFERENCE_PREFIX)};
 }
 
 /// Whether an optional that wraps a type contains a value.
@@ -136,10 +138,10 @@ static void listen(const void *root, const void *key_path, bool modifies, rl_pla
     }
 }
 
-#define LISTEN(root, key_path, modifies)                          \
-    do {                                                          \
-        rl_place place = RL_CALLER;                               \
-        if (rl_is_under_test(place.pc) && rl_sees(RL_KEY_PATHS, place)) \
+#define LISTEN(root, key_path, modifies)                                 \
+    do {                                                                 \
+        rl_place place = RL_CALLER;                                      \
+        if (rl_is_under_test(place.pc) && rl_sees(RL_KEY_PATHS, place))  \
             listen(root, key_path, modifies, rl_place_in_source(place)); \
     } while (0)
 
@@ -156,25 +158,25 @@ typedef SWIFT_FUNCTION void (*get)(RESULT, const void *, const void *);
 typedef SWIFT_FUNCTION void (*set)(const void *, const void *, const void *);
 typedef SWIFT_FUNCTION yielded (*lend)(void *, const void *, const void *);
 
-#define GET(name)                                                                          \
-    REAL(get, real_##name, #name)                                                          \
-    SWIFT_FUNCTION void name(RESULT result, const void *root, const void *key_path) {      \
-        LISTEN(root, key_path, false);                                                     \
-        real_##name()(result, root, key_path);                                             \
+#define GET(name)                                                                     \
+    REAL(get, real_##name, #name)                                                     \
+    SWIFT_FUNCTION void name(RESULT result, const void *root, const void *key_path) { \
+        LISTEN(root, key_path, false);                                                \
+        real_##name()(result, root, key_path);                                        \
     }
 
-#define SET(name)                                                                          \
-    REAL(set, real_##name, #name)                                                          \
-    SWIFT_FUNCTION void name(const void *root, const void *key_path, const void *value) {  \
-        LISTEN(root, key_path, true);                                                      \
-        real_##name()(root, key_path, value);                                              \
+#define SET(name)                                                                         \
+    REAL(set, real_##name, #name)                                                         \
+    SWIFT_FUNCTION void name(const void *root, const void *key_path, const void *value) { \
+        LISTEN(root, key_path, true);                                                     \
+        real_##name()(root, key_path, value);                                             \
     }
 
-#define LEND(name, modifies)                                                               \
-    REAL(lend, real_##name, #name)                                                         \
-    SWIFT_FUNCTION yielded name(void *buffer, const void *root, const void *key_path) {    \
-        LISTEN(root, key_path, modifies);                                                  \
-        return real_##name()(buffer, root, key_path);                                      \
+#define LEND(name, modifies)                                                            \
+    REAL(lend, real_##name, #name)                                                      \
+    SWIFT_FUNCTION yielded name(void *buffer, const void *root, const void *key_path) { \
+        LISTEN(root, key_path, modifies);                                               \
+        return real_##name()(buffer, root, key_path);                                   \
     }
 
 GET(swift_getAtKeyPath)

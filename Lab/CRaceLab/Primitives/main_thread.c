@@ -41,7 +41,8 @@ void dispatch_assert_queue_barrier(dispatch_object queue) {
 void dispatch_assert_queue_not(dispatch_object queue) {
     if (!rl_stands_for_main_thread() || !is_main(queue)) return real_assert_not()(queue);
     fputs("BUG IN CLIENT OF LIBDISPATCH: Assertion failed: Block was not expected to execute on "
-          "queue [com.apple.main-thread]\n", stderr);
+          "queue [com.apple.main-thread]\n",
+          stderr);
     abort();
 }
 

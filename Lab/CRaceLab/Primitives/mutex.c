@@ -2,18 +2,18 @@
 // and NSConditionLock end up here as well, because Foundation calls these functions by name and the
 // program's definitions take precedence.
 
-#include "Primitives/families.h"
 #include "Primitives/mutex.h"
+#include "Primitives/families.h"
 
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Primitives/next_symbol.h"
+#include "Primitives/task.h"
 #include "Primitives/task_calls.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/operation.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
-#include "Primitives/task.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -71,8 +71,8 @@ static void release_word(void *handle) { atomic_store((_Atomic uint32_t *)handle
 
 static bool take(void *handle) {
     uint32_t unlocked = 0;
-    bool taken = atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked,
-                                                rl_thread_number());
+    bool taken =
+        atomic_compare_exchange_strong((_Atomic uint32_t *)handle, &unlocked, rl_thread_number());
     if (taken) rl_will_release_silently(handle, release_word);
     return taken;
 }
@@ -205,7 +205,8 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     if (!is_listened_to) {
         if (rl_finds_out_about_lock(mutex, place)) return real_lock()(mutex);
         if (rl_active && rl_is_lock_of_runtime(place))
-            rl_runtime_locks(mutex, rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place), place);
+            rl_runtime_locks(mutex, rl_is_lock_of_stream(place) && rl_sees(RL_STREAMS, place),
+                             place);
         return real_lock()(mutex);
     }
     int answer;

@@ -15,12 +15,11 @@
 #define ASYNC_CONTEXT __attribute__((swift_async_context))
 
 /// The next definition of a symbol: the one that would be called without the lab.
-#define REAL(type, name, symbol)                             \
-    static type name##_real;                                 \
-    static type name(void) {                                 \
-        if (!name##_real)                                    \
-            name##_real = (type)dlsym(RTLD_NEXT, symbol);    \
-        return name##_real;                                  \
+#define REAL(type, name, symbol)                                        \
+    static type name##_real;                                            \
+    static type name(void) {                                            \
+        if (!name##_real) name##_real = (type)dlsym(RTLD_NEXT, symbol); \
+        return name##_real;                                             \
     }
 
 #endif

@@ -21,11 +21,11 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Model/happens_before.h"
-#include "Primitives/next_symbol.h"
-#include "Primitives/unannounced.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
 #include "Platform/stack.h"
+#include "Primitives/next_symbol.h"
+#include "Primitives/unannounced.h"
 #include "Scheduler/observe.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -269,12 +269,13 @@ void swift_once(void *predicate, void (*function)(void *), void *context) {
 
 // MARK: - Entry points: instructions
 
-#define ACCESS(name, kind)                                                            \
-    void name(void *address) {                                                        \
-        if (rl_active) access_memory(kind, (uintptr_t)address, false, RL_CALLER);     \
+#define ACCESS(name, kind)                                                        \
+    void name(void *address) {                                                    \
+        if (rl_active) access_memory(kind, (uintptr_t)address, false, RL_CALLER); \
     }
 #define SIZES(name, kind) \
-    ACCESS(name##1, kind) ACCESS(name##2, kind) ACCESS(name##4, kind) ACCESS(name##8, kind) ACCESS(name##16, kind)
+    ACCESS(name##1, kind) \
+    ACCESS(name##2, kind) ACCESS(name##4, kind) ACCESS(name##8, kind) ACCESS(name##16, kind)
 #define UNALIGNED_SIZES(name, kind) \
     ACCESS(name##2, kind) ACCESS(name##4, kind) ACCESS(name##8, kind) ACCESS(name##16, kind)
 
@@ -323,8 +324,10 @@ void __tsan_func_entry(void *caller) {
 
 // MARK: - Entry points that the lab ignores
 
-#define EMPTY1(name) void name(void *a) { (void)a; }
-#define EMPTY2(name) void name(void *a, size_t b) { (void)a, (void)b; }
+#define EMPTY1(name) \
+    void name(void *a) { (void)a; }
+#define EMPTY2(name) \
+    void name(void *a, size_t b) { (void)a, (void)b; }
 
 EMPTY2(__tsan_read_range)
 EMPTY2(__tsan_write_range)

@@ -23,13 +23,13 @@ static rl_place place_of_call(rl_place place) {
     return rl_place_in_source(place);
 }
 
-#define ENDS(name)                                                                          \
-    typedef void (*ends_by_##name)(int);                                                    \
-    REAL(ends_by_##name, real_##name, #name)                                                \
-    _Noreturn void name(int status) {                                                       \
+#define ENDS(name)                                                                             \
+    typedef void (*ends_by_##name)(int);                                                       \
+    REAL(ends_by_##name, real_##name, #name)                                                   \
+    _Noreturn void name(int status) {                                                          \
         if (rl_would_end_exploration()) rl_end_early(#name, status, place_of_call(RL_CALLER)); \
-        real_##name()(status);                                                              \
-        __builtin_unreachable();                                                            \
+        real_##name()(status);                                                                 \
+        __builtin_unreachable();                                                               \
     }
 
 ENDS(exit)
@@ -96,12 +96,12 @@ int fexecve(int file, char *const *arguments, char *const *environment) {
 
 enum { MAX_ARGUMENTS = 4096 };
 
-#define COLLECT(first)                                                             \
-    char *arguments[MAX_ARGUMENTS] = {(char *)first};                              \
-    va_list rest;                                                                  \
-    va_start(rest, first);                                                         \
-    for (size_t i = 1; i < MAX_ARGUMENTS - 1 && arguments[i - 1]; i++)             \
-        arguments[i] = va_arg(rest, char *)
+#define COLLECT(first)                                                 \
+    char *arguments[MAX_ARGUMENTS] = {(char *)first};                  \
+    va_list rest;                                                      \
+    va_start(rest, first);                                             \
+    for (size_t i = 1; i < MAX_ARGUMENTS - 1 && arguments[i - 1]; i++) \
+    arguments[i] = va_arg(rest, char *)
 
 int execl(const char *path, const char *first, ...) {
     BECOMES("execl", can_be_run(path), RL_CALLER);

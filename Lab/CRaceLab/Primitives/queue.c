@@ -2,12 +2,12 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Primitives/dispatch.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Primitives/dispatch.h"
 #include "Scheduler/observe.h"
-#include "Scheduler/outside.h"
 #include "Scheduler/operation.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "Search/execution.h"
 #include "Search/spinning.h"
@@ -69,20 +69,20 @@ static dispatch_object derived(dispatch_object attribute, dispatch_object from) 
     return attribute;
 }
 
-#define DERIVE1(name)                                                                      \
-    dispatch_object name(dispatch_object from) {                                           \
-        typedef dispatch_object (*make)(dispatch_object);                                  \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from), from);                       \
+#define DERIVE1(name)                                                \
+    dispatch_object name(dispatch_object from) {                     \
+        typedef dispatch_object (*make)(dispatch_object);            \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from), from); \
     }
-#define DERIVE2(name, type)                                                                \
-    dispatch_object name(dispatch_object from, type a) {                                   \
-        typedef dispatch_object (*make)(dispatch_object, type);                            \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a), from);                    \
+#define DERIVE2(name, type)                                             \
+    dispatch_object name(dispatch_object from, type a) {                \
+        typedef dispatch_object (*make)(dispatch_object, type);         \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a), from); \
     }
-#define DERIVE3(name, type1, type2)                                                        \
-    dispatch_object name(dispatch_object from, type1 a, type2 b) {                         \
-        typedef dispatch_object (*make)(dispatch_object, type1, type2);                    \
-        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a, b), from);                 \
+#define DERIVE3(name, type1, type2)                                        \
+    dispatch_object name(dispatch_object from, type1 a, type2 b) {         \
+        typedef dispatch_object (*make)(dispatch_object, type1, type2);    \
+        return derived(((make)dlsym(RTLD_NEXT, #name))(from, a, b), from); \
     }
 
 DERIVE1(dispatch_queue_attr_make_initially_inactive)
@@ -148,7 +148,8 @@ void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive) {
     l->has_had_line = true;
     if (l->is_waited_for) rl_explore_all_choices();
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
-    l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
+    l->line[l->line_count++] = (in_line){.work = work,
+                                         .exclusive = exclusive,
                                          .by = (int8_t)me->thread,
                                          .since = my_thread()->clock.at[me->thread]};
 }
@@ -280,7 +281,8 @@ static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_
     return rl_got_it(step);
 }
 
-void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place) {
+void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work,
+                     rl_place place) {
     const queue_kind kind = rl_kind_of_queue(queue);
     const bool shared = kind == CONCURRENT && !barrier;
     if (kind != GLOBAL && !work) wait_for_queue(queue);

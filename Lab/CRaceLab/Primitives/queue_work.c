@@ -6,21 +6,21 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Primitives/dispatch.h"
 #include "Model/happens_before.h"
 #include "Model/locks.h"
 #include "Platform/memory.h"
+#include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/scenario.h"
 #include "Primitives/thread.h"
 #include "Primitives/unfinished.h"
-#include "Scheduler/outside.h"
 #include "Scheduler/operation.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
+#include "Scheduler/runs.h"
 #include "Search/execution.h"
 #include "State/blocks.h"
 #include "State/shadow.h"
-#include "Scheduler/runs.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"
 
@@ -42,7 +42,8 @@ item *rl_make_item(dispatch_object queue, call c, rl_place place) {
     return i;
 }
 
-item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place, rl_place caller) {
+item *rl_make_block_item(dispatch_object queue, void *block, bool barrier, rl_place place,
+                         rl_place caller) {
     item *i = rl_make_item(queue, (call){rl_call_block, real_block_copy()(block)}, place);
     i->is_block = true;
     i->barrier = barrier || rl_is_barrier(i->call.context);
@@ -63,8 +64,8 @@ static void do_work(void *context) {
     item *i = context;
     rl_place place = RL_CALLER;
     place.pc = i->pc;
-    const rl_work_in_hand before = rl_take_in_hand(
-        (rl_work_in_hand){i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
+    const rl_work_in_hand before = rl_take_in_hand((rl_work_in_hand){
+        i->call.work == rl_call_block ? i->call.context : NULL, i->pc, i->is_known});
     i->call.work(i->call.context);
     rl_take_in_hand(before);
     if (i->is_block) real_block_release()(i->call.context);
@@ -150,7 +151,7 @@ typedef struct {
     dispatch_object queue;
     item *first, *last;
     bool is_started, is_free;
-    rl_moment end;              // of its last work, if the lane is free
+    rl_moment end;  // of its last work, if the lane is free
 } lane;
 
 static lane lanes[RL_MAX_THREADS];
@@ -308,7 +309,8 @@ static void finish_work(void) {
     while (rl_do_waiting_work()) {}
 }
 
-static rl_service service = {.run_begins = forget_work_between_runs, .code_has_ended = finish_work,
+static rl_service service = {.run_begins = forget_work_between_runs,
+                             .code_has_ended = finish_work,
                              .threads_begin = begin_delayed_work,
                              .run_is_over = forget_delayed_work};
 RL_SERVICE(service)
@@ -323,7 +325,8 @@ bool rl_is_sending(rl_place *place) {
     // caller.
     static struct { uintptr_t caller, place; } direct[64];
     const uintptr_t slot = (nearest.pc ^ place->pc >> 3) % 64;
-    if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc) return true;
+    if (is_known && direct[slot].caller == nearest.pc && direct[slot].place == place->pc)
+        return true;
     const uintptr_t caller = nearest.pc;
     // Ignore the calls that Dispatch makes for itself.
     if (rl_is_in_library(caller, "libdispatch")) return false;
@@ -333,9 +336,10 @@ bool rl_is_sending(rl_place *place) {
         direct[slot].place = place->pc;
         return true;
     }
-    rl_meet_outside(!library                         ? "sends work to a queue while a global is made"
-                    : strstr(library, "_Concurrency") ? "starts or resumes a task, which runs outside of the scenario"
-                                                      : "has a library send work to a queue, as OperationQueue does",
+    rl_meet_outside(!library ? "sends work to a queue while a global is made"
+                    : strstr(library, "_Concurrency")
+                        ? "starts or resumes a task, which runs outside of the scenario"
+                        : "has a library send work to a queue, as OperationQueue does",
                     nearest);
     return false;
 }

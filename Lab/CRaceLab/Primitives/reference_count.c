@@ -1,10 +1,10 @@
 // The functions of the Swift runtime that count references. reference_counts.c explains why the lab
 // observes them.
 
-#include "Primitives/families.h"
-#include "Primitives/next_symbol.h"
 #include "Model/happens_before.h"
 #include "Primitives/atomic.h"
+#include "Primitives/families.h"
+#include "Primitives/next_symbol.h"
 #include "Scheduler/operation.h"
 #include "Scheduler/points.h"
 #include "Search/reference_counts.h"
@@ -50,6 +50,7 @@ HIDDEN void *rl_retain(void *object) {
 // a called function preserves, and equals the argument but for those bits.
 HIDDEN _Atomic int rl_immortals;
 extern void rl_retain_if_mortal(void) __attribute__((visibility("hidden")));
+// clang-format off
 __asm__(
     ".text\n"
     ".p2align 4\n"
@@ -97,6 +98,7 @@ __asm__(
     "    ret\n"
 #endif
     ".size rl_retain_if_mortal, . - rl_retain_if_mortal\n");
+// clang-format on
 
 /// Whether the values that must not be retained are recognized in this runtime.
 static bool finds_immortals(void) {
@@ -151,8 +153,9 @@ static void find_runtime(void) {
     static const char *const symbols[] = {"_swift_retain", "_swift_retain_n", "_swift_tryRetain",
                                           "_swift_release", "_swift_release_n"};
     runtime.is_known = true;
-    uint8_t *enabled = dlsym(
-        RTLD_DEFAULT, "_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly");
+    uint8_t *enabled =
+        dlsym(RTLD_DEFAULT,
+              "_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly");
     for (int i = 0; i < 5; i++)
         if (!dlsym(RTLD_DEFAULT, symbols[i])) return;
     if (!enabled) return;
@@ -222,30 +225,30 @@ static void come_to_load(const void *reference, rl_place place) {
         rl_atomic_point(&rl_atomic_load, reference, rl_place_in_source(place), RL_UNORDERED);
 }
 
-#define FORMS_WEAK_REFERENCE(name)                        \
-    REAL(on_weak_and_object, real_##name, #name)          \
-    void *name(void *reference, void *object) {           \
-        rl_refers_weakly(reference, object);              \
-        return real_##name()(reference, object);          \
+#define FORMS_WEAK_REFERENCE(name)               \
+    REAL(on_weak_and_object, real_##name, #name) \
+    void *name(void *reference, void *object) {  \
+        rl_refers_weakly(reference, object);     \
+        return real_##name()(reference, object); \
     }
 
-#define LOADS_WEAK_REFERENCE(name)                        \
-    REAL(on_weak, real_##name, #name)                     \
-    void *name(void *reference) {                         \
-        if (sees(RL_WEAK_REFERENCES, RL_CALLER)) {        \
-            come_to_load(reference, RL_CALLER);           \
-            rl_looks_for(reference);                      \
-        }                                                 \
-        void *object = real_##name()(reference);          \
-        rl_has_counted(object, 1);                        \
-        return object;                                    \
+#define LOADS_WEAK_REFERENCE(name)                 \
+    REAL(on_weak, real_##name, #name)              \
+    void *name(void *reference) {                  \
+        if (sees(RL_WEAK_REFERENCES, RL_CALLER)) { \
+            come_to_load(reference, RL_CALLER);    \
+            rl_looks_for(reference);               \
+        }                                          \
+        void *object = real_##name()(reference);   \
+        rl_has_counted(object, 1);                 \
+        return object;                             \
     }
 
-#define COPIES_WEAK_REFERENCE(name)                       \
-    REAL(on_two_weak, real_##name, #name)                 \
-    void *name(void *to, void *from) {                    \
-        rl_copies_weak_reference(to, from);               \
-        return real_##name()(to, from);                   \
+#define COPIES_WEAK_REFERENCE(name)         \
+    REAL(on_two_weak, real_##name, #name)   \
+    void *name(void *to, void *from) {      \
+        rl_copies_weak_reference(to, from); \
+        return real_##name()(to, from);     \
     }
 
 FORMS_WEAK_REFERENCE(swift_weakInit)
@@ -279,8 +282,8 @@ REAL(is_unique, real_is_unique, IS_UNIQUE)
 REAL(is_unique, real_is_unique_optional, IS_UNIQUE_OPTIONAL)
 
 SWIFT_FUNCTION bool rl_is_unique(void **object, const void *type) __asm__(IS_UNIQUE);
-SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type)
-    __asm__(IS_UNIQUE_OPTIONAL);
+SWIFT_FUNCTION bool rl_is_unique_optional(void **object,
+                                          const void *type) __asm__(IS_UNIQUE_OPTIONAL);
 
 static bool answered(bool is_unique, const void *object) {
     if (rl_active && is_unique) rl_has_last_reference(object);
@@ -299,8 +302,8 @@ SWIFT_FUNCTION bool rl_is_unique_optional(void **object, const void *type) {
 
 typedef SWIFT_FUNCTION bool (*is_unique_buffer)(const void *type, SWIFT_SELF void **buffer);
 REAL(is_unique_buffer, real_is_unique_buffer, IS_UNIQUE_BUFFER)
-SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer)
-    __asm__(IS_UNIQUE_BUFFER);
+SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type,
+                                        SWIFT_SELF void **buffer) __asm__(IS_UNIQUE_BUFFER);
 
 SWIFT_FUNCTION bool rl_is_unique_buffer(const void *type, SWIFT_SELF void **buffer) {
     if (sees(RL_UNIQUENESS, RL_CALLER)) rl_asks_for_uniqueness(*buffer);

@@ -21,9 +21,11 @@ static void take_item(int index, thread *t, uint32_t step) {
 }
 
 const rl_operation rl_send_work = {.kind = RL_SEND, .carry_out = add_item};
-static const rl_operation receive = {
-    .kind = RL_RECEIVE, .has_record = true, .is_idle = true,
-    .is_available = has_item, .carry_out = take_item};
+static const rl_operation receive = {.kind = RL_RECEIVE,
+                                     .has_record = true,
+                                     .is_idle = true,
+                                     .is_available = has_item,
+                                     .carry_out = take_item};
 static const rl_operation note = {.kind = RL_NOTE};
 
 uint32_t rl_note(const void *place) {

@@ -10,8 +10,8 @@
 #include "Model/misuse.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Scheduler/outside.h"
 #include "Scheduler/operation.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/shadow.h"
 #include "State/state.h"
@@ -44,8 +44,9 @@ const rl_operation rl_acquire = {
     .has_record = true,
     .is_available = has_count,
     .carry_out = decrement,
-    .help_from_outside = "waits for a semaphore that was made outside of the scenario, where it may be "
-                         "signalled",
+    .help_from_outside =
+        "waits for a semaphore that was made outside of the scenario, where it may be "
+        "signalled",
 };
 const rl_operation rl_try_to_acquire = {
     .kind = RL_TRY_ACQUIRE,
@@ -66,7 +67,8 @@ void rl_set_count(const void *semaphore, int64_t count, void (*signal)(void *sem
 
 /// Signals the real semaphore as often as the threads did during the completed run.
 static void settle(const lock *l) {
-    for (int64_t n = l->count_at_first; l->signal && n < l->count; n++) l->signal((void *)l->address);
+    for (int64_t n = l->count_at_first; l->signal && n < l->count; n++)
+        l->signal((void *)l->address);
 }
 
 static void settle_all(bool is_complete) {
@@ -130,9 +132,9 @@ intptr_t dispatch_semaphore_wait(dispatch_object semaphore, uint64_t timeout) {
     IS_LISTENED_TO(place);
     if (!is_listened_to) return wait_between_runs(semaphore, timeout);
     make_counted(semaphore);
-    uint32_t step = timeout == FOREVER    ? rl_point(&rl_acquire, semaphore, place)
+    uint32_t step = timeout == FOREVER       ? rl_point(&rl_acquire, semaphore, place)
                     : rl_has_passed(timeout) ? rl_point(&rl_try_to_acquire, semaphore, place)
-                                          : rl_timed_point(&rl_acquire, semaphore, place);
+                                             : rl_timed_point(&rl_acquire, semaphore, place);
     return rl_got_it(step) ? 0 : 1;
 }
 

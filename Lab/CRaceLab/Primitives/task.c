@@ -28,8 +28,8 @@
 #include "Model/locks.h"
 #include "Model/misuse.h"
 #include "Platform/recording.h"
-#include "Primitives/thread.h"
 #include "Primitives/task_children.h"
+#include "Primitives/thread.h"
 #include "Scheduler/jobs.h"
 #include "Scheduler/outside.h"
 #include "Scheduler/points.h"
@@ -62,7 +62,8 @@ static uintptr_t place_of_suspension(const thread *t);
 static bool is_next_to_wake(const thread *t) {
     for (int i = 0; i < lab.thread_count; i++) {
         const thread *other = &lab.threads[i];
-        const bool sleeps = other->kind == RL_ELAPSE && other->work && !other->is_away && !other->finished;
+        const bool sleeps =
+            other->kind == RL_ELAPSE && other->work && !other->is_away && !other->finished;
         if (sleeps && other->time < t->time) return false;
     }
     return true;
@@ -127,9 +128,7 @@ bool rl_controls_tasks(void) {
     return rl_active && may_control && me && me->thread >= 0 && me->fate == STAYS;
 }
 
-bool rl_is_by_program(rl_place place) {
-    return rl_controls_tasks() && rl_is_under_test(place.pc);
-}
+bool rl_is_by_program(rl_place place) { return rl_controls_tasks() && rl_is_under_test(place.pc); }
 
 bool rl_begins_job(void) { return me && me->is_deaf && me->thread == NO_THREAD; }
 
@@ -138,7 +137,8 @@ void rl_send_job(void *job, void (*work)(void *), rl_place place) {
     thread *t = my_thread();
     if (index != NO_THREAD || kind_of(job) == ACTOR_WORK) return rl_add_job(job, work, index);
     if (kind_of(job) != YIELD || !t->is_task || t->work_of_yield)
-        return rl_meet_outside("starts or resumes a task, which runs outside of the scenario", place);
+        return rl_meet_outside("starts or resumes a task, which runs outside of the scenario",
+                               place);
     // The job will resume this task, but the task has to be suspended first.
     t->yield = job;
     t->work_of_yield = work;
@@ -298,12 +298,14 @@ void rl_job_begins(const void *job, rl_place place) {
     if (kind_of(job) != TASK) return rl_runtime_acquires(job);
     if (!me->runs_jobs) {
         if (rl_controls_tasks())
-            rl_meet_outside("runs a task on an executor of the program's own", rl_place_of_await(place));
+            rl_meet_outside("runs a task on an executor of the program's own",
+                            rl_place_of_await(place));
         return;
     }
     const int index = rl_task_at(job);
     if (index == NO_THREAD) return rl_meet_outside("runs a task that was started elsewhere", place);
-    if (index == me->thread && lab.threads[index].kind == RL_ELAPSE && lab.threads[index].on == me) {
+    if (index == me->thread && lab.threads[index].kind == RL_ELAPSE &&
+        lab.threads[index].on == me) {
         rl_runtime_acquires(job);
         return;
     }
@@ -476,7 +478,8 @@ void rl_runtime_releases(const void *thing, bool only_orders) {
         rl_runtime_did(RL_ATOMIC_READ, (uintptr_t)thing, 0);
         rl_runtime_did(RL_ATOMIC_READ, ALL_TASKS, 0);
     }
-    if (!is_own && rl_task_at(thing) == NO_THREAD) rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
+    if (!is_own && rl_task_at(thing) == NO_THREAD)
+        rl_cell_at((uintptr_t)thing)->left_in = lab.step_count;
     rl_release_clock(thing);
 }
 

@@ -12,15 +12,15 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
+#include "Primitives/task_calls.h"
+#include "Platform/memory.h"
 #include "Primitives/actor.h"
 #include "Primitives/clock.h"
 #include "Primitives/dispatch.h"
 #include "Primitives/families.h"
-#include "Primitives/task_calls.h"
-#include "Platform/memory.h"
+#include "Primitives/task.h"
 #include "Primitives/task_children.h"
 #include "Scheduler/outside.h"
-#include "Primitives/task.h"
 #include "State/blocks.h"
 #include "State/inputs.h"
 #include "State/state.h"
@@ -88,7 +88,10 @@ static uintptr_t enqueues, sends, begins, leaves, ends, locks_stream;
 
 /// Whether this event reports the initialization of a global of the runtime, on its first use.
 static bool is_token(const void *thing, uintptr_t pc) {
-    static struct { uintptr_t pc; bool is_token; } known[64];
+    static struct {
+        uintptr_t pc;
+        bool is_token;
+    } known[64];
     const size_t slot = pc % 61;
     if (known[slot].pc != pc) {
         const bool is_global = rl_is_global((uintptr_t)thing);
@@ -200,7 +203,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 typedef struct option {
     size_t flags;
     struct option *next;
-    executor executor;          // for kind 0: the executor on which the task begins
+    executor executor;  // for kind 0: the executor on which the task begins
 } option;
 
 static uintptr_t actor_of(const option *o) {
@@ -216,8 +219,8 @@ typedef struct {
 typedef SWIFT_FUNCTION created (*create_task)(size_t, option *, const void *, void *, void *);
 REAL(create_task, real_create_task, "swift_task_create")
 
-SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const void *type, void *entry,
-                                         void *closure) {
+SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const void *type,
+                                         void *entry, void *closure) {
     const rl_place place = RL_CALLER;
     const bool is_listened_to = rl_is_by_program(place) && rl_sees(RL_TASKS, place);
     if (!is_listened_to) return real_create_task()(flags, options, type, entry, closure);
@@ -233,7 +236,8 @@ SWIFT_FUNCTION created swift_task_create(size_t flags, option *options, const vo
     return c;
 }
 
-typedef SWIFT_FUNCTION void (*begin_async_let)(void *, option *, const void *, void *, void *, void *);
+typedef SWIFT_FUNCTION void (*begin_async_let)(void *, option *, const void *, void *, void *,
+                                               void *);
 REAL(begin_async_let, real_async_let, "swift_asyncLet_begin")
 
 SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void *type, void *entry,
@@ -245,7 +249,8 @@ SWIFT_FUNCTION void swift_asyncLet_begin(void *let, option *options, const void 
     if (is_listened_to) rl_created_task();
 }
 
-typedef SWIFT_FUNCTION void (*run_immediately)(void *task, uintptr_t identity, uintptr_t implementation);
+typedef SWIFT_FUNCTION void (*run_immediately)(void *task, uintptr_t identity,
+                                               uintptr_t implementation);
 REAL(run_immediately, real_immediate, "swift_task_immediate")
 
 typedef struct {
@@ -392,7 +397,8 @@ static const char *hear_hop(void (*hop)(void)) {
     run_told(sent);
     for (int i = at; i < heard.count; i++) {
         const told *t = &heard.all[i];
-        if (t->kind == ACQUIRES && t->thing != task && !rl_is_global((uintptr_t)t->thing)) actor = t->thing;
+        if (t->kind == ACQUIRES && t->thing != task && !rl_is_global((uintptr_t)t->thing))
+            actor = t->thing;
         if (actor && t->kind == RELEASES && t->thing == actor) return NULL;
     }
     return "an actor does not say when it is entered and left";
@@ -426,12 +432,23 @@ static bool is_cancelled(const void *task) { return real_is_cancelled()(task); }
 
 static void *find_out(void *unused) {
     (void)unused;
-    static const char *const needed[] = {
-        "swift_task_switch", "swift_task_create", "swift_asyncLet_begin", "swift_task_immediate",
-        "swift_continuation_init", "swift_continuation_resume", "swift_continuation_throwingResume",
-        "swift_continuation_throwingResumeWithError", "swift_continuation_await", "swift_task_dealloc", "swift_task_exitThreadLocalContext", "swift_task_getMainExecutor",
-        "swift_task_getCurrentExecutor", "swift_job_run", "swift_job_run_on_task_executor",
-        "swift_job_run_on_serial_and_task_executor", NULL};
+    static const char *const needed[] = {"swift_task_switch",
+                                         "swift_task_create",
+                                         "swift_asyncLet_begin",
+                                         "swift_task_immediate",
+                                         "swift_continuation_init",
+                                         "swift_continuation_resume",
+                                         "swift_continuation_throwingResume",
+                                         "swift_continuation_throwingResumeWithError",
+                                         "swift_continuation_await",
+                                         "swift_task_dealloc",
+                                         "swift_task_exitThreadLocalContext",
+                                         "swift_task_getMainExecutor",
+                                         "swift_task_getCurrentExecutor",
+                                         "swift_job_run",
+                                         "swift_job_run_on_task_executor",
+                                         "swift_job_run_on_serial_and_task_executor",
+                                         NULL};
     if (!are_there(needed) || !are_there(rl_symbols_of_cancellation))
         return trial.obstacle = "a function of the runtime is missing", NULL;
     void (**acquires)(const void *) = dlsym(RTLD_DEFAULT, "_swift_tsan_acquire");

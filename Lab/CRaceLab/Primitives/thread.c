@@ -3,8 +3,8 @@
 // The entry points exist on Linux only: elsewhere a library is bound to the library that it was
 // linked against.
 
-#include "Primitives/families.h"
 #include "Primitives/thread.h"
+#include "Primitives/families.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -27,7 +27,6 @@
 #include "Scheduler/threads.h"
 #include "Search/execution.h"
 #include "Symbols/call_sites.h"
-
 
 // MARK: - Operations
 
@@ -60,8 +59,8 @@ static int thread_to_join(const thread *t, uintptr_t *pc) {
 }
 
 const rl_operation rl_start = {.kind = RL_START};
-const rl_operation rl_join = {.kind = RL_JOIN, .is_available = have_ended, .carry_out = join_all,
-                              .holder = thread_to_join};
+const rl_operation rl_join = {
+    .kind = RL_JOIN, .is_available = have_ended, .carry_out = join_all, .holder = thread_to_join};
 
 // MARK: - The life of such a thread
 
@@ -159,8 +158,8 @@ static int add_thread(worker *w, pthread_t pthread, bool is_detached) {
     return index;
 }
 
-int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
-                    void *(*start)(void *), void *argument) {
+int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes, void *(*start)(void *),
+                    void *argument) {
     if (lab.thread_count == RL_MAX_THREADS) rl_end_run_with_too_many_threads();
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_goodbye);

@@ -9,8 +9,8 @@ extern const rl_operation rl_start, rl_join;
 
 /// Called right after an RL_START: runs `start` as a new thread of this run, up to its first point.
 /// Returns the result of pthread_create.
-int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes,
-                    void *(*start)(void *), void *argument);
+int rl_start_thread(pthread_t *pthread, const pthread_attr_t *attributes, void *(*start)(void *),
+                    void *argument);
 
 /// The same for a thread that the lab needs and that no thread joins.
 void rl_start_detached_thread(void *(*start)(void *), void *argument);

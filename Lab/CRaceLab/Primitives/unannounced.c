@@ -24,7 +24,7 @@ enum { MOST_PLACES = 256 };
 typedef struct {
     uint32_t count;
     uintptr_t at[MOST_PLACES];
-    bool is_publishing[MOST_PLACES];    // also accesses to memory that is private are steps
+    bool is_publishing[MOST_PLACES];  // also accesses to memory that is private are steps
 } places;
 
 /// Shared with child processes: the parent replays what they have found.
@@ -151,7 +151,8 @@ void rl_passed_by_pointer(uintptr_t pc) {
     }
     for (size_t i = 0; i < lab.race_count; i++) {
         const rl_race *race = &lab.races[i];
-        if (!contains(&by_pointer, race->first_pc) || !contains(&by_pointer, race->second_pc)) continue;
+        if (!contains(&by_pointer, race->first_pc) || !contains(&by_pointer, race->second_pc))
+            continue;
         lab.race_count = 0;
         rl_meet_outside("passes a variable by pointer, perhaps to an atomic operation in C",
                         (rl_place){.pc = race->second_pc});

@@ -48,7 +48,8 @@ REAL(write_on, real_write, "dispatch_write")
 
 static const char io[] = "reads or writes with Dispatch";
 
-dispatch_object dispatch_io_create(unsigned long type, int file, dispatch_object queue, void *done) {
+dispatch_object dispatch_io_create(unsigned long type, int file, dispatch_object queue,
+                                   void *done) {
     meet(io, RL_CALLER);
     return real_io_create()(type, file, queue, done);
 }
@@ -111,12 +112,12 @@ static void meet_call_of_program(const char *what, rl_place place) {
     if (is_listening && rl_is_of_program(place.pc)) rl_meet_outside(what, place);
 }
 
-#define ORDERS(type, name, what)                           \
-    typedef int (*on_##name)(type);                        \
-    REAL(on_##name, real_##name, #name)                    \
-    int name(type object) {                                \
-        meet_call_of_program(what, RL_CALLER);             \
-        return real_##name()(object);                      \
+#define ORDERS(type, name, what)               \
+    typedef int (*on_##name)(type);            \
+    REAL(on_##name, real_##name, #name)        \
+    int name(type object) {                    \
+        meet_call_of_program(what, RL_CALLER); \
+        return real_##name()(object);          \
     }
 
 ORDERS(pthread_spinlock_t volatile *, pthread_spin_lock, "uses a POSIX spin lock")

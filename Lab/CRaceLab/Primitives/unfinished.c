@@ -21,7 +21,8 @@ const rl_operation rl_await_work = {
     .has_record = true,
     .is_available = has_finished,
     .carry_out = acquire_from_all,
-    .help_from_outside = "waits for a group that was made outside of the scenario, where it may be left",
+    .help_from_outside =
+        "waits for a group that was made outside of the scenario, where it may be left",
 };
 const rl_operation rl_try_to_await_work = {
     .kind = RL_TRY_AWAIT,

@@ -3,12 +3,12 @@
 //
 // Linux only, where the program's definitions take precedence; see thread.c.
 
-#include "Primitives/dispatch.h"
 #include "Model/locks.h"
+#include "Primitives/dispatch.h"
 #include "Primitives/families.h"
 #include "Primitives/unfinished.h"
-#include "Scheduler/outside.h"
 #include "Scheduler/operation.h"
+#include "Scheduler/outside.h"
 #include "Scheduler/points.h"
 #include "State/state.h"
 #include "Symbols/call_sites.h"

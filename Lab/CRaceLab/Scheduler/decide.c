@@ -23,9 +23,9 @@
 /// The alternatives for the next step.
 typedef struct {
     rl_alternatives could;
-    rl_thread_set unfinished;   // if no thread is enabled
-    bool time_is_up;            // no thread is enabled, so threads whose wait can time out are
-    bool is_barrier;            // the alternatives exist only because no other thread is enabled
+    rl_thread_set unfinished;  // if no thread is enabled
+    bool time_is_up;           // no thread is enabled, so threads whose wait can time out are
+    bool is_barrier;           // the alternatives exist only because no other thread is enabled
 } situation;
 
 /// Whether a thread can give up a wait with a time-out. A thread that sleeps on a condition still
@@ -130,16 +130,19 @@ static uint64_t fingerprint(uint32_t step, rl_thread_set enabled) {
     const rl_step *last = &lab.steps[step - 1];
     const uint64_t store = last->reads * 0xC2B2AE3D27D4EB4Full;
     return now ^ (lab.fingerprints[step - 1] ^ last->pc ^ (uint64_t)rl_choice(last) << 56 ^ store ^
-                  (uint64_t)last->kind << 48) * 0x9E3779B97F4A7C15ull;
+                  (uint64_t)last->kind << 48) *
+                     0x9E3779B97F4A7C15ull;
 }
 
 /// Whether a prescribed choice is possible. An early attempt only needs an enabled thread here; see
 /// `is_too_late`.
 static bool can_be_made(choice c, const rl_alternatives *could) {
-    if (c.store && (!has(could->enabled, c.thread) || !rl_may_read(c.thread, c.store))) return false;
+    if (c.store && (!has(could->enabled, c.thread) || !rl_may_read(c.thread, c.store)))
+        return false;
     return has(c.how == RL_TIME_OUT   ? could->time_out
                : c.how == RL_SPURIOUS ? could->spurious
-                                      : could->enabled, c.thread);
+                                      : could->enabled,
+               c.thread);
 }
 
 /// Whether an attempt that is prescribed as early can only come after the release.
@@ -199,8 +202,8 @@ static choice go_on(uint32_t step, rl_thread_set enabled) {
 }
 
 static choice chosen_by_sampler(uint32_t step, const situation *now) {
-    const rl_view view = {now->could, rl_pending_steps(), lab.thread_count, step, lab.last,
-                              lab.preemptions};
+    const rl_view view = {now->could, rl_pending_steps(), lab.thread_count,
+                          step,       lab.last,           lab.preemptions};
     choice c = choice_of(rl_sampled_choice(lab.current->sampler, &view));
     const uint32_t values = c.how ? 1 : rl_count_readable(c.thread);
     if (values > 1)
@@ -255,9 +258,13 @@ static void let_time_pass(void) {
 static void record(uint32_t step, choice c, const situation *now) {
     const rl_alternatives *could = &now->could;
     const bool is_early = c.how == RL_EARLY;
-    lab.steps[step] = (rl_step){.thread = (uint8_t)c.thread, .enabled = could->enabled,
-                                .sleeping = lab.sleeping, .could_be_early = could->early,
-                                .early = is_early, .before = NO_THREAD, .resumes = NO_THREAD,
+    lab.steps[step] = (rl_step){.thread = (uint8_t)c.thread,
+                                .enabled = could->enabled,
+                                .sleeping = lab.sleeping,
+                                .could_be_early = could->early,
+                                .early = is_early,
+                                .before = NO_THREAD,
+                                .resumes = NO_THREAD,
                                 .holder = NO_THREAD,
                                 .unprompted = is_early ? 0 : c.how,
                                 .could_time_out = could->time_out,
@@ -325,7 +332,8 @@ int rl_decide(void) {
     if (lab.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
     const bool is_sampled = lab.current && lab.current->sampler;
     if (!is_prescribed)
-        next = is_sampled ? chosen_by_sampler(step, &now) : chosen_by_search(step, now.could.enabled);
+        next =
+            is_sampled ? chosen_by_sampler(step, &now) : chosen_by_search(step, now.could.enabled);
 
     record(step, next, &now);
     if (!is_known_to_crash()) return next.thread;

@@ -77,7 +77,8 @@ static void on_crash(int number, siginfo_t *info, void *context) {
     if (me && me->fate == STAYS && !is_handled_by_program(&before[which]) &&
         atomic_compare_exchange_strong(&state, &none, HAS_CRASHED)) {
         crash = (rl_end){.status = number, .pc = rl_program_counter(context), .thread = me->thread};
-        crash.overflow = (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
+        crash.overflow =
+            (number == SIGSEGV || number == SIGBUS) && rl_is_stack_overflow(info, context);
         void *frames[RL_MAX_FRAMES];
         const int count = backtrace(frames, RL_MAX_FRAMES);
         for (int i = 0; i < count; i++) crash.frames[i] = (uintptr_t)frames[i];

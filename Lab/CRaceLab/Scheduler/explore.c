@@ -98,8 +98,10 @@ rl_summary rl_explore(const rl_scenario *scenario) {
 /// code under test uses none of them.
 static const char *why_no_verdict_can_be_trusted(void) {
     if (getenv("RACELAB_CLOSED")) return NULL;
-    return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, so it gives "
-           "no verdict there: use a Linux container, or set RACELAB_CLOSED=1 if the code under test uses "
+    return "on macOS the lab cannot notice locks of Foundation, Dispatch, threads and tasks, so it "
+           "gives "
+           "no verdict there: use a Linux container, or set RACELAB_CLOSED=1 if the code under "
+           "test uses "
            "nothing but properties, Mutex and Atomic";
 }
 

@@ -12,7 +12,7 @@
 typedef struct {
     void *job;
     void (*work)(void *job);
-    int thread;                 // the task that the job belongs to; NO_THREAD: an actor's job
+    int thread;  // the task that the job belongs to; NO_THREAD: an actor's job
 } sent_job;
 
 static sent_job *sent;

@@ -144,8 +144,11 @@ void rl_note_object(void *object, size_t size, const void *type, rl_place place)
         objects = rl_grown(objects, object_count, wanted, sizeof *objects);
         object_capacity = wanted;
     }
-    objects[object_count] = (rl_object){.address = (uintptr_t)object, .size = size, .type = type,
-                                        .pc = rl_place_of_making(place).pc, .maker = me->thread,
+    objects[object_count] = (rl_object){.address = (uintptr_t)object,
+                                        .size = size,
+                                        .type = type,
+                                        .pc = rl_place_of_making(place).pc,
+                                        .maker = me->thread,
                                         .order = object_count};
     object_count++;
     rl_attend();

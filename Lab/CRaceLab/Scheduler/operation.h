@@ -9,13 +9,13 @@
 /// step. Those that are NULL have the effect that their comment names.
 struct rl_operation {
     rl_kind kind;
-    bool has_record;        // it waits for what the record of its address says, see `lock`
-    bool is_attempt;        // it fails instead of waiting …
-    bool could_be_early;    // … also right before another thread's release, see deferred_release.c
-    bool is_idle;           // it waits for work, for which there is no need any more at the end
-    bool completes_later;   // its effect is known when the thread has made it
-    bool is_atomic;         // it accesses an atomic variable whose stores are kept …
-    bool chooses_value;     // … and can read an old value
+    bool has_record;       // it waits for what the record of its address says, see `lock`
+    bool is_attempt;       // it fails instead of waiting …
+    bool could_be_early;   // … also right before another thread's release, see deferred_release.c
+    bool is_idle;          // it waits for work, for which there is no need any more at the end
+    bool completes_later;  // its effect is known when the thread has made it
+    bool is_atomic;        // it accesses an atomic variable whose stores are kept …
+    bool chooses_value;    // … and can read an old value
 
     /// Whether the step can succeed now. NULL: always.
     bool (*is_available)(const thread *t);
@@ -37,11 +37,11 @@ struct rl_operation {
 
 /// What a primitive does beside the steps of the threads. A function may be NULL.
 typedef struct rl_service {
-    void (*run_begins)(void);           // before the scenario is set up
-    void (*code_has_ended)(void);       // the set-up, or the judging of a run
-    void (*threads_begin)(void);        // after the set-up
+    void (*run_begins)(void);      // before the scenario is set up
+    void (*code_has_ended)(void);  // the set-up, or the judging of a run
+    void (*threads_begin)(void);   // after the set-up
     void (*threads_have_ended)(bool is_complete);
-    void (*run_is_over)(void);          // after the judging
+    void (*run_is_over)(void);  // after the judging
     struct rl_service *next;
 } rl_service;
 

@@ -100,9 +100,16 @@ void rl_look_for_loop(thread *t, uintptr_t stack) {
 
 static bool takes_lock(rl_kind kind) {
     switch (kind) {
-    case RL_LOCK: case RL_TRY_LOCK: case RL_SHARED_LOCK: case RL_TRY_SHARED_LOCK: return true;
-    case RL_ACQUIRE: case RL_TRY_ACQUIRE: return true;
-    default: return false;
+        case RL_LOCK:
+        case RL_TRY_LOCK:
+        case RL_SHARED_LOCK:
+        case RL_TRY_SHARED_LOCK:
+            return true;
+        case RL_ACQUIRE:
+        case RL_TRY_ACQUIRE:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -145,7 +152,8 @@ uint32_t rl_announced_step(int index) {
     rl_record_phase(RL_IN_THREAD, index);
     uint32_t step = lab.step_count - 1;
     rl_step *record = &lab.steps[step];
-    RL_REQUIRE(lab.step_count > 0 && record->thread == index, "the step was granted to another thread");
+    RL_REQUIRE(lab.step_count > 0 && record->thread == index,
+               "the step was granted to another thread");
     t->released_count = 0;
     lab.free_before = rl_free_for(t->address);
     record->kind = t->kind;

@@ -52,8 +52,8 @@ void rl_forget_thread_of_set_up(pthread_t pthread) {
 }
 
 /// Calls a function of each service.
-#define FOR_EACH_SERVICE(function, ...)                                      \
-    for (const rl_service *s = rl_services(); s; s = s->next)                \
+#define FOR_EACH_SERVICE(function, ...)                       \
+    for (const rl_service *s = rl_services(); s; s = s->next) \
         if (s->function) s->function(__VA_ARGS__)
 
 static void finish_work(void) {
@@ -137,8 +137,13 @@ static bool begin_run(void) {
 }
 
 static rl_waiting waiting_of(const thread *t) {
-    rl_waiting w = {.finished = t->finished, .spinning = t->spinning, .busy = rl_is_busy(t),
-                    .holder = NO_THREAD, .kind = t->kind, .address = t->address, .pc = t->pc};
+    rl_waiting w = {.finished = t->finished,
+                    .spinning = t->spinning,
+                    .busy = rl_is_busy(t),
+                    .holder = NO_THREAD,
+                    .kind = t->kind,
+                    .address = t->address,
+                    .pc = t->pc};
     if (t->is_away) {
         t->describe(t, &w);
         return w;

@@ -15,8 +15,8 @@ void rl_make_thread(int index) {
     t->timed = t->timed_out = t->is_added = t->is_detached = false;
     t->on = t->starter = NULL;
     t->is_task = t->is_away = t->is_ending = t->is_of_runtime = t->was_resumed = false;
-    t->is_enqueued = t->is_sent = t->is_arriving = t->is_yielding = t->is_resuming = t->is_registering =
-        false;
+    t->is_enqueued = t->is_sent = t->is_arriving = t->is_yielding = t->is_resuming =
+        t->is_registering = false;
     t->continuation = NO_CONTINUATION;
     t->task = t->actor = t->left = t->pc = 0;
     t->parent = NO_THREAD;

@@ -1,7 +1,7 @@
 // Checks from outside whether the running thread still makes progress.
 
-#include "Platform/build.h"
 #include "Scheduler/watcher.h"
+#include "Platform/build.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -45,9 +45,9 @@ static bool read_file_of_thread(unsigned number, const char *name, char *text, s
 
 /// Scheduling data of a thread from the operating system.
 typedef struct {
-    char state;                 // R: running or runnable; S: sleeping; D: waiting for the disk
-    uint64_t waited;            // for a processor while runnable, in nanoseconds
-    uint64_t turns;             // its context switches so far
+    char state;       // R: running or runnable; S: sleeping; D: waiting for the disk
+    uint64_t waited;  // for a processor while runnable, in nanoseconds
+    uint64_t turns;   // its context switches so far
 } thread_times;
 
 static thread_times times_of(unsigned number) {
@@ -102,7 +102,8 @@ static thread_times times_of(pthread_t pthread) {
     kern_return_t result = thread_info(pthread_mach_thread_np(pthread), THREAD_BASIC_INFO,
                                        (thread_info_t)&info, &count);
     if (result != KERN_SUCCESS) return (thread_times){0};
-    uint64_t ran = (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
+    uint64_t ran =
+        (uint64_t)info.user_time.seconds * 1000000 + (uint64_t)info.user_time.microseconds;
     return (thread_times){info.run_state == TH_STATE_WAITING ? 'S' : 'R', 0, ran};
 }
 
@@ -168,8 +169,8 @@ static bool stop(rl_status status, uint64_t seen) {
 typedef struct {
     uint64_t progress;
     thread_times times;
-    int looks_asleep;           // how many times in a row, without a context switch in between
-    int64_t silent;             // for how many nanoseconds, not counting waits for a processor
+    int looks_asleep;  // how many times in a row, without a context switch in between
+    int64_t silent;    // for how many nanoseconds, not counting waits for a processor
 } sight;
 
 static void look_again(sight *s, int64_t since_last_look) {

@@ -21,7 +21,7 @@ static struct {
     size_t order_count, order_capacity;
     rl_other_value *values;
     size_t value_count, value_capacity;
-    uint32_t wishes;            // the wishes for the next step
+    uint32_t wishes;  // the wishes for the next step
     bool needs_all_choices;
 } execution;
 
@@ -54,8 +54,10 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
     const uint32_t step = lab.step_count;
     make_room_for_node(step);
     rl_node *n = &execution.nodes[step];
-    *n = (rl_node){.could = *could, .sleeping = lab.sleeping,
-                   .in_runtime = lab.sleeping_in_runtime, .is_barrier = is_barrier,
+    *n = (rl_node){.could = *could,
+                   .sleeping = lab.sleeping,
+                   .in_runtime = lab.sleeping_in_runtime,
+                   .is_barrier = is_barrier,
                    .first_effect = (uint32_t)execution.effect_count};
     if (!lab.current || step >= lab.current->length) {
         n->wishes = execution.wishes;
@@ -173,13 +175,22 @@ bool rl_learn(void) {
     if (rl_reduces()) make_room_for_node(lab.step_count);
     static rl_execution run;
     run = (rl_execution){
-        .status = lab.status, .thread_count = lab.thread_count, .step_count = lab.step_count,
-        .prescribed = lab.current ? lab.current->length : 0, .limit = lab.branch_limit,
-        .steps = lab.steps, .fingerprints = lab.fingerprints, .nodes = execution.nodes,
-        .pending = execution.pending, .kinds = execution.kinds, .effects = execution.effects,
-        .slept = lab.scenario->keeps_stores ? execution.slept : NULL, .values = execution.values,
+        .status = lab.status,
+        .thread_count = lab.thread_count,
+        .step_count = lab.step_count,
+        .prescribed = lab.current ? lab.current->length : 0,
+        .limit = lab.branch_limit,
+        .steps = lab.steps,
+        .fingerprints = lab.fingerprints,
+        .nodes = execution.nodes,
+        .pending = execution.pending,
+        .kinds = execution.kinds,
+        .effects = execution.effects,
+        .slept = lab.scenario->keeps_stores ? execution.slept : NULL,
+        .values = execution.values,
         .value_count = (uint32_t)execution.value_count,
-        .effect_count = (uint32_t)execution.effect_count, .orders = execution.orders,
+        .effect_count = (uint32_t)execution.effect_count,
+        .orders = execution.orders,
         .order_count = (uint32_t)execution.order_count,
         .needs_all_choices = execution.needs_all_choices,
     };
@@ -201,8 +212,7 @@ void rl_begin_with_given_schedule(void) {
 
 void rl_choose(void) {
     next = (rl_plan){0};
-    const bool exists =
-        lab.scenario->choose && lab.scenario->choose(lab.scenario->context, &next);
+    const bool exists = lab.scenario->choose && lab.scenario->choose(lab.scenario->context, &next);
     lab.current = exists ? &next : NULL;
 }
 

@@ -57,14 +57,15 @@ static size_t number_of(uintptr_t object) {
     cell *c = rl_cell_at(object);
     if (c->counted > 0) return c->counted - 1;
     MAKE_ROOM(objects, object_count, object_capacity, 64);
-    objects[object_count] = (rl_counted_object){.object = object, .type = *(const uintptr_t *)object};
+    objects[object_count] =
+        (rl_counted_object){.object = object, .type = *(const uintptr_t *)object};
     c->counted = ++object_count;
     return object_count - 1;
 }
 
 int64_t rl_references_to(const void *object) {
     static size_t (*count)(const void *);
-    if (!count) count = (size_t (*)(const void *))dlsym(RTLD_DEFAULT, "swift_retainCount");
+    if (!count) count = (size_t(*)(const void *))dlsym(RTLD_DEFAULT, "swift_retainCount");
     return count ? (int64_t)count(object) : 0;
 }
 
@@ -121,8 +122,7 @@ static bool is_followed(const void *object) {
 
 void rl_counts(const void *object, int change) {
     if (!is_listening()) return;
-    if (is_followed(object))
-        note_change((uintptr_t)object, change, rl_references_to(object));
+    if (is_followed(object)) note_change((uintptr_t)object, change, rl_references_to(object));
     rl_clean_stack();
 }
 

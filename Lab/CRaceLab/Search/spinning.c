@@ -46,13 +46,16 @@ typedef struct {
     thread *thread;
     const uint64_t *registers, *stack;
     size_t stack_count;
-    size_t block_count;         // how many blocks it had allocated
-    const uint64_t *blocks;     // the copies of them, see `copy_blocks`; NULL: the state is that of now
+    size_t block_count;  // how many blocks it had allocated
+    const uint64_t
+        *blocks;  // the copies of them, see `copy_blocks`; NULL: the state is that of now
 } state;
 
 static state state_now(thread *t, uintptr_t stack, const uint64_t *registers) {
     const uint64_t *top = (const uint64_t *)(stack & ~(uintptr_t)7);
-    return (state){.thread = t, .registers = registers, .stack = top,
+    return (state){.thread = t,
+                   .registers = registers,
+                   .stack = top,
                    .stack_count = (size_t)((const uint64_t *)me->stack_base - top),
                    .block_count = t->block_count};
 }
@@ -70,11 +73,11 @@ static const uint64_t *contents_of(const state *s, size_t index) {
 /// A look at such a state.
 typedef struct {
     const state *state;
-    uint64_t hash, number;      // `number` marks the blocks that have been visited
-    size_t recent;              // blocks from this one on are replaced by their age
-    size_t blocks[MOST_BLOCKS]; // the reachable blocks
+    uint64_t hash, number;       // `number` marks the blocks that have been visited
+    size_t recent;               // blocks from this one on are replaced by their age
+    size_t blocks[MOST_BLOCKS];  // the reachable blocks
     size_t block_count;
-    bool is_partial;            // there is more than is looked at
+    bool is_partial;  // there is more than is looked at
 } look;
 
 static void reach(look *l, size_t index) {
@@ -217,8 +220,12 @@ static bool copy_state(visit *v, const state *s) {
 static uint64_t fingerprint_of_visit(thread *t, const visit *v) {
     if (!v->copy) return v->fingerprint;
     const uint64_t *stack = v->copy + SAVED_WORDS;
-    const state s = {.thread = t, .registers = v->copy, .stack = stack, .stack_count = v->stack_count,
-                     .block_count = v->block_count, .blocks = stack + v->stack_count};
+    const state s = {.thread = t,
+                     .registers = v->copy,
+                     .stack = stack,
+                     .stack_count = v->stack_count,
+                     .block_count = v->block_count,
+                     .blocks = stack + v->stack_count};
     return fingerprint(&s, v->recent);
 }
 
@@ -275,8 +282,12 @@ static void note_change_for_yields(thread *t, const visit *changed) {
 static void note_first_visit(thread *t, uint8_t what, const state *s) {
     MAKE_ROOM(t->visits, t->visit_count, t->visit_capacity, 16);
     visit *v = &t->visits[t->visit_count++];
-    *v = (visit){.address = t->address, .pc = t->pc, .what = what, .recent = t->block_count,
-                 .block_count = t->block_count, .least_held = t->locks_held,
+    *v = (visit){.address = t->address,
+                 .pc = t->pc,
+                 .what = what,
+                 .recent = t->block_count,
+                 .block_count = t->block_count,
+                 .least_held = t->locks_held,
                  .old_reads = t->old_reads};
     if (t->is_task || !copy_state(v, s)) v->fingerprint = fingerprint_now(s, v->recent);
 }
@@ -354,21 +365,15 @@ static bool reads(const visit *v) {
     return v->what == RL_READ || v->what == RL_ATOMIC_READ || v->what == RL_EXCHANGE;
 }
 
-static bool reads_global(const visit *v) {
-    return reads(v) && rl_is_global(v->address);
-}
+static bool reads_global(const visit *v) { return reads(v) && rl_is_global(v->address); }
 
 static bool does_more_than_look(const visit *v) {
     return !reads(v) && v->what != RL_ASK && v->what != RL_YIELD;
 }
 
-bool rl_is_busy(const thread *t) {
-    return has_in_round(t, does_more_than_look);
-}
+bool rl_is_busy(const thread *t) { return has_in_round(t, does_more_than_look); }
 
-bool rl_spins_on_global(const thread *t) {
-    return has_in_round(t, reads_global);
-}
+bool rl_spins_on_global(const thread *t) { return has_in_round(t, reads_global); }
 
 void rl_holds_fewer(thread *t) {
     for (size_t k = 0; k < t->visit_count; k++)

@@ -10,6 +10,6 @@ typedef struct {
     uintptr_t stack;
 } rl_place;
 
-#define RL_CALLER                                          \
-    ((rl_place){(uintptr_t)__builtin_return_address(0),    \
+#define RL_CALLER                                       \
+    ((rl_place){(uintptr_t)__builtin_return_address(0), \
                 (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *)})

@@ -12,13 +12,13 @@
 /// The record does not move when the table grows.
 typedef struct {
     uintptr_t address;
-    uint64_t run;               // if it is not the current run, the slot is empty
-    void *known;                // the record; NULL: not allocated yet
+    uint64_t run;  // if it is not the current run, the slot is empty
+    void *known;   // the record; NULL: not allocated yet
 } slot;
 
 typedef struct {
     slot *slots;
-    size_t count, capacity;     // `capacity` is a power of 2
+    size_t count, capacity;  // `capacity` is a power of 2
 } table;
 
 static table cells, locks, objects;
@@ -46,8 +46,8 @@ static void make_room(table *t, void (*discard_known)(void *known)) {
 
 /// Sets `*is_new` if nothing is known about the address. The record may then hold data of an
 /// earlier run about another address.
-static void *known_at(table *t, uintptr_t address, size_t size,
-                      void (*discard_known)(void *known), bool *is_new) {
+static void *known_at(table *t, uintptr_t address, size_t size, void (*discard_known)(void *known),
+                      bool *is_new) {
     if (2 * t->count >= t->capacity) make_room(t, discard_known);
     slot *s = slot_of(t, address);
     *is_new = s->run != lab.run;
@@ -83,8 +83,10 @@ lock *rl_lock_at(uintptr_t address) {
     bool is_new;
     lock *l = known_at(&locks, address, sizeof *l, discard_lock, &is_new);
     if (is_new)
-        *l = (lock){.address = address, .owner = NO_THREAD,
-                    .line = l->line, .line_capacity = l->line_capacity};
+        *l = (lock){.address = address,
+                    .owner = NO_THREAD,
+                    .line = l->line,
+                    .line_capacity = l->line_capacity};
     return l;
 }
 
@@ -96,8 +98,7 @@ lock *rl_known_lock(uintptr_t address) {
 
 object_record *rl_object_at(const void *object) {
     bool is_new;
-    object_record *o =
-        known_at(&objects, (uintptr_t)object, sizeof *o, rl_discard, &is_new);
+    object_record *o = known_at(&objects, (uintptr_t)object, sizeof *o, rl_discard, &is_new);
     if (is_new) *o = (object_record){0};
     return o;
 }

@@ -18,9 +18,18 @@ void rl_listen(void) {
     listening++;
     update_active();
 }
-void rl_deafen(void) { listening--; update_active(); }
-void rl_ignore(void) { ignoring++; update_active(); }
-void rl_attend(void) { ignoring--; update_active(); }
+void rl_deafen(void) {
+    listening--;
+    update_active();
+}
+void rl_ignore(void) {
+    ignoring++;
+    update_active();
+}
+void rl_attend(void) {
+    ignoring--;
+    update_active();
+}
 void rl_hear_no_more(void) { rl_active = listening = ignoring = 0; }
 bool rl_is_ignoring(void) { return ignoring > 0; }
 

@@ -18,9 +18,9 @@
 #include <stdatomic.h>
 
 #define NO_THREAD (-1)
-#define ENGINE (-2)  // not a thread of the scenario: the work between two runs
+#define ENGINE (-2)    // not a thread of the scenario: the work between two runs
 #define OBSERVER (-3)  // nor this: reads the state between two steps
-#define JOB (-4)  // nor this: runs a job of a task, see task.c
+#define JOB (-4)       // nor this: runs a job of a task, see task.c
 
 _Static_assert(RL_MAX_THREADS <= 8 * sizeof(rl_thread_set), "a bit for each thread");
 
@@ -39,11 +39,11 @@ typedef struct {
 
 /// What the next step of a thread reads, if its operation chooses; see old_values.c.
 typedef struct {
-    size_t variable;            // its number
-    int order;                  // the memory ordering
-    bool compares;              // it is an exchange that succeeds with this value
+    size_t variable;  // its number
+    int order;        // the memory ordering
+    bool compares;    // it is an exchange that succeeds with this value
     atomic_value expected;
-    uint32_t store;             // the number of the store that it reads, from 1
+    uint32_t store;  // the number of the store that it reads, from 1
 } atomic_read;
 
 /// A shadow cell: what is known about an address.
@@ -54,22 +54,22 @@ typedef struct {
     uintptr_t write_pc;
     uint32_t read_clock[RL_MAX_THREADS], read_step[RL_MAX_THREADS];
     uintptr_t read_pc[RL_MAX_THREADS];
-    vector_clock released;      // by atomic writes (`ordered`: release sequences), or handed over
+    vector_clock released;  // by atomic writes (`ordered`: release sequences), or handed over
     uintptr_t handed_over_pc;
-    uint8_t on_stack_of;        // the thread whose stack contains the address, + 1; 0: unknown
-    size_t counted, referent;   // an object's index + 1, and that of a weak reference's target; 0
+    uint8_t on_stack_of;       // the thread whose stack contains the address, + 1; 0: unknown
+    size_t counted, referent;  // an object's index + 1, and that of a weak reference's target; 0
     bool is_semaphore;
-    int64_t made_with;          // the initial count of a semaphore
-    uint32_t left_in;           // of an actor: how many steps there were when a task last left it
-    size_t variable;            // the number of an atomic variable whose stores are kept, + 1; or 0
+    int64_t made_with;  // the initial count of a semaphore
+    uint32_t left_in;   // of an actor: how many steps there were when a task last left it
+    size_t variable;    // the number of an atomic variable whose stores are kept, + 1; or 0
 } cell;
 
 /// Work that was sent to a Dispatch queue and is not done yet.
 typedef struct {
     const void *work;
-    bool exclusive;             // no other work may run on the queue meanwhile
-    int8_t by;                  // the thread that sent it …
-    uint32_t since;             // … and that thread's clock at that moment
+    bool exclusive;  // no other work may run on the queue meanwhile
+    int8_t by;       // the thread that sent it …
+    uint32_t since;  // … and that thread's clock at that moment
 } in_line;
 
 /// What is known about something that threads wait for: a lock of any kind, a semaphore, a group, a
@@ -77,51 +77,52 @@ typedef struct {
 typedef struct {
     uintptr_t address;
     int8_t owner;
-    uint32_t depth;             // how many more times the owner of a recursive lock has taken it
+    uint32_t depth;  // how many more times the owner of a recursive lock has taken it
     uintptr_t owner_pc;
-    rl_thread_set sharers;      // the readers
+    rl_thread_set sharers;  // the readers
     uint32_t shared_depth[RL_MAX_THREADS];
     uintptr_t shared_pc[RL_MAX_THREADS];
     int64_t count, count_at_first;
     void (*signal)(void *semaphore);  // signals the real semaphore, if it is one
-    vector_clock released;      // by the last owner, or by all threads that signaled
-    vector_clock shared_released;  // by the readers so far: only the next owner acquires it
-    in_line *line;                 // of a Dispatch queue: work that was sent and is not done yet
+    vector_clock released;            // by the last owner, or by all threads that signaled
+    vector_clock shared_released;     // by the readers so far: only the next owner acquires it
+    in_line *line;                    // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
-    uint32_t left_line, exclusive_left_line;  // how many steps there were when such work was last done
+    uint32_t left_line,
+        exclusive_left_line;           // how many steps there were when such work was last done
     bool has_had_line, is_waited_for;  // work was sent there; a thread came to the queue by itself
 } lock;
 
 /// A point that a thread has visited since its last lasting change.
 typedef struct {
     uintptr_t address, pc;
-    uint8_t what;               // the kind of the step, and whether the thread slept
-    bool is_changed;            // another thread has changed the value since then …
-    bool is_changed_for_good;   // … and not only by taking or releasing a lock
-    uint32_t vain_rounds;       // iterations during which only such locks changed
-    uint32_t least_held;        // the fewest locks that the thread has held since then
-    uint64_t fingerprint;       // of the thread's state, unless there is a copy of it
-    uint32_t old_reads;         // how many old values it had read
-    const uint64_t *copy;       // see spinning.c; NULL: none
-    size_t stack_count;         // how many words of the stack are in the copy
-    size_t block_count;         // how many blocks it had allocated …
-    size_t recent;              // … and how many at its previous visit
+    uint8_t what;              // the kind of the step, and whether the thread slept
+    bool is_changed;           // another thread has changed the value since then …
+    bool is_changed_for_good;  // … and not only by taking or releasing a lock
+    uint32_t vain_rounds;      // iterations during which only such locks changed
+    uint32_t least_held;       // the fewest locks that the thread has held since then
+    uint64_t fingerprint;      // of the thread's state, unless there is a copy of it
+    uint32_t old_reads;        // how many old values it had read
+    const uint64_t *copy;      // see spinning.c; NULL: none
+    size_t stack_count;        // how many words of the stack are in the copy
+    size_t block_count;        // how many blocks it had allocated …
+    size_t recent;             // … and how many at its previous visit
 } visit;
 
 /// What is known about an object, or about other memory that has been freed.
 typedef struct {
-    uint32_t last_release;      // its number; 0: none
-    bool is_freed;              // and its memory is kept, see rl_keep
+    uint32_t last_release;  // its number; 0: none
+    bool is_freed;          // and its memory is kept, see rl_keep
 } object_record;
 
 /// A block of memory that a thread has allocated during the run.
 typedef struct {
     uintptr_t start;
     size_t size;
-    size_t words;               // how many of its words are looked at
-    uint64_t looked_at_in;      // number of the last fingerprint that includes it
-    uint32_t since;             // the thread's clock at the allocation
-    uintptr_t written_at;       // the place of its last write before the thread released anything
+    size_t words;           // how many of its words are looked at
+    uint64_t looked_at_in;  // number of the last fingerprint that includes it
+    uint32_t since;         // the thread's clock at the allocation
+    uintptr_t written_at;   // the place of its last write before the thread released anything
     bool is_freed;
 } block_of_memory;
 
@@ -135,17 +136,17 @@ typedef struct {
 /// thread's attempt to take the lock could as well have come before the release.
 typedef struct {
     lock *lock;
-    uint32_t since;             // the thread's clock at that moment
-    bool shared;                // it was a reader's share of the lock
+    uint32_t since;  // the thread's clock at that moment
+    bool shared;     // it was a reader's share of the lock
 } deferred_release;
 
 /// A real lock, which the engine releases if its holder is abandoned.
 typedef struct {
     void *lock;
     void (*release)(void *lock);
-    bool is_of_thread;          // it knows which thread of the operating system has taken it
-    bool silent;                // the thread sets the word to 0 without a call
-    uint32_t since;             // the step in which it was taken
+    bool is_of_thread;  // it knows which thread of the operating system has taken it
+    bool silent;        // the thread sets the word to 0 without a call
+    uint32_t since;     // the step in which it was taken
 } held_lock;
 
 /// A place on the stack to which the thread jumps when its body is abandoned, instead of the
@@ -159,11 +160,11 @@ typedef struct rl_landing {
 
 /// A checked access to memory that has begun and not ended yet.
 typedef struct {
-    const void *buffer;         // identifies it
+    const void *buffer;  // identifies it
     uintptr_t address;
-    uint32_t since;             // the thread's clock at its beginning
+    uint32_t since;  // the thread's clock at its beginning
     uintptr_t pc;
-    bool may_be_by_pointer;     // Swift code has not touched the variable since
+    bool may_be_by_pointer;  // Swift code has not touched the variable since
 } open_access;
 
 /// A release of a reference that is in progress.
@@ -178,198 +179,203 @@ typedef struct rl_operation rl_operation;  // see Scheduler/operation.h
 
 struct thread {
     bool started, finished;
-    bool timed, timed_out;      // the wait may time out; it did
-    bool asleep;                // until a thread signals the condition `asleep_on`
-    bool idle;                  // only idle workers are left, and this one ends now
+    bool timed, timed_out;          // the wait may time out; it did
+    bool asleep;                    // until a thread signals the condition `asleep_on`
+    bool idle;                      // only idle workers are left, and this one ends now
     const rl_operation *operation;  // its next step …
-    uint8_t kind;               // … the kind of it …
-    uintptr_t address, pc;      // … its address, and where in the code
-    lock *waits_for;            // what its next step takes, or NULL
-    const void *comes_for;      // the queued work for which it is about to take a queue, or NULL
-    vector_clock stands_behind; // it queued up behind work that was sent at these moments
+    uint8_t kind;                   // … the kind of it …
+    uintptr_t address, pc;          // … its address, and where in the code
+    lock *waits_for;                // what its next step takes, or NULL
+    const void *comes_for;       // the queued work for which it is about to take a queue, or NULL
+    vector_clock stands_behind;  // it queued up behind work that was sent at these moments
     uintptr_t asleep_on;
-    uint32_t asleep_since;      // a step number
-    bool is_spurious;           // it wakes up without a signal
-    int8_t joins;               // the thread that it is about to join; NO_THREAD: a team
-    uintptr_t team;             // the team with which it is joined; 0: none
+    uint32_t asleep_since;  // a step number
+    bool is_spurious;       // it wakes up without a signal
+    int8_t joins;           // the thread that it is about to join; NO_THREAD: a team
+    uintptr_t team;         // the team with which it is joined; 0: none
     worker *on;
-    void (*own_body)(void *);   // of a thread that the scenario does not have; otherwise NULL
+    void (*own_body)(void *);  // of a thread that the scenario does not have; otherwise NULL
     void *argument;
-    worker *starter;            // waits until this thread has reached its first point
-    pthread_t pthread;          // of a thread that another thread has started
+    worker *starter;    // waits until this thread has reached its first point
+    pthread_t pthread;  // of a thread that another thread has started
     bool is_added, is_detached;
     vector_clock clock;
     uint32_t read[RL_MAX_THREADS];    // by atomic reads; ordered from the next acquire fence on
     uint32_t fenced[RL_MAX_THREADS];  // what was ordered at the last release fence
-    int order;                  // the memory ordering of its next atomic operation
-    bool chooses_value;         // it can read an old value
-    atomic_read reads;          // what it reads …
-    atomic_value writes;        // … and writes, if stores are kept
-    uint32_t old_reads;         // how many old values it has read
-    uint32_t advanced_at;       // its clock when something other than an atomic operation advanced it …
-                                // … first since its last event, see old_values.c; 0: nothing has
-    uint32_t told;              // its clock when a step last published it …
-    uint32_t told_in;           // … and how many steps there were at that moment
-    int32_t last_step;          // -1 before its first
-    bool unreported;            // `stepped` has not been called for its last step yet
+    int order;                        // the memory ordering of its next atomic operation
+    bool chooses_value;               // it can read an old value
+    atomic_read reads;                // what it reads …
+    atomic_value writes;              // … and writes, if stores are kept
+    uint32_t old_reads;               // how many old values it has read
+    uint32_t advanced_at;  // its clock when something other than an atomic operation advanced it …
+                           // … first since its last event, see old_values.c; 0: nothing has
+    uint32_t told;         // its clock when a step last published it …
+    uint32_t told_in;      // … and how many steps there were at that moment
+    int32_t last_step;     // -1 before its first
+    bool unreported;       // `stepped` has not been called for its last step yet
     uint32_t accesses;
     uint32_t locks_held;
-    held_lock *held;            // in the order in which they were taken
+    held_lock *held;  // in the order in which they were taken
     size_t held_count, held_capacity;
-    deferred_release *released;          // since its last step
+    deferred_release *released;  // since its last step
     size_t released_count, released_capacity;
-    bool early;                 // its attempt comes before such a release of another thread
-    lock *missed;               // the lock of its last early attempt
+    bool early;    // its attempt comes before such a release of another thread
+    lock *missed;  // the lock of its last early attempt
     bool spinning;
-    uint64_t draws;             // how many random numbers it has drawn
-    uint32_t clock_reads;       // how many times in a row it has read the clock …
-    uint32_t clock_read_at;     // … and how many accesses it had made by then
-    bool repeats;               // it comes back to its next step in the same state
+    uint64_t draws;                    // how many random numbers it has drawn
+    uint32_t clock_reads;              // how many times in a row it has read the clock …
+    uint32_t clock_read_at;            // … and how many accesses it had made by then
+    bool repeats;                      // it comes back to its next step in the same state
     rl_release_in_progress *releases;  // the innermost one
-    uint32_t moment;            // the number of a moment at which it released objects; 0: none …
-    uint32_t moment_after;      // … and how many accesses it had made by then
-    open_access *open;          // one within another
+    uint32_t moment;        // the number of a moment at which it released objects; 0: none …
+    uint32_t moment_after;  // … and how many accesses it had made by then
+    open_access *open;      // one within another
     size_t open_count, open_capacity;
-    uintptr_t begun, begun_at;  // the last access that the runtime has announced: where, and its place
-    uintptr_t announced;        // the address that it has announced to modify; 0: none …
-    uint32_t announced_after;   // … and how many accesses it had made by then …
-    bool has_read;              // … and whether it has read it since
-    bool has_looked;            // it has run its loop once more, see look_again.c
-    bool is_vain;               // it spins although other threads take and release locks
-    size_t round;               // how many of the last visits belong to the spinning loop
-    uint32_t latest_private_write;     // its clock; see unannounced.c
+    uintptr_t begun,
+        begun_at;         // the last access that the runtime has announced: where, and its place
+    uintptr_t announced;  // the address that it has announced to modify; 0: none …
+    uint32_t announced_after;       // … and how many accesses it had made by then …
+    bool has_read;                  // … and whether it has read it since
+    bool has_looked;                // it has run its loop once more, see look_again.c
+    bool is_vain;                   // it spins although other threads take and release locks
+    size_t round;                   // how many of the last visits belong to the spinning loop
+    uint32_t latest_private_write;  // its clock; see unannounced.c
     block_of_memory *blocks;
     size_t block_count, block_capacity;
-    size_t block_words;         // of all blocks
-    uint32_t *by_address;       // the same, sorted by address
+    size_t block_words;    // of all blocks
+    uint32_t *by_address;  // the same, sorted by address
     size_t by_address_capacity;
     uintptr_t lowest, highest;  // the bounds of those blocks
     visit *visits;
     size_t visit_count, visit_capacity;
-    uint64_t *copied;           // the copies of its state
+    uint64_t *copied;  // the copies of its state
     size_t copied_count;
 
     // Of a task, see task.c.
     bool is_task;
-    uintptr_t task;             // its address; 0: unknown
-    extent *frames;             // its stack, which is on the heap
+    uintptr_t task;  // its address; 0: unknown
+    extent *frames;  // its stack, which is on the heap
     size_t frame_count, frame_capacity;
-    bool is_away;               // no operating-system thread runs it
-    bool is_enqueued;           // it waits in an executor's queue …
-    bool is_sent;               // … and its next job has left the runtime
-    int parent;                 // the task of which it is a child, or NO_THREAD
-    bool is_cancelled;          // such a child, and the lab has noticed it
-    bool is_ending;             // it has made its last step
-    bool is_of_runtime;         // its code belongs to a library
-    void *job;                  // the job that makes its next step …
-    void (*work)(void *job);    // … and its function; NULL: it is at a point in the code
-    void *yield;                // such a job, once the task is suspended
+    bool is_away;             // no operating-system thread runs it
+    bool is_enqueued;         // it waits in an executor's queue …
+    bool is_sent;             // … and its next job has left the runtime
+    int parent;               // the task of which it is a child, or NO_THREAD
+    bool is_cancelled;        // such a child, and the lab has noticed it
+    bool is_ending;           // it has made its last step
+    bool is_of_runtime;       // its code belongs to a library
+    void *job;                // the job that makes its next step …
+    void (*work)(void *job);  // … and its function; NULL: it is at a point in the code
+    void *yield;              // such a job, once the task is suspended
     void (*work_of_yield)(void *job);
-    worker *lane;               // the worker that ran it last
+    worker *lane;                                            // the worker that ran it last
     void (*describe)(const thread *t, rl_waiting *waiting);  // what it waits for while it is away
-    void (*leave)(int index);   // called when the body of the thread ends, which is now a task
-    uintptr_t actor;            // on which it runs or for which it waits; 0: none
-    uintptr_t left;             // the actor that it left when it was suspended, or 0
-    bool is_arriving;           // it is arriving at an actor, but does not occupy it yet
-    bool is_yielding;           // it is enqueued again after a yield
-    bool was_resumed;           // before it was suspended …
-    vector_clock resumed;       // … by a thread with this clock
-    bool is_registering;        // it registers a handler: the runtime releases, but it goes on
-    bool is_resuming;           // it resumes a task, in a call that has made its point already
-    enum { NO_CONTINUATION, IS_PENDING, IS_RESUMED } continuation;  // the last one begun by the program …
+    void (*leave)(int index);  // called when the body of the thread ends, which is now a task
+    uintptr_t actor;           // on which it runs or for which it waits; 0: none
+    uintptr_t left;            // the actor that it left when it was suspended, or 0
+    bool is_arriving;          // it is arriving at an actor, but does not occupy it yet
+    bool is_yielding;          // it is enqueued again after a yield
+    bool was_resumed;          // before it was suspended …
+    vector_clock resumed;      // … by a thread with this clock
+    bool is_registering;       // it registers a handler: the runtime releases, but it goes on
+    bool is_resuming;          // it resumes a task, in a call that has made its point already
+    enum {
+        NO_CONTINUATION,
+        IS_PENDING,
+        IS_RESUMED
+    } continuation;               // the last one begun by the program …
     uint32_t continuation_began;  // … at this moment of the task; 0: it is the first one
-    uint64_t time;              // at which it wakes up
+    uint64_t time;                // at which it wakes up
 };
 
 /// An operating-system thread that runs the bodies of scenario threads.
 struct worker {
     pthread_t pthread;
     uint32_t number;
-    int processor;              // the processor that it is bound to; -1: none
+    int processor;  // the processor that it is bound to; -1: none
     parker turn;
-    int assigned;               // what to do at its turn
-    int thread;                 // the thread whose body it runs, or NO_THREAD
+    int assigned;  // what to do at its turn
+    int thread;    // the thread whose body it runs, or NO_THREAD
     enum {
         STAYS,
-        IS_DISMISSED,           // its body is abandoned at the end of the run
-        ENDS_RUN,               // it has found that the run is over, and abandons its body
-        IS_LOST,                // it no longer hands over, so the watcher has given it up
-        OBSERVES_NO_MORE,       // it abandons an observation that would wait forever
+        IS_DISMISSED,      // its body is abandoned at the end of the run
+        ENDS_RUN,          // it has found that the run is over, and abandons its body
+        IS_LOST,           // it no longer hands over, so the watcher has given it up
+        OBSERVES_NO_MORE,  // it abandons an observation that would wait forever
     } fate;
     rl_landing base;
-    rl_landing *landing;        // where to jump when the body is abandoned
-    uintptr_t stack_base;       // its stack reaches from here …
-    uintptr_t stack_end;        // … to here, while it waits for its turn
-    uintptr_t body;             // the top of the stack where the lab called the body
-    uintptr_t job_frame;        // of the runtime function that began the current job
+    rl_landing *landing;   // where to jump when the body is abandoned
+    uintptr_t stack_base;  // its stack reaches from here …
+    uintptr_t stack_end;   // … to here, while it waits for its turn
+    uintptr_t body;        // the top of the stack where the lab called the body
+    uintptr_t job_frame;   // of the runtime function that began the current job
     worker *next_idle;
-    void *(*start)(void *);     // the function of a thread that the code under test has started
+    void *(*start)(void *);  // the function of a thread that the code under test has started
     void *argument;
     int rounds_of_goodbye;
-    bool is_main;               // it acts as the main thread of the process
-    bool runs_jobs;             // of tasks
-    bool is_deaf;               // it ignores everything until such a job begins
-    int base_thread;            // the thread in whose body it runs jobs, or NO_THREAD
-    bool becomes_task;          // the thread whose body it runs becomes a task
-    bool is_creating;           // it is creating a task …
-    uintptr_t creates_on;       // … on this actor; 0: on none
-    bool creates_child;         // … that the current task waits for
-    vector_clock last_job;      // only for an injected fault
-    void *job;                  // the job to run
+    bool is_main;           // it acts as the main thread of the process
+    bool runs_jobs;         // of tasks
+    bool is_deaf;           // it ignores everything until such a job begins
+    int base_thread;        // the thread in whose body it runs jobs, or NO_THREAD
+    bool becomes_task;      // the thread whose body it runs becomes a task
+    bool is_creating;       // it is creating a task …
+    uintptr_t creates_on;   // … on this actor; 0: on none
+    bool creates_child;     // … that the current task waits for
+    vector_clock last_job;  // only for an injected fault
+    void *job;              // the job to run
     void (*job_work)(void *job);
-    vector_clock before_job;    // the clock of a job whose task is not known yet …
-    uint32_t left_in;           // … and how many steps there were when its actor was left
+    vector_clock before_job;  // the clock of a job whose task is not known yet …
+    uint32_t left_in;         // … and how many steps there were when its actor was left
 };
 
 struct laboratory {
     const rl_scenario *scenario;
     bool begun;
     rl_summary summary;
-    int64_t began, reported;        // milliseconds: the start, and the last progress report
-    uint64_t run;                   // counts all runs of this process
+    int64_t began, reported;  // milliseconds: the start, and the last progress report
+    uint64_t run;             // counts all runs of this process
 
-    int thread_count;               // grows when a thread starts another one
-    int first_count;                // how many the scenario begins with
-    int started_count;              // how many of these have been started
+    int thread_count;   // grows when a thread starts another one
+    int first_count;    // how many the scenario begins with
+    int started_count;  // how many of these have been started
     thread threads[RL_MAX_THREADS];
 
     rl_step *steps;
-    uint64_t *fingerprints;         // of the execution before each step
+    uint64_t *fingerprints;  // of the execution before each step
     uint32_t step_count, step_capacity;
     rl_thread_set sleeping;
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
     uint32_t slept[RL_MAX_THREADS];          // see `rl_plan`
-    uint8_t free_before;            // how the current step's lock was available before, RL_FREE_…
-    bool has_more_steps;            // the run has shown accesses that are steps from now on
+    uint8_t free_before;  // how the current step's lock was available before, RL_FREE_…
+    bool has_more_steps;  // the run has shown accesses that are steps from now on
     uint32_t preemptions;
-    int last;                       // the thread that made the last step
-    uint64_t time;                  // of the model, in nanoseconds …
-    int jumps;                      // … and how often it has passed for loops that read the clock
-    void (*step_ended)(void);       // called at the end of each step; NULL: nothing to do
-    void (*run_job)(void);          // what a worker does that was assigned a job, see task.c
-    const rl_plan *current;     // what is prescribed for this run; NULL: nothing
+    int last;                  // the thread that made the last step
+    uint64_t time;             // of the model, in nanoseconds …
+    int jumps;                 // … and how often it has passed for loops that read the clock
+    void (*step_ended)(void);  // called at the end of each step; NULL: nothing to do
+    void (*run_job)(void);     // what a worker does that was assigned a job, see task.c
+    const rl_plan *current;    // what is prescribed for this run; NULL: nothing
     bool redundant;
-    uint32_t branch_limit;          // no branches from this step on
+    uint32_t branch_limit;  // no branches from this step on
     rl_status status;
     uint32_t misfit_step;
     int misfit_thread;
     bool misfit_early;
 
-    const char *outside;            // the effect outside the scenario, if any, and its place
+    const char *outside;  // the effect outside the scenario, if any, and its place
     uintptr_t outside_pc;
-    const void **made;              // objects created in this run, which outside code does not know
+    const void **made;  // objects created in this run, which outside code does not know
     size_t made_count, made_capacity;
 
-    bool looks_again;               // spinning threads repeat their loops, see look_again.c …
-    bool looks_in_vain;             // … and have not done anything new
-    uint32_t looks_from;            // the step at which that began
+    bool looks_again;     // spinning threads repeat their loops, see look_again.c …
+    bool looks_in_vain;   // … and have not done anything new
+    uint32_t looks_from;  // the step at which that began
     size_t races_before_look;
 
     rl_race *races;
     size_t race_count, race_capacity;
 
-    bool listens_to_counts;         // retains and releases are observed
+    bool listens_to_counts;  // retains and releases are observed
 
     bool is_setting_up;
     extent *set_up_blocks;
@@ -377,18 +383,18 @@ struct laboratory {
 
     void **kept;
     size_t kept_count, kept_capacity;
-    void **discarded;               // memory of the lab, see rl_discard_after_run
+    void **discarded;  // memory of the lab, see rl_discard_after_run
     size_t discarded_count, discarded_capacity;
 
-    void *(*work)(void *worker);    // what a worker does, see workers.c
+    void *(*work)(void *worker);  // what a worker does, see workers.c
     worker *idle;
-    worker *spare;                  // workers of threads that have ended, see thread.c
+    worker *spare;  // workers of threads that have ended, see thread.c
     worker *running;
     int processor;
     parker done;
-    parker gone;                      // opened by each abandoned body
-    _Atomic uint64_t progress;        // grows by RL_PROGRESS, see rl_makes_progress
-    _Atomic int own_work;           // if not 0, the watcher ignores the running thread
+    parker gone;                // opened by each abandoned body
+    _Atomic uint64_t progress;  // grows by RL_PROGRESS, see rl_makes_progress
+    _Atomic int own_work;       // if not 0, the watcher ignores the running thread
 };
 
 // The program may define globals with these names, and the linker would merge them.

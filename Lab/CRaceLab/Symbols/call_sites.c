@@ -23,7 +23,7 @@ typedef struct {
     bool registering_is_known, is_registering;
     // Of a beginning of a function, of the call there, of another one.
     bool is_sanitized, is_entry_of_sanitized, is_in_sanitized;
-    uintptr_t statement;        // the address of the statement of a call without a line; 0: unknown
+    uintptr_t statement;  // the address of the statement of a call without a line; 0: unknown
 } call_site;
 
 static call_site *call_sites;
@@ -118,8 +118,7 @@ static uintptr_t statement_of_call(uintptr_t pc, uintptr_t callee) {
     uintptr_t statement = pc;
     if (rl_has_no_line(pc)) {
         // The only functions that libraries resume by themselves end an access by key path.
-        rl_access_end end =
-            rl_is_of_program(callee) ? rl_access_end_at(callee) : ENDS;
+        rl_access_end end = rl_is_of_program(callee) ? rl_access_end_at(callee) : ENDS;
         statement = rl_nearest_statement(pc, end);
     }
     rl_attend();
@@ -137,8 +136,8 @@ typedef struct {
     rl_place found;
     bool is_beyond_entry_point, is_for_program, is_over, is_found;
     uintptr_t from;
-    uintptr_t callee;           // the function visited before that of `found`
-    uintptr_t frame_pointer;    // of the function visited last
+    uintptr_t callee;         // the function visited before that of `found`
+    uintptr_t frame_pointer;  // of the function visited last
 } climb;
 
 #if defined(__x86_64__)
@@ -147,7 +146,7 @@ typedef struct {
 #elif defined(__aarch64__)
 #define FRAME_POINTER 29
 // A return address may be signed in the bits that addresses do not use.
-#define CODE_ADDRESS(word) ((word) & 0x0000FFFFFFFFFFFF)
+#define CODE_ADDRESS(word) ((word)&0x0000FFFFFFFFFFFF)
 #else
 #error "tell here which register is the frame pointer, by its number in DWARF"
 #endif
@@ -233,8 +232,7 @@ static rl_place place_above(const uintptr_t *frame) {
 /// Some library functions have no unwind tables, but keep frame pointers; others have no frame
 /// pointers, but unwind tables.
 static void climb_by_frame_pointers(climb *c) {
-    const uintptr_t *frame =
-        frame_at(c->frame_pointer, (uintptr_t)__builtin_frame_address(0));
+    const uintptr_t *frame = frame_at(c->frame_pointer, (uintptr_t)__builtin_frame_address(0));
     while (frame && climb_to(c, place_above(frame))) frame = next_frame(frame);
 }
 
@@ -269,7 +267,8 @@ rl_place rl_place_in_source(rl_place place) {
     }
     // Library code may not.
     if (goes_on) climb_up(&c);
-    return (rl_place){c.is_over ? statement_of_call(c.found.pc, c.callee) : c.found.pc, place.stack};
+    return (rl_place){c.is_over ? statement_of_call(c.found.pc, c.callee) : c.found.pc,
+                      place.stack};
 }
 
 // MARK: - Libraries between the program and an entry point
@@ -313,7 +312,8 @@ rl_place rl_place_of_await(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
     for (; frame && (uintptr_t)frame < me->body; frame = next_frame(frame)) {
         rl_place above = place_above(frame);
-        if (rl_is_under_test(above.pc) && !rl_is_labs_own(above.pc)) return rl_place_in_source(above);
+        if (rl_is_under_test(above.pc) && !rl_is_labs_own(above.pc))
+            return rl_place_in_source(above);
     }
     return (rl_place){0, place.stack};
 }
@@ -370,7 +370,8 @@ static bool is_allocating(uintptr_t pc) {
 
 rl_place rl_place_of_making(rl_place place) {
     const uintptr_t *frame = (const uintptr_t *)place.stack - 2;
-    while (rl_is_labs_own(place.pc) || source_of(place.pc) == OF_COMPILER || is_allocating(place.pc)) {
+    while (rl_is_labs_own(place.pc) || source_of(place.pc) == OF_COMPILER ||
+           is_allocating(place.pc)) {
         if (!(frame = next_frame(frame))) break;
         place = place_above(frame);
     }
@@ -414,7 +415,8 @@ void rl_note_sanitized(uintptr_t pc) {
 static bool is_in_lab(uintptr_t pc) {
     uintptr_t start = 0;
     rl_line line;
-    if (rl_size_of_function(pc, &start) == 0 || !rl_find_line(start, &line) || !line.folder) return true;
+    if (rl_size_of_function(pc, &start) == 0 || !rl_find_line(start, &line) || !line.folder)
+        return true;
     return strstr(line.folder, "Lab/RaceLab/") != NULL;
 }
 
@@ -443,7 +445,10 @@ bool rl_is_compilers_own(uintptr_t pc) { return source_of(pc) != OF_STATEMENT; }
 /// by its statements, as those of libraries of atomics are: what it accesses is not a cache.
 bool rl_is_compilers_cache(uintptr_t pc, uintptr_t address) {
 #if defined(__linux__)
-    static struct { uintptr_t address; bool is_cache; } known[1024];
+    static struct {
+        uintptr_t address;
+        bool is_cache;
+    } known[1024];
     const size_t at = (address >> 3) % (sizeof known / sizeof *known);
     if (known[at].address == address) return known[at].is_cache;
     rl_ignore();

@@ -172,8 +172,8 @@ static void read_rows(sequence *s) {
             s->rows = rl_grown(s->rows, capacity, wanted, sizeof *s->rows);
             capacity = wanted;
         }
-        s->rows[s->row_count++] = (row){now.address, (uint32_t)now.file, (uint32_t)now.line,
-                                        (uint32_t)now.column};
+        s->rows[s->row_count++] =
+            (row){now.address, (uint32_t)now.file, (uint32_t)now.line, (uint32_t)now.column};
     } while (!now.ends_sequence);
 }
 
@@ -181,8 +181,10 @@ sequence *rl_sequence_of(image *i, uintptr_t address) {
     size_t low = 0, high = i->sequence_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (i->sequences[middle].start <= address) low = middle + 1;
-        else high = middle;
+        if (i->sequences[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == 0) return NULL;
     sequence *s = &i->sequences[low - 1];
@@ -197,8 +199,10 @@ uint32_t rl_row_at(const sequence *s, uintptr_t address) {
     uint32_t low = 0, high = s->row_count;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        if (s->rows[middle].address <= address) low = middle + 1;
-        else high = middle;
+        if (s->rows[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low ? low - 1 : 0;
 }
@@ -208,8 +212,10 @@ static const Elf64_Sym *symbol_at(const Elf64_Sym *symbols, size_t count, uintpt
     size_t low = 0, high = count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (symbols[middle].st_value <= offset) low = middle + 1;
-        else high = middle;
+        if (symbols[middle].st_value <= offset)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == 0) return NULL;
     return offset - symbols[low - 1].st_value < symbols[low - 1].st_size ? &symbols[low - 1] : NULL;

@@ -12,8 +12,8 @@
 typedef struct {
     uintptr_t start, end;
     unit unit;
-    const uint8_t *program;         // where it begins in the line program of its unit
-    row *rows;                      // NULL until they are needed
+    const uint8_t *program;  // where it begins in the line program of its unit
+    row *rows;               // NULL until they are needed
     uint32_t row_count;
 } sequence;
 
@@ -22,9 +22,9 @@ typedef struct image {
     uintptr_t bias, start, end;
     sequence *sequences;
     size_t sequence_count, sequence_capacity;
-    Elf64_Sym *functions;           // sorted by address …
+    Elf64_Sym *functions;  // sorted by address …
     size_t function_count;
-    Elf64_Sym *variables;           // … as these are, which are NULL until they are needed
+    Elf64_Sym *variables;  // … as these are, which are NULL until they are needed
     size_t variable_count;
     reader symbols;
     reader names;

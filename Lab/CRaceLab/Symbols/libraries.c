@@ -34,12 +34,12 @@ static bool is_in_folder_of(const char *path, const char *function) {
 /// The libraries of the toolchain and the system are in their folders, and are known by name. A
 /// library of the program may be next to them, or have a name that begins like one of theirs.
 static bool is_library_of_toolchain(const char *path) {
-    static const char *const of_swift[] = {
-        "libFoundation", "lib_Foundation", "libswift", "libdispatch", "libBlocksRuntime",
-        "libTesting", "lib_Testing", "libXCTest", NULL};
-    static const char *const of_system[] = {
-        "libc.so", "libc-", "libpthread", "libstdc++", "libc++", "libgcc_s", "ld-linux",
-        "linux-vdso", NULL};
+    static const char *const of_swift[] = {"libFoundation", "lib_Foundation",   "libswift",
+                                           "libdispatch",   "libBlocksRuntime", "libTesting",
+                                           "lib_Testing",   "libXCTest",        NULL};
+    static const char *const of_system[] = {"libc.so",   "libc-",      "libpthread",
+                                            "libstdc++", "libc++",     "libgcc_s",
+                                            "ld-linux",  "linux-vdso", NULL};
     const char *name = without_folder(path);
     if (begins_with_any(name, of_system)) return true;
     if (!begins_with_any(name, of_swift)) return false;
@@ -53,11 +53,18 @@ static bool is_library_of_toolchain(const char *path) {
 /// Whether a toolchain function takes a lock, waits, starts a thread or uses a queue for its
 /// caller.
 static bool is_function_for_program(const char *symbol) {
-    static const char *const names[] = {
-        "$s10Foundation6NSLockC", "$s10Foundation9NSLocking", "$s10Foundation15NSRecursiveLockC",
-        "$s10Foundation11NSConditionC", "$s10Foundation15NSConditionLockC",
-        "$s10Foundation6ThreadC5start", "$s10Foundation6ThreadC12detachNew", "_CFThreadCreate",
-        "$sSo17OS_dispatch_queueC", "$s8Dispatch", "dispatch_block_", NULL};
+    static const char *const names[] = {"$s10Foundation6NSLockC",
+                                        "$s10Foundation9NSLocking",
+                                        "$s10Foundation15NSRecursiveLockC",
+                                        "$s10Foundation11NSConditionC",
+                                        "$s10Foundation15NSConditionLockC",
+                                        "$s10Foundation6ThreadC5start",
+                                        "$s10Foundation6ThreadC12detachNew",
+                                        "_CFThreadCreate",
+                                        "$sSo17OS_dispatch_queueC",
+                                        "$s8Dispatch",
+                                        "dispatch_block_",
+                                        NULL};
     return begins_with_any(symbol, names);
 }
 

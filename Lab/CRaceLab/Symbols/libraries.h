@@ -6,10 +6,10 @@
 
 typedef enum {
     UNKNOWN = 0,
-    OF_PROGRAM,         // the code under test, or a library that is not part of the toolchain
-    FOR_PROGRAM,        // a toolchain function that only acts for its caller
-    NAMELESS,           // a function of Foundation without a symbol
-    OF_TOOLCHAIN,       // other code of the toolchain's libraries
+    OF_PROGRAM,    // the code under test, or a library that is not part of the toolchain
+    FOR_PROGRAM,   // a toolchain function that only acts for its caller
+    NAMELESS,      // a function of Foundation without a symbol
+    OF_TOOLCHAIN,  // other code of the toolchain's libraries
 } origin;
 
 origin rl_find_origin(uintptr_t pc);

@@ -59,8 +59,15 @@ const char *rl_text_at(reader texts, uint64_t offset) {
 // MARK: - Line programs
 
 enum {
-    COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, SET_COLUMN, NEGATE_STATEMENT, SET_BASIC_BLOCK,
-    ADD_TO_PC, FIXED_ADVANCE_PC
+    COPY = 1,
+    ADVANCE_PC,
+    ADVANCE_LINE,
+    SET_FILE,
+    SET_COLUMN,
+    NEGATE_STATEMENT,
+    SET_BASIC_BLOCK,
+    ADD_TO_PC,
+    FIXED_ADVANCE_PC
 };
 enum { END_SEQUENCE = 1, SET_ADDRESS = 2 };
 
@@ -85,15 +92,26 @@ bool rl_next_row(reader *r, const unit *u, registers *now) {
                 if (what == END_SEQUENCE) return now->ends_sequence = true;
                 break;
             }
-            case COPY: return true;
-            case ADVANCE_PC: now->address += variable(r) * u->shortest_instruction; break;
-            case ADVANCE_LINE: now->line += (uint64_t)signed_variable(r); break;
-            case SET_FILE: now->file = variable(r); break;
-            case SET_COLUMN: now->column = variable(r); break;
+            case COPY:
+                return true;
+            case ADVANCE_PC:
+                now->address += variable(r) * u->shortest_instruction;
+                break;
+            case ADVANCE_LINE:
+                now->line += (uint64_t)signed_variable(r);
+                break;
+            case SET_FILE:
+                now->file = variable(r);
+                break;
+            case SET_COLUMN:
+                now->column = variable(r);
+                break;
             case ADD_TO_PC:
                 now->address += (255u - u->first_special) / u->line_range * u->shortest_instruction;
                 break;
-            case FIXED_ADVANCE_PC: now->address += fixed(r, 2); break;
+            case FIXED_ADVANCE_PC:
+                now->address += fixed(r, 2);
+                break;
             default:
                 for (int i = u->operand_counts[code - 1]; i > 0; i--) variable(r);
         }
@@ -121,7 +139,8 @@ bool rl_next_unit(reader *section, unit *u) {
         offset_size = 8;
         size = fixed(section, 8);
     }
-    if (size > (uint64_t)(section->end - section->at)) size = (uint64_t)(section->end - section->at);
+    if (size > (uint64_t)(section->end - section->at))
+        size = (uint64_t)(section->end - section->at);
     reader r = {section->at, section->at + size};
     section->at += size;
     uint64_t version = fixed(&r, 2);
@@ -129,7 +148,9 @@ bool rl_next_unit(reader *section, unit *u) {
     if (version == 5 && fixed(&r, 2) != 8) return false;  // 8-byte addresses, no segments
     uint64_t header = fixed(&r, offset_size);
     if (header > (uint64_t)(r.end - r.at)) return false;
-    *u = (unit){.program = r.at + header, .end = r.end, .version = (uint8_t)version,
+    *u = (unit){.program = r.at + header,
+                .end = r.end,
+                .version = (uint8_t)version,
                 .offset_size = (uint8_t)offset_size};
     r.end = u->program;
     u->shortest_instruction = (uint8_t)fixed(&r, 1);
@@ -150,29 +171,58 @@ bool rl_next_unit(reader *section, unit *u) {
 // MARK: - Names of files
 
 /// Reads an entry of a table of folders or files in DWARF 5. `forms` describes the entry's fields.
-static const char *described_entry(reader *r, const line_texts *texts, reader forms, size_t offset_size,
-                                   uint64_t *folder) {
+static const char *described_entry(reader *r, const line_texts *texts, reader forms,
+                                   size_t offset_size, uint64_t *folder) {
     enum { PATH = 1, FOLDER = 2 };
-    enum { DATA2 = 0x05, DATA4 = 0x06, DATA8 = 0x07, TEXT = 0x08, BLOCK = 0x09, DATA1 = 0x0B,
-           OFFSET = 0x0E, NUMBER = 0x0F, DATA16 = 0x1E, LINE_OFFSET = 0x1F };
+    enum {
+        DATA2 = 0x05,
+        DATA4 = 0x06,
+        DATA8 = 0x07,
+        TEXT = 0x08,
+        BLOCK = 0x09,
+        DATA1 = 0x0B,
+        OFFSET = 0x0E,
+        NUMBER = 0x0F,
+        DATA16 = 0x1E,
+        LINE_OFFSET = 0x1F
+    };
     const char *path = "";
     while (forms.at < forms.end) {
         uint64_t what = variable(&forms), form = variable(&forms), number = 0;
         const char *found = "";
         switch (form) {
-            case TEXT: found = text(r); break;
-            case OFFSET: found = rl_text_at(texts->texts, fixed(r, offset_size)); break;
-            case LINE_OFFSET: found = rl_text_at(texts->line_texts, fixed(r, offset_size)); break;
-            case DATA1: number = fixed(r, 1); break;
-            case DATA2: number = fixed(r, 2); break;
-            case DATA4: number = fixed(r, 4); break;
-            case DATA8: number = fixed(r, 8); break;
-            case DATA16: fixed(r, 8), fixed(r, 8); break;
-            case NUMBER: number = variable(r); break;
+            case TEXT:
+                found = text(r);
+                break;
+            case OFFSET:
+                found = rl_text_at(texts->texts, fixed(r, offset_size));
+                break;
+            case LINE_OFFSET:
+                found = rl_text_at(texts->line_texts, fixed(r, offset_size));
+                break;
+            case DATA1:
+                number = fixed(r, 1);
+                break;
+            case DATA2:
+                number = fixed(r, 2);
+                break;
+            case DATA4:
+                number = fixed(r, 4);
+                break;
+            case DATA8:
+                number = fixed(r, 8);
+                break;
+            case DATA16:
+                fixed(r, 8), fixed(r, 8);
+                break;
+            case NUMBER:
+                number = variable(r);
+                break;
             case BLOCK:
                 for (uint64_t size = variable(r); size > 0 && r->at < r->end; size--) r->at++;
                 break;
-            default: r->at = r->end;
+            default:
+                r->at = r->end;
         }
         if (what == PATH) path = found;
         if (what == FOLDER) *folder = number;
@@ -181,8 +231,8 @@ static const char *described_entry(reader *r, const line_texts *texts, reader fo
 }
 
 /// Returns the entry with a number in the next table, and advances the reader past that table.
-static const char *described(reader *r, const line_texts *texts, size_t offset_size, uint64_t number,
-                             uint64_t *folder) {
+static const char *described(reader *r, const line_texts *texts, size_t offset_size,
+                             uint64_t number, uint64_t *folder) {
     uint64_t form_count = fixed(r, 1);
     reader forms = {r->at, r->at};
     for (uint64_t k = 0; k < 2 * form_count; k++) variable(r);

@@ -19,11 +19,11 @@ typedef struct {
 typedef struct {
     const uint8_t *program, *end;
     const uint8_t *operand_counts;
-    reader names;                   // the tables of folders and files
+    reader names;  // the tables of folders and files
     uint8_t version, offset_size;
     uint8_t shortest_instruction, line_range, first_special;
     int8_t line_base;
-    uint32_t generated_file;        // the number of the file `<compiler-generated>`; 0: none
+    uint32_t generated_file;  // the number of the file `<compiler-generated>`; 0: none
 } unit;
 
 /// The sections to which the names of files may refer.

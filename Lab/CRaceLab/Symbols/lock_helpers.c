@@ -27,8 +27,9 @@ static bool ends_with(const char *name, size_t length, const char *end) {
 
 /// `lock`, `tryLock`, `lockRead`, `os_unfair_lock_lock`, but not `block`.
 static bool is_name_of_locking(const char *name, size_t length) {
-    static const char *const others[] = {"try", "acquire", "tryAcquire", "lockRead", "lockWrite",
-                                         "lockShared", "lockForReading", "lockForWriting", NULL};
+    static const char *const others[] = {
+        "try",        "acquire",        "tryAcquire",     "lockRead", "lockWrite",
+        "lockShared", "lockForReading", "lockForWriting", NULL};
     for (const char *const *other = others; *other; other++)
         if (strlen(*other) == length && memcmp(name, *other, length) == 0) return true;
     const bool is_all = length == strlen("lock");
@@ -39,8 +40,8 @@ static bool is_name_of_locking(const char *name, size_t length) {
 /// Whether a name of a type and a function speaks of locks, as in `NIOLock.withLock` and
 /// `Atomic.modify`: each of these words begins a word there.
 static bool speaks_of_locks(const char *name, const char *end) {
-    static const char *const words[] = {"lock", "mutex", "sync", "atomic", "protect", "critical",
-                                        "exclusive", NULL};
+    static const char *const words[] = {"lock",    "mutex",    "sync",      "atomic",
+                                        "protect", "critical", "exclusive", NULL};
     for (const char *at = name; at < end; at++) {
         const bool begins = at == name || !isalpha((unsigned char)at[-1]);
         if (!isupper((unsigned char)*at) && !begins) continue;

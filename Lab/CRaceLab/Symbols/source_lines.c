@@ -58,9 +58,12 @@ static rl_access_end end_of_access(const char *name) {
     if (size < 2 || (name[size - 2] != 'v' && name[size - 2] != 'i')) return NEITHER;
     switch (name[size - 1]) {
         case 'M':
-        case 'g': return BEGINS;
-        case 's': return ENDS;
-        default: return NEITHER;
+        case 'g':
+            return BEGINS;
+        case 's':
+            return ENDS;
+        default:
+            return NEITHER;
     }
 }
 
@@ -129,7 +132,9 @@ bool rl_find_line(uintptr_t address, rl_line *line) {
     const Elf64_Sym *function = i ? rl_function_at(i, address) : NULL;
     if (!function) return false;
     *line = (rl_line){.function = rl_text_at(i->names, function->st_name),
-                      .function_start = function->st_value + i->bias, .file = "", .folder = ""};
+                      .function_start = function->st_value + i->bias,
+                      .file = "",
+                      .folder = ""};
     const sequence *s = rl_sequence_of(i, address - i->bias);
     if (!s) return true;
     const row *here = &s->rows[rl_row_at(s, address - i->bias)];

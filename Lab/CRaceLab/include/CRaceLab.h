@@ -17,16 +17,16 @@ extern "C" {
 
 /// How a run ended.
 typedef enum {
-    RL_COMPLETE = 0,   // every thread finished
-    RL_DEADLOCK,       // some threads did not finish, and none of them is enabled
-    RL_TOO_LONG,       // more steps than `max_steps`
-    RL_MISFIT,         // the schedule asked for a thread that is not enabled
-    RL_BLOCKED,        // a thread sleeps in a call that the lab does not control
-    RL_SILENT,         // a thread keeps running without reaching a point
-    RL_NOT_THE_SAME,   // replaying the schedule produced a different execution
-    RL_TOO_MANY,       // more threads than RL_MAX_THREADS
-    RL_CRASHES,        // the interleaving is known to crash, so it was not tried again
-    RL_OUTSIDE,        // code outside the scenario takes part
+    RL_COMPLETE = 0,  // every thread finished
+    RL_DEADLOCK,      // some threads did not finish, and none of them is enabled
+    RL_TOO_LONG,      // more steps than `max_steps`
+    RL_MISFIT,        // the schedule asked for a thread that is not enabled
+    RL_BLOCKED,       // a thread sleeps in a call that the lab does not control
+    RL_SILENT,        // a thread keeps running without reaching a point
+    RL_NOT_THE_SAME,  // replaying the schedule produced a different execution
+    RL_TOO_MANY,      // more threads than RL_MAX_THREADS
+    RL_CRASHES,       // the interleaving is known to crash, so it was not tried again
+    RL_OUTSIDE,       // code outside the scenario takes part
 } rl_status;
 
 /// Two conflicting accesses to one address, at least one of them a modification, that
@@ -35,8 +35,8 @@ typedef struct {
     uintptr_t address;
     uint8_t first_thread, first_kind;
     uint8_t second_thread, second_kind;
-    bool overlap;           // both modify: the modifications can overlap in time
-    bool is_known;          // atomic operations separate them, but with too weak memory orderings
+    bool overlap;   // both modify: the modifications can overlap in time
+    bool is_known;  // atomic operations separate them, but with too weak memory orderings
     uint32_t first_step, second_step;
     uintptr_t first_pc, second_pc;
 } rl_race;
@@ -53,21 +53,21 @@ typedef enum {
 
 typedef struct {
     uint8_t kind;
-    int8_t thread;              // -1: none; something was freed with the scenario
-    uintptr_t pc;               // 0: unknown
-    int64_t count, made_with;   // of a semaphore
+    int8_t thread;             // -1: none; something was freed with the scenario
+    uintptr_t pc;              // 0: unknown
+    int64_t count, made_with;  // of a semaphore
 } rl_misuse;
 
 /// Why a thread cannot continue, at the end of a run that did not complete.
 typedef struct {
     bool finished;
-    bool spinning;          // repeats the same reads until another thread writes
-    bool busy;              // spins, and takes locks meanwhile or attempts to
-    bool in_line;           // waits for work that was sent to the queue earlier
-    int8_t holder;          // the thread that holds the lock, or that is waited for; -1: none
+    bool spinning;  // repeats the same reads until another thread writes
+    bool busy;      // spins, and takes locks meanwhile or attempts to
+    bool in_line;   // waits for work that was sent to the queue earlier
+    int8_t holder;  // the thread that holds the lock, or that is waited for; -1: none
     uint8_t kind;
     uintptr_t address, pc;
-    uintptr_t holder_pc;    // where the holder took the lock
+    uintptr_t holder_pc;  // where the holder took the lock
 } rl_waiting;
 
 #define RL_MAX_FRAMES 64
@@ -77,20 +77,20 @@ typedef struct {
     uintptr_t address;
     size_t size;
     const void *type;
-    uintptr_t pc;           // where it was created
-    int maker;              // the thread that created it; -1: the set-up did
-    size_t order;           // how many objects were created before it
+    uintptr_t pc;  // where it was created
+    int maker;     // the thread that created it; -1: the set-up did
+    size_t order;  // how many objects were created before it
 } rl_object;
 
 /// How the code under test ends this process, see `ends` in `rl_scenario`.
 typedef struct {
-    const char *call;       // the call that ends it, such as "exit"; NULL: it crashes …
-    int status;             // … with this signal; or the status that the call passes
-    bool overflow;          // the crash is a stack overflow
-    uintptr_t pc;           // where; of a crash, the address of the instruction
-    int thread;             // of the scenario; -1: …
-    bool is_in_set_up;      // … the set-up, or else a check
-    uint32_t frame_count;   // the call stack of a crash
+    const char *call;      // the call that ends it, such as "exit"; NULL: it crashes …
+    int status;            // … with this signal; or the status that the call passes
+    bool overflow;         // the crash is a stack overflow
+    uintptr_t pc;          // where; of a crash, the address of the instruction
+    int thread;            // of the scenario; -1: …
+    bool is_in_set_up;     // … the set-up, or else a check
+    uint32_t frame_count;  // the call stack of a crash
     uintptr_t frames[RL_MAX_FRAMES];
 } rl_end;
 
@@ -101,29 +101,29 @@ enum { RL_STATUS_OF_EARLY_END = 70 };
 /// One run of the scenario, as passed to `finished`. Valid during that call only.
 typedef struct {
     rl_status status;
-    uint32_t thread_count;              // including the threads started during the run
-    rl_thread_set tasks;                // those of the threads that are tasks
+    uint32_t thread_count;  // including the threads started during the run
+    rl_thread_set tasks;    // those of the threads that are tasks
     uint32_t step_count;
     const rl_step *steps;
-    uint32_t switches;                  // context switches …
-    uint32_t forced_switches;           // … away from an enabled thread (preemptions)
+    uint32_t switches;         // context switches …
+    uint32_t forced_switches;  // … away from an enabled thread (preemptions)
     uint32_t race_count;
     const rl_race *races;
     rl_waiting waiting[RL_MAX_THREADS];
     uint32_t accesses[RL_MAX_THREADS];  // each thread's points, fences and releases
     uint32_t misfit_step;
     int misfit_thread;
-    bool misfit_early;                  // the thread was enabled, but not for an early attempt
+    bool misfit_early;  // the thread was enabled, but not for an early attempt
     int blocked_thread;
-    uint32_t frame_count;               // the call stack of the blocked thread
+    uint32_t frame_count;  // the call stack of the blocked thread
     uintptr_t frames[RL_MAX_FRAMES];
-    size_t object_count;                // including objects of the set-up, if `stepped` is not NULL
+    size_t object_count;  // including objects of the set-up, if `stepped` is not NULL
     const rl_object *objects;
 } rl_run;
 
 /// An interleaving that crashes in its last step or after it.
 typedef struct {
-    const uint32_t *schedule;   // choices
+    const uint32_t *schedule;  // choices
     uint32_t length;
 } rl_crash;
 
@@ -133,8 +133,8 @@ enum { RL_OF_OPERATION, RL_OF_FAILURE, RL_OF_FENCE };
 /// A memory ordering of the code under test.
 typedef struct {
     uintptr_t pc;
-    int kind;                   // RL_OF_…
-    int order;                  // __ATOMIC_…
+    int kind;   // RL_OF_…
+    int order;  // __ATOMIC_…
 } rl_ordering;
 
 #define RL_MAX_ORDERINGS 64
@@ -179,18 +179,18 @@ typedef struct {
     bool keeps_stores;          // atomic operations may read old values
     bool finds_weak_orderings;  // `starts_again` after a run in which an ordering allows that
     uint64_t max_runs;
-    uint64_t max_executed;      // including redundant runs; 0: any number
-    int64_t max_milliseconds;   // start no run after that; 0: no limit
+    uint64_t max_executed;     // including redundant runs; 0: any number
+    int64_t max_milliseconds;  // start no run after that; 0: no limit
     /// Called once a second between two runs. May be NULL.
     void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
-    uint32_t max_steps;         // of one run
-    const uint32_t *schedule;   // choices; if not NULL: run only this schedule …
+    uint32_t max_steps;        // of one run
+    const uint32_t *schedule;  // choices; if not NULL: run only this schedule …
     uint32_t schedule_length;
-    bool beyond;                // … or every interleaving that begins with it
-    const rl_crash *crashes;    // known crashes
+    bool beyond;              // … or every interleaving that begins with it
+    const rl_crash *crashes;  // known crashes
     size_t crash_count;
-    rl_ordering instead;        // at its `pc`: used instead of that in the source; or `pc` is 0
-    unsigned faults;            // RL_FAULT_…, or 0
+    rl_ordering instead;  // at its `pc`: used instead of that in the source; or `pc` is 0
+    unsigned faults;      // RL_FAULT_…, or 0
 } rl_scenario;
 
 /// The bound that ended an exploration before it was complete.
@@ -202,16 +202,16 @@ typedef enum {
 } rl_bound;
 
 typedef struct {
-    rl_status status;           // RL_COMPLETE, or the status that ended the exploration
-    uint64_t runs;              // interleavings explored
-    uint64_t redundant;         // started, then found equivalent to an earlier one
-    rl_bound bound;             // the bound that was reached, if any
-    const char *outside;        // if `status` is RL_OUTSIDE: what the outside code does …
-    uintptr_t outside_pc;       // … and where that started
-    bool starts_again;          // `learn` returned false, or a run has found weak orderings
-    bool has_weak_orderings;    // atomic operations that are not sequentially consistent
-    bool has_random_numbers;    // the code under test has drawn some
-    bool has_unannounced;       // it has changed shared memory without an announcement
+    rl_status status;         // RL_COMPLETE, or the status that ended the exploration
+    uint64_t runs;            // interleavings explored
+    uint64_t redundant;       // started, then found equivalent to an earlier one
+    rl_bound bound;           // the bound that was reached, if any
+    const char *outside;      // if `status` is RL_OUTSIDE: what the outside code does …
+    uintptr_t outside_pc;     // … and where that started
+    bool starts_again;        // `learn` returned false, or a run has found weak orderings
+    bool has_weak_orderings;  // atomic operations that are not sequentially consistent
+    bool has_random_numbers;  // the code under test has drawn some
+    bool has_unannounced;     // it has changed shared memory without an announcement
     uint32_t ordering_count;
     rl_ordering orderings[RL_MAX_ORDERINGS];  // that the code under test has used
 } rl_summary;
@@ -244,7 +244,11 @@ void rl_is_blind_to(rl_family family, const char *name);
 
 /// A fault that the lab's own tests inject: the entry points of a family do nothing but what they
 /// replace, or the program does not even call them.
-typedef enum { RL_FAMILY_WORKS = 0, RL_FAMILY_DOES_NOTHING, RL_FAMILY_IS_BYPASSED } rl_fault_of_family;
+typedef enum {
+    RL_FAMILY_WORKS = 0,
+    RL_FAMILY_DOES_NOTHING,
+    RL_FAMILY_IS_BYPASSED
+} rl_fault_of_family;
 void rl_disable_family(rl_family family, rl_fault_of_family fault);
 
 /// What the code under test does outside of the lab's view if it depends on reference counts and the
@@ -322,27 +326,27 @@ const char *rl_unavailable(void);
 /// The phase that a child process is in.
 typedef enum {
     RL_SETTING_UP = 0,
-    RL_IN_THREAD,           // of the scenario
-    RL_JUDGING,             // of a completed run
+    RL_IN_THREAD,  // of the scenario
+    RL_JUDGING,    // of a completed run
 } rl_phase;
 
 /// Memory that a child process shares with its parent. From it the parent learns what the child did
 /// last, even if the child crashed.
 typedef struct {
     int phase;
-    int thread;             // the thread that runs, in phase RL_IN_THREAD
-    uint64_t runs;          // completed before the current run
-    uint64_t redundant;     // redundant runs, not included in `runs`
+    int thread;          // the thread that runs, in phase RL_IN_THREAD
+    uint64_t runs;       // completed before the current run
+    uint64_t redundant;  // redundant runs, not included in `runs`
     uint32_t thread_count;
-    uint32_t tasks;             // which threads are tasks, one bit for each
-    int signal;             // of the crash in the child, or 0
-    bool overflow;          // the crash is a stack overflow
+    uint32_t tasks;  // which threads are tasks, one bit for each
+    int signal;      // of the crash in the child, or 0
+    bool overflow;   // the crash is a stack overflow
     uintptr_t crash_pc;
-    uint32_t frame_count;   // the call stack of the crash
+    uint32_t frame_count;  // the call stack of the crash
     uintptr_t frames[RL_MAX_FRAMES];
-    char lab_ended_it[256]; // why the lab itself ended the process, or ""
+    char lab_ended_it[256];  // why the lab itself ended the process, or ""
     uint32_t step_count;
-    rl_step steps[];        // of the current run
+    rl_step steps[];  // of the current run
 } rl_recorder;
 
 /// Work for a child process.
@@ -355,18 +359,18 @@ typedef struct {
     void (*work)(void *context);
     /// Called once a second in the parent. May be NULL.
     void (*progressed)(void *context, uint64_t runs, uint64_t redundant);
-    int results;            // for `work`: a file descriptor for the data that goes to the parent
-    uint32_t max_steps;     // of a run
-    int64_t milliseconds;   // the time limit, after which the child is killed
-    uint64_t memory;        // how many bytes the child may allocate beyond the parent's memory
+    int results;           // for `work`: a file descriptor for the data that goes to the parent
+    uint32_t max_steps;    // of a run
+    int64_t milliseconds;  // the time limit, after which the child is killed
+    uint64_t memory;       // how many bytes the child may allocate beyond the parent's memory
 } rl_errand;
 
 typedef struct {
-    int status;             // as `waitpid` returns it
-    bool time_is_up;        // the child exceeded its time limit
-    bool is_stuck;          // all its threads, the watcher included, slept for seconds
-    int64_t milliseconds;   // from its start to its end
-    char *results, *errors; // what it wrote to `results` and to standard error
+    int status;              // as `waitpid` returns it
+    bool time_is_up;         // the child exceeded its time limit
+    bool is_stuck;           // all its threads, the watcher included, slept for seconds
+    int64_t milliseconds;    // from its start to its end
+    char *results, *errors;  // what it wrote to `results` and to standard error
     size_t result_count, error_count;
     rl_recorder *recorder;
     size_t recorder_size;
@@ -385,10 +389,10 @@ static inline const rl_step *rl_recorded_steps(const rl_recorder *recorder) {
 
 /// The source location of code. The strings stay valid.
 typedef struct {
-    const char *function;       // its mangled name
+    const char *function;  // its mangled name
     uintptr_t function_start;
     const char *folder, *file;
-    uint32_t line, column;      // 0: none
+    uint32_t line, column;  // 0: none
 } rl_line;
 
 /// Between these calls the calling thread works for the lab, for example looks up symbols. The time
@@ -434,14 +438,14 @@ enum {
     RL_FAULT_SKIP_LAST_ALTERNATIVE = 4,
     RL_FAULT_NO_EARLY_ATTEMPTS = 8,
     RL_FAULT_EVERY_ATOMIC_ORDERS = 16,
-    RL_FAULT_ONCE_ORDERS_TASKS = 32,        // initializing a global orders tasks
+    RL_FAULT_ONCE_ORDERS_TASKS = 32,            // initializing a global orders tasks
     RL_FAULT_EARLY_RESUME_ORDERS_NOTHING = 64,  // an early resume of a continuation orders nothing
     RL_FAULT_RUNTIME_LOCKS_ORDER_NOTHING = 128,
-    RL_FAULT_LANES_ORDER_TASKS = 256,       // sharing a worker thread orders tasks
-    RL_FAULT_POINT_AT_ALL_OF_RUNTIME = 512, // not a fault: a point at every runtime event
-    RL_FAULT_NO_COHERENCE = 1024,           // a load reads stores older than those that it knows
-    RL_FAULT_NO_SC_ORDER = 2048,            // sequentially consistent operations have no order
-    RL_FAULT_NO_OLD_VALUES = 4096,          // no old value is offered
+    RL_FAULT_LANES_ORDER_TASKS = 256,        // sharing a worker thread orders tasks
+    RL_FAULT_POINT_AT_ALL_OF_RUNTIME = 512,  // not a fault: a point at every runtime event
+    RL_FAULT_NO_COHERENCE = 1024,            // a load reads stores older than those that it knows
+    RL_FAULT_NO_SC_ORDER = 2048,             // sequentially consistent operations have no order
+    RL_FAULT_NO_OLD_VALUES = 4096,           // no old value is offered
 };
 
 /// From now on a stack overflow writes `message` to standard error and ends the process with

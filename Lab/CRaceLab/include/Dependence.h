@@ -26,11 +26,11 @@ enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 
 /// releases of locks, happen before the next point of its thread.
 typedef struct {
     uintptr_t address;
-    uintptr_t type;             // of the object, if the effect is one on its reference count
+    uintptr_t type;  // of the object, if the effect is one on its reference count
     uint8_t kind;
-    uint8_t free_for;           // how the lock at the address was available before, RL_FREE_…
-    uint32_t store;             // the number of the store that it makes or reads, if they are kept …
-    uint64_t value;             // … a hash of the value that it replaces, or would replace
+    uint8_t free_for;  // how the lock at the address was available before, RL_FREE_…
+    uint32_t store;    // the number of the store that it makes or reads, if they are kept …
+    uint64_t value;    // … a hash of the value that it replaces, or would replace
 } rl_effect;
 
 // MARK: - Kinds of steps
@@ -62,7 +62,8 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
     if (address != other_address) return false;
     // If the end of a task cancels others, that is an effect of its own (rl_look_for_cancelled_children).
     const bool is_end = kind == RL_FINISH || other == RL_FINISH;
-    const bool is_like_end = (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
+    const bool is_like_end =
+        (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
     if (is_end && is_like_end) return false;
     if (kind == RL_DROP && other == RL_DROP) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));
@@ -74,8 +75,8 @@ static inline bool rl_chooses_value(uint8_t kind) {
 
 /// What the order of two conflicting effects means.
 typedef struct {
-    bool comes_before;          // the first effect comes before the second one in each equivalent run
-    bool is_race;               // the other order shows something else
+    bool comes_before;  // the first effect comes before the second one in each equivalent run
+    bool is_race;       // the other order shows something else
 } rl_conflict;
 
 static inline rl_conflict rl_conflict_of(const rl_effect *first, const rl_effect *second) {
@@ -102,12 +103,17 @@ static inline const rl_effect *rl_first_conflict(const rl_effect *first, const r
 static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) {
     if (before->address != later->address) return true;
     switch (later->kind) {
-        case RL_LOCK: return before->free_for & RL_FREE_FOR_ONE;
-        case RL_SHARED_LOCK: return before->free_for & RL_FREE_FOR_READERS;
+        case RL_LOCK:
+            return before->free_for & RL_FREE_FOR_ONE;
+        case RL_SHARED_LOCK:
+            return before->free_for & RL_FREE_FOR_READERS;
         case RL_ACQUIRE:
-        case RL_RECEIVE: return before->free_for & RL_COUNTED;
-        case RL_AWAIT: return before->free_for & RL_EMPTY;
-        default: return true;
+        case RL_RECEIVE:
+            return before->free_for & RL_COUNTED;
+        case RL_AWAIT:
+            return before->free_for & RL_EMPTY;
+        default:
+            return true;
     }
 }
 
@@ -117,12 +123,12 @@ static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) 
 typedef struct {
     uintptr_t pc, type;
     bool changes;
-    int32_t most;               // references that a step removes
+    int32_t most;  // references that a step removes
 } rl_counting_place;
 
 /// What earlier runs have shown about reference counts that matter.
 typedef struct rl_known_counts {
-    const uintptr_t *types;     // of the objects
+    const uintptr_t *types;  // of the objects
     size_t type_count;
     const rl_counting_place *places;
     size_t place_count;

@@ -10,37 +10,37 @@
 ///
 /// READS: it changes nothing that another thread can observe. LASTING: it is progress, so that the
 /// thread cannot be spinning. Taking and releasing a lock is not progress, nor is a failed attempt.
-#define RL_KINDS(KIND) \
-    KIND(RL_READ, READS, "read", "reads") \
-    KIND(RL_MODIFY, LASTING, "modify", "modifies") \
-    KIND(RL_LOCK, OTHER, "lock", "locks") \
-    KIND(RL_TRY_LOCK, OTHER, "tryLock", "tries to lock") \
-    KIND(RL_ATOMIC_READ, READS, "atomicRead", "reads an atomic") \
-    KIND(RL_ATOMIC_WRITE, LASTING, "atomicWrite", "writes an atomic") \
-    KIND(RL_EXCHANGE, OTHER, "exchange", "compares and exchanges") \
-    KIND(RL_NOTE, LASTING, "note", "notes") \
-    KIND(RL_SHARED_LOCK, OTHER, "sharedLock", "locks for reading") \
+#define RL_KINDS(KIND)                                                            \
+    KIND(RL_READ, READS, "read", "reads")                                         \
+    KIND(RL_MODIFY, LASTING, "modify", "modifies")                                \
+    KIND(RL_LOCK, OTHER, "lock", "locks")                                         \
+    KIND(RL_TRY_LOCK, OTHER, "tryLock", "tries to lock")                          \
+    KIND(RL_ATOMIC_READ, READS, "atomicRead", "reads an atomic")                  \
+    KIND(RL_ATOMIC_WRITE, LASTING, "atomicWrite", "writes an atomic")             \
+    KIND(RL_EXCHANGE, OTHER, "exchange", "compares and exchanges")                \
+    KIND(RL_NOTE, LASTING, "note", "notes")                                       \
+    KIND(RL_SHARED_LOCK, OTHER, "sharedLock", "locks for reading")                \
     KIND(RL_TRY_SHARED_LOCK, OTHER, "trySharedLock", "tries to lock for reading") \
-    KIND(RL_WAIT, OTHER, "wait", "waits to be woken") \
-    KIND(RL_WAKE, OTHER, "wake", "wakes a waiting thread") \
-    KIND(RL_ACQUIRE, LASTING, "acquire", "takes from a semaphore") \
+    KIND(RL_WAIT, OTHER, "wait", "waits to be woken")                             \
+    KIND(RL_WAKE, OTHER, "wake", "wakes a waiting thread")                        \
+    KIND(RL_ACQUIRE, LASTING, "acquire", "takes from a semaphore")                \
     KIND(RL_TRY_ACQUIRE, LASTING, "tryAcquire", "tries to take from a semaphore") \
-    KIND(RL_SIGNAL, LASTING, "signal", "signals a semaphore") \
-    KIND(RL_START, LASTING, "start", "starts a thread") \
-    KIND(RL_JOIN, OTHER, "join", "waits for the end of a thread") \
-    KIND(RL_SEND, LASTING, "send", "sends work to a queue") \
-    KIND(RL_RECEIVE, LASTING, "receive", "takes work from its queue") \
-    KIND(RL_ENTER, LASTING, "enter", "enters a group") \
-    KIND(RL_LEAVE, LASTING, "leave", "leaves a group") \
-    KIND(RL_AWAIT, READS, "await", "waits for work to finish") \
-    KIND(RL_TRY_AWAIT, READS, "tryAwait", "checks whether work has finished") \
-    KIND(RL_NOTIFY, LASTING, "notify", "registers work to follow") \
-    KIND(RL_ARRIVE, LASTING, "arrive", "arrives at an actor") \
-    KIND(RL_RESUME, LASTING, "resume", "resumes a task") \
-    KIND(RL_FINISH, LASTING, "finish", "ends") \
-    KIND(RL_CANCEL, LASTING, "cancel", "cancels a task") \
-    KIND(RL_ASK, READS, "ask", "asks whether it is cancelled") \
-    KIND(RL_YIELD, OTHER, "yield", "yields") \
+    KIND(RL_SIGNAL, LASTING, "signal", "signals a semaphore")                     \
+    KIND(RL_START, LASTING, "start", "starts a thread")                           \
+    KIND(RL_JOIN, OTHER, "join", "waits for the end of a thread")                 \
+    KIND(RL_SEND, LASTING, "send", "sends work to a queue")                       \
+    KIND(RL_RECEIVE, LASTING, "receive", "takes work from its queue")             \
+    KIND(RL_ENTER, LASTING, "enter", "enters a group")                            \
+    KIND(RL_LEAVE, LASTING, "leave", "leaves a group")                            \
+    KIND(RL_AWAIT, READS, "await", "waits for work to finish")                    \
+    KIND(RL_TRY_AWAIT, READS, "tryAwait", "checks whether work has finished")     \
+    KIND(RL_NOTIFY, LASTING, "notify", "registers work to follow")                \
+    KIND(RL_ARRIVE, LASTING, "arrive", "arrives at an actor")                     \
+    KIND(RL_RESUME, LASTING, "resume", "resumes a task")                          \
+    KIND(RL_FINISH, LASTING, "finish", "ends")                                    \
+    KIND(RL_CANCEL, LASTING, "cancel", "cancels a task")                          \
+    KIND(RL_ASK, READS, "ask", "asks whether it is cancelled")                    \
+    KIND(RL_YIELD, OTHER, "yield", "yields")                                      \
     KIND(RL_ELAPSE, LASTING, "elapse", "wakes up")
 
 /// What a thread is about to do at a point. At a point another thread may run first.
@@ -48,8 +48,8 @@ typedef enum {
 #define KIND(name, does, word, phrase) name,
     RL_KINDS(KIND)
 #undef KIND
-    RL_SUSPENDED,     // not a step: a task waits to be resumed …
-    RL_NEXT,          // … with the next element of a stream
+        RL_SUSPENDED,  // not a step: a task waits to be resumed …
+    RL_NEXT,           // … with the next element of a stream
 } rl_kind;
 
 typedef struct {

@@ -23,7 +23,7 @@ typedef enum { RL_RANDOM_WALK = 0, RL_PRIORITIES, RL_PARTIAL_ORDER, RL_UNIFORM }
 typedef struct rl_sampler {
     rl_method method;
     uint64_t random;
-    uint32_t preemption_bound;              // UINT32_MAX: any number
+    uint32_t preemption_bound;  // UINT32_MAX: any number
     /// Of the threads or of their next steps; 0: not yet drawn.
     uint64_t priority[RL_MAX_THREADS];
 
@@ -32,23 +32,23 @@ typedef struct rl_sampler {
     uint32_t change_count;
 
     // RL_PARTIAL_ORDER
-    rl_pending made;                        // the last step, as announced
+    rl_pending made;  // the last step, as announced
 
     // RL_UNIFORM
-    uintptr_t places[RL_MAX_PLACES];        // in the code
+    uintptr_t places[RL_MAX_PLACES];  // in the code
     uint32_t place_count;
-    uint32_t left[RL_MAX_THREADS];          // how many steps there a thread has still to make
-    int8_t starter[RL_MAX_THREADS];         // the thread that starts it; -1: none, or unknown
-    int8_t intended;                        // the thread that makes the next step there; -1: none
+    uint32_t left[RL_MAX_THREADS];   // how many steps there a thread has still to make
+    int8_t starter[RL_MAX_THREADS];  // the thread that starts it; -1: none, or unknown
+    int8_t intended;                 // the thread that makes the next step there; -1: none
 } rl_sampler;
 
 /// What a sampler sees before a step.
 typedef struct {
     rl_alternatives could;
-    const rl_pending *pending;              // of each thread
+    const rl_pending *pending;  // of each thread
     int thread_count;
     uint32_t step;
-    int last;                               // the thread that made the last step
+    int last;  // the thread that made the last step
     uint32_t preemptions;
 } rl_view;
 
@@ -154,10 +154,18 @@ static inline uint8_t rl_sampled_choice(rl_sampler *s, const rl_view *now) {
     if (has_to_stay && rl_contains(could->enabled, now->last)) candidates = 1u << now->last;
     int thread = 0;
     switch (s->method) {
-        case RL_RANDOM_WALK: thread = rl_any_of(candidates, &s->random); break;
-        case RL_PRIORITIES: thread = rl_by_priorities(s, now, candidates); break;
-        case RL_PARTIAL_ORDER: thread = rl_by_partial_order(s, now, candidates); break;
-        case RL_UNIFORM: thread = rl_by_uniform_order(s, now, candidates); break;
+        case RL_RANDOM_WALK:
+            thread = rl_any_of(candidates, &s->random);
+            break;
+        case RL_PRIORITIES:
+            thread = rl_by_priorities(s, now, candidates);
+            break;
+        case RL_PARTIAL_ORDER:
+            thread = rl_by_partial_order(s, now, candidates);
+            break;
+        case RL_UNIFORM:
+            thread = rl_by_uniform_order(s, now, candidates);
+            break;
     }
     uint8_t ways[4];
     uint32_t count = 0;

@@ -18,9 +18,12 @@ static inline bool rl_is_possible(uint32_t choice, const rl_alternatives *could,
                                   rl_thread_set asleep) {
     const rl_thread_set thread = (rl_thread_set)1 << rl_chosen_thread(choice);
     switch (rl_chosen_way(choice)) {
-        case RL_EARLY: return could->early & thread;
-        case RL_TIME_OUT: return could->time_out & thread;
-        case RL_SPURIOUS: return could->spurious & thread;
+        case RL_EARLY:
+            return could->early & thread;
+        case RL_TIME_OUT:
+            return could->time_out & thread;
+        case RL_SPURIOUS:
+            return could->spurious & thread;
     }
     return could->enabled & ~asleep & thread;
 }
@@ -30,20 +33,20 @@ static inline bool rl_is_possible(uint32_t choice, const rl_alternatives *could,
 /// What is known about the state before a step.
 typedef struct {
     rl_alternatives could;
-    rl_thread_set sleeping;     // the sleep set
-    rl_thread_set in_runtime;   // those of them whose steps have unannounced effects in the runtime
-    bool is_barrier;            // the step is possible only because no other is
-    bool is_in_runtime;         // the step has such effects
-    uint32_t first_effect;      // of the step; it has those up to the first of the next one
-    uint32_t wishes;            // those for other choices that the run has left over; 0: none
+    rl_thread_set sleeping;    // the sleep set
+    rl_thread_set in_runtime;  // those of them whose steps have unannounced effects in the runtime
+    bool is_barrier;           // the step is possible only because no other is
+    bool is_in_runtime;        // the step has such effects
+    uint32_t first_effect;     // of the step; it has those up to the first of the next one
+    uint32_t wishes;           // those for other choices that the run has left over; 0: none
 } rl_node;
 
 /// The next step of a thread.
 typedef struct {
     uintptr_t address, pc;
     uint8_t kind;
-    bool waits;                 // the thread has announced the step
-    bool is_spinning;           // … but waits until another thread has changed something
+    bool waits;        // the thread has announced the step
+    bool is_spinning;  // … but waits until another thread has changed something
 } rl_pending;
 
 #define RL_UNKNOWN UINT32_MAX
@@ -55,8 +58,8 @@ typedef struct {
 
 /// A step that enables the next step of another thread, by starting or waking it.
 typedef struct {
-    uint32_t from, to;          // steps; `to` is RL_UNKNOWN until it is made
-    uint32_t since;             // the step in which this became known
+    uint32_t from, to;  // steps; `to` is RL_UNKNOWN until it is made
+    uint32_t since;     // the step in which this became known
     int thread;
 } rl_order;
 
@@ -64,13 +67,13 @@ typedef struct {
 typedef struct {
     uintptr_t object, type;
     bool is_observed, asks_for_uniqueness, is_counted;
-    int64_t at_first;           // the number of references before the first change
+    int64_t at_first;  // the number of references before the first change
     int32_t change[RL_MAX_THREADS], least[RL_MAX_THREADS];  // each thread's sum, and its minimum
 } rl_counted_object;
 
 /// The effect of a step on the reference count of an object.
 typedef struct {
-    size_t of;                  // the index of the object
+    size_t of;  // the index of the object
     uint32_t step;
     // The sum of the thread's changes: before the step, after it, and its minimum in between. A
     // `deinit` in the step may retain its object again.
@@ -98,21 +101,21 @@ struct rl_execution {
     int thread_count;
     rl_thread_set tasks, finished;
     uint32_t step_count;
-    uint32_t prescribed;        // how many of the steps were prescribed
-    uint32_t limit;             // the run is redundant from this step on; UINT32_MAX: it is not
+    uint32_t prescribed;  // how many of the steps were prescribed
+    uint32_t limit;       // the run is redundant from this step on; UINT32_MAX: it is not
     const rl_step *steps;
     const uint64_t *fingerprints;  // of the execution before each step
-    const rl_node *nodes;       // one before each step, and one at the end
-    const rl_pending *pending;  // at each node: that of thread i at RL_MAX_THREADS * node + i
-    const uint8_t *kinds;       // in the same way: of the sleeping threads' steps, as executed
-    const uint32_t *slept;      // in the same way, if stores are kept: see `rl_plan`; or NULL
+    const rl_node *nodes;          // one before each step, and one at the end
+    const rl_pending *pending;     // at each node: that of thread i at RL_MAX_THREADS * node + i
+    const uint8_t *kinds;          // in the same way: of the sleeping threads' steps, as executed
+    const uint32_t *slept;         // in the same way, if stores are kept: see `rl_plan`; or NULL
     const rl_other_value *values;  // in the order of the steps
     uint32_t value_count;
     const rl_effect *effects;
     uint32_t effect_count;
     const rl_order *orders;
     uint32_t order_count;
-    bool needs_all_choices;     // alternatives that no race between two steps shows
+    bool needs_all_choices;  // alternatives that no race between two steps shows
     const rl_counted_object *objects;
     size_t object_count;
     const rl_counting *countings;  // in the order of the steps
@@ -124,17 +127,17 @@ struct rl_execution {
 /// A choice to explore, and what to explore after it: a node of a wakeup tree. Number 0 is no wish.
 typedef struct {
     uint32_t choice;
-    uint32_t child, next;       // the first wish for the next step; the next one for this step
+    uint32_t child, next;  // the first wish for the next step; the next one for this step
 } rl_wish;
 
 /// What to run next. Valid until the next call of the search.
 struct rl_plan {
-    const uint32_t *choices;    // see `rl_choice`
+    const uint32_t *choices;  // see `rl_choice`
     uint32_t length;
-    uint64_t fingerprint;       // of the execution before the last choice; 0: unknown
-    rl_thread_set sleeping;     // the sleep set at the last choice …
-    rl_thread_set in_runtime;   // … and those of them with unannounced effects in the runtime
-    const uint8_t *kinds;       // the kinds of the sleeping threads' steps, as executed; or NULL
+    uint64_t fingerprint;      // of the execution before the last choice; 0: unknown
+    rl_thread_set sleeping;    // the sleep set at the last choice …
+    rl_thread_set in_runtime;  // … and those of them with unannounced effects in the runtime
+    const uint8_t *kinds;      // the kinds of the sleeping threads' steps, as executed; or NULL
     // For each thread that does not sleep: reading one of the first so many stores would repeat what
     // has been explored; or NULL.
     const uint32_t *slept;

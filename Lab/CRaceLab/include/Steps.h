@@ -13,24 +13,24 @@ typedef uint32_t rl_thread_set;
 typedef struct {
     uint8_t thread;
     uint8_t kind;
-    bool failed;            // an attempt that did not succeed, or a wait that timed out
-    uint32_t locks_held;    // by this thread, after the step
-    rl_thread_set enabled;  // the threads that could have run
-    rl_thread_set sleeping; // the threads in the sleep set: running them here is redundant
-    rl_thread_set could_be_early; // the threads whose attempt could come early, see RL_EARLY
-    bool early;             // this attempt did come early …
-    uint8_t unprompted;     // continues without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
+    bool failed;                   // an attempt that did not succeed, or a wait that timed out
+    uint32_t locks_held;           // by this thread, after the step
+    rl_thread_set enabled;         // the threads that could have run
+    rl_thread_set sleeping;        // the threads in the sleep set: running them here is redundant
+    rl_thread_set could_be_early;  // the threads whose attempt could come early, see RL_EARLY
+    bool early;                    // this attempt did come early …
+    uint8_t unprompted;  // continues without what it waits for: RL_TIME_OUT, RL_SPURIOUS or 0
     rl_thread_set could_time_out, could_be_spurious;  // the threads that could have done so
-    int8_t before;          // … before this thread releases the lock
-    int8_t resumes;         // the task that this step resumes; -1: none
-    int8_t holder;          // of an arrival at an actor: the task that occupies it; -1: none
-    uint8_t element;        // of a request for a stream's element: RL_RECEIVES, RL_WAITS; or 0
-    uint32_t preemptions;   // before this step
-    uint32_t reads;         // the number of the store that an atomic operation reads, from 1; or 0
-    uint32_t stores;        // … and of the one that it makes; or 0
-    bool is_old;            // there is a newer store: the value is `old_value` …
-    uint64_t old_value;     // … or its first eight bytes …
-    uintptr_t missed_pc;    // … and this is the place of the next store
+    int8_t before;                                    // … before this thread releases the lock
+    int8_t resumes;                                   // the task that this step resumes; -1: none
+    int8_t holder;         // of an arrival at an actor: the task that occupies it; -1: none
+    uint8_t element;       // of a request for a stream's element: RL_RECEIVES, RL_WAITS; or 0
+    uint32_t preemptions;  // before this step
+    uint32_t reads;        // the number of the store that an atomic operation reads, from 1; or 0
+    uint32_t stores;       // … and of the one that it makes; or 0
+    bool is_old;           // there is a newer store: the value is `old_value` …
+    uint64_t old_value;    // … or its first eight bytes …
+    uintptr_t missed_pc;   // … and this is the place of the next store
     uintptr_t address;
     uintptr_t pc;
 } rl_step;
