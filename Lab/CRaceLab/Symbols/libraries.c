@@ -8,10 +8,6 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#if defined(__linux__)
-#include <link.h>
-#endif
-
 static bool begins_with_any(const char *text, const char *const *beginnings) {
     for (; *beginnings; beginnings++)
         if (strncmp(text, *beginnings, strlen(*beginnings)) == 0) return true;
@@ -80,30 +76,17 @@ origin rl_find_origin(uintptr_t pc) {
 
 bool rl_is_of_program(uintptr_t pc) { return rl_find_origin(pc) == OF_PROGRAM; }
 
-#if defined(__linux__)
-
-/// Whether a segment of a library contains an address. `dladdr` also looks for its symbol, among all
-/// symbols of the library.
-static int contains(struct dl_phdr_info *info, size_t size, void *address) {
-    (void)size;
-    for (int k = 0; k < info->dlpi_phnum; k++) {
-        const Elf64_Phdr *segment = &info->dlpi_phdr[k];
-        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_LOAD && (uintptr_t)address - start < segment->p_memsz) return 1;
-    }
-    return 0;
-}
-
-bool rl_is_global(uintptr_t address) { return dl_iterate_phdr(contains, (void *)address); }
-
-#else
-
 bool rl_is_global(uintptr_t address) {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)  // glibc 2.35 and later
+    // `dladdr` also looks for the symbol, among all those of the library. This takes no lock, either,
+    // which another thread of a parent process could have held.
+    struct dl_find_object library;
+    return _dl_find_object((void *)address, &library) == 0;
+#else
     Dl_info info;
     return dladdr((void *)address, &info) != 0;
-}
-
 #endif
+}
 
 const char *rl_name_of_library(uintptr_t pc) {
     Dl_info info;
