@@ -251,7 +251,7 @@ class Opening {
   }
 
   legend() {
-    return element("p", { class: "quiet" }, "Each line is one order: Ana’s moves go right, Ben’s go down. A gray bar is one place, with room for six lines; the ring is where you are. A line ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
+    return element("p", { class: "quiet" }, "Each line is one order: Ana’s moves go right, Ben’s go down. The ring is where you are, on a gray bar with room for six lines. A line ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
   }
 
   slots() {
@@ -277,7 +277,7 @@ class Opening {
     const hasLost = this.saved.tried.some(order => this.outcomes.get(order));
     return this.frame(found === all ? `You have found all ${all} orders` : "Can the letter get lost?",
       element("p", {}, found === all ? "This is the complete map: whatever Ana and Ben do, they follow one of these lines."
-        : `Ana and Ben make two moves each. Only the order differs, and there are ${all} orders. ${hasLost ? "One of them loses the letter. Find the others, or go on." : "Find the one that loses the letter."}`),
+        : `Ana and Ben make two moves each. Only the order differs, and there are ${all} orders. ${hasLost ? "One order loses the letter. Try the rest, or go on." : "Find the one that loses the letter."}`),
       element("div", { class: "two" },
         element("div", {}, element("div", { class: "scene" }, this.scene()), this.result(),
           this.moveButtons(this.naive, thread => this.naiveMove(thread), found === all ? "Play again" : "Play another order"),
@@ -314,7 +314,7 @@ class Opening {
           orders: [...this.outcomes.keys()].sort(), size: 2, lost: order => this.outcomes.get(order), current: null,
           titles: Opening.moves,
         }))),
-      element("p", {}, "Every move was right. Only the order was wrong, and no rule prevents that order. ", element("strong", {}, "Such a mistake is a race condition.")));
+      element("p", {}, "Every move was right. Only the order was wrong, and no rule prevents that order. ", element("strong", {}, "An outcome that depends on the order in this way is called a race condition.")));
   }
 
   // MARK: The same moves in Swift
@@ -329,7 +329,7 @@ class Opening {
         element("div", {}, this.source(race)),
         element("div", {}, element("div", { class: "scene" }, this.scene()),
           this.result(), this.moveButtons(this.naive, thread => this.naiveMove(thread)))),
-      element("p", { class: "quiet" }, `The program makes smaller steps, so it has ${orders} orders. Each follows one of your six, and only those that follow the losing one lose the letter.`),
+      element("p", { class: "quiet" }, `The program makes smaller steps, so it has ${orders} orders. Each matches one of your six, and only those that match the losing one lose the letter.`),
       element("p", { class: "quiet" }, "For programmers: the mailbox is a promise, and the letter is its value. Ana calls ", element("code", {}, "then"), ". Now, state: ", element("code", {}, this.naive.value("state")), ", f_then: ", element("code", {}, this.naive.value("f_then")), "."));
   }
 
@@ -391,7 +391,7 @@ class Opening {
         : isSecond ? "puts the letter in, finds the note, brings Ana the letter" : "puts the letter in, finds no note"}, and hangs the key back`,
     };
     return this.frame("With a lock, two moves are one",
-      element("p", {}, "Now the mailbox has a lock, and one key. The person with the key makes ", element("em", {}, "both"), " moves before the other one can open the box. Four moves become two, and six orders become two. Try both."),
+      element("p", {}, "Now the mailbox has a lock, and one key. The person with the key makes ", element("em", {}, "both"), " moves before the other one can open the box. Four moves become two, and six orders become two. Try both orders."),
       element("div", { class: "two" },
         element("div", {},
           element("div", { class: "scene" }, mailboxScene({
@@ -461,7 +461,7 @@ class Opening {
     return game.path.ending.waiting.map(({ thread, owner, holder }) => {
       const name = ["Ana", "Ben"][thread];
       const key = `key ${this.boxOf(owner, game) + 1}`;
-      return holder === thread ? `${name} needs ${key}, but has it in ${thread === 0 ? "her" : "his"} own pocket` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
+      return holder === thread ? `the note on box ${2 - this.boxOf(owner, game)} sends ${name} to box ${this.boxOf(owner, game) + 1}: ${thread === 0 ? "she" : "he"} waits until its key hangs there, but has it in ${thread === 0 ? "her" : "his"} own pocket` : `${name} waits for ${key}, which ${["Ana", "Ben"][holder]} has`;
     }).join(", and ");
   }
 
@@ -469,8 +469,8 @@ class Opening {
     const game = this.keys;
     const isStuck = game.hasEnded && game.fails;
     return this.frame("The lock brings a new bug", this.stage(
-      [element("p", {}, "Ana brings a letter to box 1, Ben one to box 2. On each box is a note. A person who puts a letter into the box has to do what it says: “Look into the other box. If it is empty, put a copy in.”"),
-        element("p", {}, "To open a box, even to look, Ana or Ben takes its key, and waits if the key is gone. Each of them keeps the key of a box until its note is done."),
+      [element("p", {}, "Ana brings a letter to box 1, Ben one to box 2. On each box is a note for the person who puts a letter in: “Look into the other box. If it is empty, put a copy of the letter in.”"),
+        element("p", {}, "To open a box, even to look, Ana or Ben takes its key, and waits if the key is gone. Both keep the key of a box until the note of that box is done."),
         element("p", {}, element("strong", {}, "Can both finish?"), " Try.")],
       this.keysScene(game, isStuck),
       isStuck ? this.told(`${this.moved} Now ${this.waits(game)}. Neither can move: this is called a deadlock.`, "fails") : this.told(this.moved || "Choose who moves first."),
@@ -490,17 +490,17 @@ class Opening {
   whatFixes() {
     const game = this.returned;
     return this.frame("What fixes the deadlock", this.stage(
-      element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then neither person holds one key while waiting for the other."),
+      element("p", {}, "A new rule: hang the key back ", element("em", {}, "first"), ", and then do what the note asks for. Then a person who waits for a key holds no other key."),
       this.keysScene(game),
       game.hasEnded ? this.told(`${this.moved} Both are done, and each box has a letter.`, "survives") : this.told(this.moved || "Try to get them stuck."),
       this.moveButtons(game, thread => this.keyMove(game, thread)),
-      game.hasEnded ? element("p", {}, `The program has ${game.race.total[game.race.root]} orders here, and in none of them does anyone get stuck.`) : null));
+      game.hasEnded ? element("p", {}, `In the program’s smaller steps there are ${game.race.total[game.race.root]} orders here, and in none of them does anyone get stuck.`) : null));
   }
 
   end() {
     const link = (href, text) => element("li", {}, element("a", { href }, text));
     return this.frame("You have met two bugs from real programs",
-      element("p", {}, "The first was an order of moves that loses a letter. The lock that prevents it brought the second, a deadlock. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried and recorded, and you played these recordings."),
+      element("p", {}, "The first was an order of moves that loses a letter. The lock that prevents it brought the second, a deadlock. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried and recorded; you chose which recording to play."),
       element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, the note is a handler, Ana and Ben are threads. On the next pages you choose the steps of the real source."),
       element("ul", { class: "endings" },
         link("#R01/stage1", "The lost letter, line by line"), link("#R10/stepA", "The two keys, line by line"),

@@ -77,15 +77,15 @@ origin rl_find_origin(uintptr_t pc) {
 bool rl_is_of_program(uintptr_t pc) { return rl_find_origin(pc) == OF_PROGRAM; }
 
 bool rl_is_global(uintptr_t address) {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)  // glibc 2.35 and later
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)  // the headers of glibc 2.35 and later
+#pragma weak _dl_find_object
     // `dladdr` also looks for the symbol, among all those of the library. This takes no lock, either,
     // which another thread of a parent process could have held.
     struct dl_find_object library;
-    return _dl_find_object((void *)address, &library) == 0;
-#else
+    if (_dl_find_object) return _dl_find_object((void *)address, &library) == 0;
+#endif
     Dl_info info;
     return dladdr((void *)address, &info) != 0;
-#endif
 }
 
 const char *rl_name_of_library(uintptr_t pc) {
