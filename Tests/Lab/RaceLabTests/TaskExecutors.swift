@@ -76,12 +76,17 @@ private final class InlineExecutor: SerialExecutor {
 /// Has steps after it has sent the job.
 private final class CountingExecutor: SerialExecutor, @unchecked Sendable {
     private let queue = DispatchQueue(label: "executor")
+    private let lock = NSLock()
     private(set) var count = 0
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-        count += 1
+        queue.async {
+            self.lock.withLock { self.count += 1 }
+            job.runSynchronously(on: self.asUnownedSerialExecutor())
+        }
+        // The queue may be the first to take the lock, and then runs the job meanwhile.
+        lock.withLock { count += 1 }
     }
 }
 
