@@ -145,7 +145,8 @@ queue_kind rl_kind_of_queue(dispatch_object queue) {
 
 void rl_stand_in_line(dispatch_object queue, const void *work, bool exclusive) {
     lock *l = rl_lock_at((uintptr_t)queue);
-    rl_explore_all_choices();
+    l->has_had_line = true;
+    if (l->is_waited_for) rl_explore_all_choices();
     MAKE_ROOM(l->line, l->line_count, l->line_capacity, 8);
     l->line[l->line_count++] = (in_line){.work = work, .exclusive = exclusive,
                                          .by = (int8_t)me->thread,
@@ -157,6 +158,8 @@ static void leave_line(const void *queue, const void *work) {
     uint32_t at = 0;
     while (at < l->line_count && l->line[at].work != work) at++;
     if (at == l->line_count) return;
+    l->left_line = lab.step_count;
+    if (l->line[at].exclusive) l->exclusive_left_line = lab.step_count;
     l->line_count--;
     memmove(&l->line[at], &l->line[at + 1], (l->line_count - at) * sizeof *l->line);
 }
@@ -203,6 +206,23 @@ static bool could_come_later(const thread *t, int8_t *sender) {
 
 // MARK: - Operations
 
+/// A thread that runs queued work has waited for the work before it.
+static void follow_line(thread *t, bool exclusive) {
+    const lock *l = t->waits_for;
+    const uint32_t before = exclusive ? l->left_line : l->exclusive_left_line;
+    if (t->comes_for && before > 0) rl_note_wait(before - 1);
+}
+
+static void own_queue(int index, thread *t, uint32_t step) {
+    follow_line(t, true);
+    rl_own(index, t, step);
+}
+
+static void have_share_of_queue(int index, thread *t, uint32_t step) {
+    follow_line(t, false);
+    rl_share(index, t, step);
+}
+
 static bool can_take_alone(const thread *t) { return rl_is_unowned(t) && !is_in_line(t); }
 static bool can_share(const thread *t) { return rl_has_no_writer(t) && !is_in_line(t); }
 
@@ -210,7 +230,7 @@ static const rl_operation take_alone = {
     .kind = RL_LOCK,
     .has_record = true,
     .is_available = can_take_alone,
-    .carry_out = rl_own,
+    .carry_out = own_queue,
     .holder = rl_owner_or_reader,
     .is_in_line = is_in_line,
     .could_come_later = could_come_later,
@@ -219,7 +239,7 @@ static const rl_operation share_queue = {
     .kind = RL_SHARED_LOCK,
     .has_record = true,
     .is_available = can_share,
-    .carry_out = rl_share,
+    .carry_out = have_share_of_queue,
     .holder = rl_owner,
     .is_in_line = is_in_line,
     .could_come_later = could_come_later,
@@ -244,6 +264,14 @@ static void make_call(void *context) {
     rl_remove_landing(&landing);
 }
 
+/// Notes that a thread comes to a queue by itself. It may come before or after work that others
+/// send there.
+static void wait_for_queue(dispatch_object queue) {
+    lock *l = rl_lock_at((uintptr_t)queue);
+    l->is_waited_for = true;
+    if (l->has_had_line) rl_explore_all_choices();
+}
+
 /// Returns false if the thread arrived later than it could have, and must queue up after all.
 static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_place place) {
     come_for(work);
@@ -255,6 +283,7 @@ static bool take_queue(dispatch_object queue, bool shared, const void *work, rl_
 void rl_run_on_queue(dispatch_object queue, call c, bool barrier, const void *work, rl_place place) {
     const queue_kind kind = rl_kind_of_queue(queue);
     const bool shared = kind == CONCURRENT && !barrier;
+    if (kind != GLOBAL && !work) wait_for_queue(queue);
     if (kind != GLOBAL)
         while (!take_queue(queue, shared, work, place)) come_later(queue);
     if (kind == MAIN)

@@ -54,7 +54,7 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
     const uint32_t step = lab.step_count;
     make_room_for_node(step);
     rl_node *n = &execution.nodes[step];
-    *n = (rl_node){.could = *could, .sleeping = lab.sleeping,
+    *n = (rl_node){.could = *could, .sleeping = lab.sleeping, .asleep_early = lab.asleep_early,
                    .in_runtime = lab.sleeping_in_runtime, .is_barrier = is_barrier,
                    .first_effect = (uint32_t)execution.effect_count};
     if (!lab.current || step >= lab.current->length) {
@@ -79,6 +79,7 @@ const rl_pending *rl_pending_steps(void) {
 
 void rl_fall_asleep_at_branch(void) {
     lab.sleeping = lab.current->sleeping;
+    lab.asleep_early = lab.current->asleep_early;
     lab.sleeping_in_runtime = lab.current->in_runtime;
     if (lab.current->kinds)
         memcpy(lab.sleeping_kinds, lab.current->kinds, sizeof lab.sleeping_kinds);
@@ -90,7 +91,7 @@ int64_t rl_wished_choice(void) {
     while (n->wishes) {
         const rl_wish *wish = &lab.current->wishes[n->wishes];
         n->wishes = wish->next;
-        if (!rl_is_possible(wish->choice, &n->could, n->sleeping)) continue;
+        if (!rl_is_possible(wish->choice, &n->could, n->sleeping, n->asleep_early)) continue;
         execution.wishes = wish->child;
         return wish->choice;
     }
@@ -140,11 +141,15 @@ void rl_note_order_from(uint32_t step_count, int thread) {
     add_order((rl_order){step_count - 1, RL_UNKNOWN, lab.step_count - 1, thread});
 }
 
+void rl_note_wait(uint32_t step) {
+    if (!rl_reduces()) return;
+    const uint32_t current = lab.step_count - 1;
+    add_order((rl_order){step, current, step, lab.steps[current].thread});
+}
+
 void rl_note_join(int of) {
     const int32_t last = lab.threads[of].last_step;
-    if (last < 0 || !rl_reduces()) return;
-    const uint32_t current = lab.step_count - 1;
-    add_order((rl_order){(uint32_t)last, current, (uint32_t)last, lab.steps[current].thread});
+    if (last >= 0) rl_note_wait((uint32_t)last);
 }
 
 void rl_forget_steps_from(uint32_t step) {

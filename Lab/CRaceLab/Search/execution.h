@@ -28,6 +28,8 @@ void rl_note_runtime(void);
 void rl_note_order(int thread);
 /// The same for the last of the first `step_count` steps.
 void rl_note_order_from(uint32_t step_count, int thread);
+/// Records that the current step had to wait for this step.
+void rl_note_wait(uint32_t step);
 /// Records that the current step waited for the end of this thread.
 void rl_note_join(int of);
 /// Records that this thread makes the next step.

@@ -88,6 +88,8 @@ typedef struct {
     vector_clock shared_released;  // by the readers so far: only the next owner acquires it
     in_line *line;                 // of a Dispatch queue: work that was sent and is not done yet
     uint32_t line_count, line_capacity;
+    uint32_t left_line, exclusive_left_line;  // how many steps there were when such work was last done
+    bool has_had_line, is_waited_for;  // work was sent there; a thread came to the queue by itself
 } lock;
 
 /// A point that a thread has visited since its last lasting change.
@@ -334,7 +336,7 @@ struct laboratory {
     rl_step *steps;
     uint64_t *fingerprints;         // of the execution before each step
     uint32_t step_count, step_capacity;
-    rl_thread_set sleeping;
+    rl_thread_set sleeping, asleep_early;    // see `rl_plan`
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
     uint32_t slept[RL_MAX_THREADS];          // see `rl_plan`
