@@ -254,13 +254,15 @@ class Opening {
     return element("p", { class: "quiet" }, "Each line is one order: Ana’s moves go right, Ben’s go down. The ring is where you are, on a gray bar with room for six lines. A line ends in ● if Ana gets her letter, and in ✗ if the letter is lost.");
   }
 
+  // An order in words: Ana, Ben, Ben, Ana.
+  inNames(order) { return [...order].map(letter => ({ A: "Ana", B: "Ben" }[letter])).join(", "); }
+
   slots() {
     const all = [...this.outcomes.keys()];
-    const name = order => [...order].map(letter => ({ A: "Ana", B: "Ben" }[letter])).join(", ");
     const tried = this.saved.tried;
     return element("ol", { class: "slots" }, all.map((_, i) => tried[i] === undefined
       ? element("li", { class: "open" }, "?")
-      : element("li", { class: this.outcomes.get(tried[i]) ? "fails" : "survives" }, `${this.outcomes.get(tried[i]) ? "✗" : "✓"} ${name(tried[i])}`)));
+      : element("li", { class: this.outcomes.get(tried[i]) ? "fails" : "survives" }, `${this.outcomes.get(tried[i]) ? "✗" : "✓"} ${this.inNames(tried[i])}`)));
   }
 
   mailbox() {
@@ -322,7 +324,7 @@ class Opening {
   inSwift() {
     const { race } = this.naive;
     const orders = race.total[race.root];
-    const losing = [...[...this.outcomes.keys()].find(order => this.outcomes.get(order))].map(letter => ({ A: "Ana", B: "Ben" })[letter]).join(", ");
+    const losing = this.inNames([...this.outcomes.keys()].find(order => this.outcomes.get(order)));
     return this.frame("The same moves, in a program",
       element("p", {}, `This is a part of a real program, in the language Swift. You need not read it: the colored words name the move below them. Two parts of the program run at the same time. One does what Ana does, the other one what Ben does. Play the order that loses the letter (${losing}): the lines of your last move light up.`),
       element("div", { class: "two" },
