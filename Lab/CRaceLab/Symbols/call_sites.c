@@ -422,7 +422,7 @@ static bool is_in_lab(uintptr_t pc) {
 
 bool rl_is_unseen_lock(rl_place place) {
     if (!rl_is_under_test(place.pc) || rl_is_labs_own(place.pc)) return false;
-    return !rl_is_sanitized(place.pc) && rl_bare_atomic_near(place.pc) && !is_in_lab(place.pc);
+    return rl_unseen_atomic(place.pc) && !rl_is_sanitized(place.pc) && !is_in_lab(place.pc);
 }
 
 rl_place rl_place_of_unseen_lock(rl_place place) {
