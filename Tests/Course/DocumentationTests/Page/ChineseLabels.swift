@@ -72,7 +72,7 @@ enum ChineseLabels {
         "end of the chain": "链尾", "the function given to error": "传给 error 的函数",
         // The stack
         "H12: one stack frame after another against a loop over a queue":
-            "H12：一帧压一帧的栈，和一个从队列里取回调的循环",
+            "H12：一帧压一帧的栈，以及从队列里取回调的循环",
         "Recursion: two frames a link": "递归：每一环两帧", "A loop: the stack stays": "循环：栈不增长",
         "settle, link 1": "settle，第 1 环", "handler, link 1": "处理函数，第 1 环",
         "settle, link 2": "settle，第 2 环", "handler, link 2": "处理函数，第 2 环",
