@@ -61,7 +61,7 @@ enum TourCommand {
         Stop(
             text: "Now there are two threads: one calls `then`, the other `resolve`. Each "
                 + "executes its own steps in order, but nothing determines how the steps of the "
-                + "two interleave. The lab tries every order and shows one that "
+                + "two interleave. The lab tries every kind of order and shows one that "
                 + "fails: a column for each thread, a row for each step, and the state of the "
                 + "promise on the right.",
             question: "The subscriber finds the promise pending. Is its handler safe?",

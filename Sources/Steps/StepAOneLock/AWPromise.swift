@@ -2,8 +2,8 @@ import Synchronization
 
 /// Step A, one lock: any number of threads may use the promise.
 ///
-/// This is Stage 2 with its state behind one lock. No code reads or writes the
-/// state without the lock, so no thread sees a half-made change.
+/// This is Stage 2 behind one lock, without `isCallingHandlers`. No code reads
+/// or writes the state without the lock: no thread sees a half-made change.
 ///
 /// What is still wrong: handlers are called while the lock is held. A handler
 /// that uses its own promise locks the same lock again, which is a deadlock
