@@ -26,6 +26,6 @@ func careless(_ scenario: Scenario) {
     let log = Scenario.Log<Int>()
     scenario.thread("subscriber") { promise.then { log.append($0) } }
     scenario.thread("resolver") { promise.fulfill(1) }
-    scenario.check { try Scenario.require(log.entries == [1], "the handler does not run once") }
+    scenario.check { try Scenario.require(log.entries == [1], "the handler is lost or runs twice") }
     scenario.state("handler received") { "\(log.entries)" }
 }

@@ -34,7 +34,7 @@ func confined(_ scenario: Scenario) {
     let log = Scenario.Log<Int>()
     scenario.thread("subscriber") { promise.then { log.append($0) } }
     scenario.thread("resolver") { promise.fulfill(1) }
-    scenario.check { try Scenario.require(log.entries == [1], "the handler does not run once") }
+    scenario.check { try Scenario.require(log.entries == [1], "the handler is lost or runs twice") }
 }
 
 func almostConfined(_ scenario: Scenario) {
@@ -42,5 +42,5 @@ func almostConfined(_ scenario: Scenario) {
     let log = Scenario.Log<Int>()
     scenario.thread("subscriber") { promise.then { log.append($0) } }
     scenario.thread("resolver") { promise.fulfillHere(1) }
-    scenario.check { try Scenario.require(log.entries == [1], "the handler does not run once") }
+    scenario.check { try Scenario.require(log.entries == [1], "the handler is lost or runs twice") }
 }
