@@ -214,6 +214,40 @@ struct ClaimTests {
         }
     }
 
+    @Test("the hours of a way through the Tutorial are the sum of its minutes")
+    func hours() throws {
+        let text = try TutorialTests.text()
+        let teaching = try TutorialTests.text("Exercises/TEACHING.md")
+        let chapters = text.components(separatedBy: "\n").compactMap { line in
+            line.firstMatch(of: /^\*.*Reading: \d+ minutes\. With [^:]+: (\d+)\./).flatMap {
+                Int($0.1)
+            }
+        }
+        try #require(chapters.count == 12)
+        let rows = teaching.matches(of: /\n\| (\d+) · [^|]+\|[^|]+\| (\d+) (?=\|)/)
+        let exercises = Dictionary(uniqueKeysWithValues: rows.map { (Int($0.1)!, Int($0.2)!) })
+        try #require(exercises.count == Exercise.all.count)
+
+        let spelling = NumberFormatter()
+        spelling.locale = Locale(identifier: "en")
+        spelling.numberStyle = .spellOut
+        func hours(_ minutes: Int) throws -> String {
+            let number = NSNumber(value: (Double(minutes) / 60).rounded())
+            return "about \(try #require(spelling.string(from: number))) hours"
+        }
+        let ofChapters = chapters.reduce(0, +)
+        let ofExercises = exercises.values.reduce(0, +)
+        let afternoon = try hours(chapters[...5].reduce(0, +) + chapters[11] + exercises[1]!)
+        let everything = try hours(ofChapters + ofExercises)
+        #expect(text.contains("and exercise 1 | \(afternoon) |"))
+        #expect(text.contains("| all chapters, commands and exercises | \(everything) |"))
+        let readme = try TutorialTests.text("README.md")
+        #expect(readme.contains("exercise 1; \(afternoon).") && readme.contains(everything))
+        #expect(teaching.contains(everything))
+        // "More than half of them for the exercises."
+        #expect(ofExercises > ofChapters)
+    }
+
     @Test("the list of exercises is in the order of the text")
     func order() throws {
         let lines = try Commands.promiseLab(["exercises"]).lines

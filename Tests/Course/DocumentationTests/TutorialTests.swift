@@ -89,11 +89,12 @@ struct TutorialTests {
     private static let terms = [
         "abandoned", "actor reentrancy", "atomic operation", "atomicity violation",
         "check-then-act", "context switch", "critical section", "data race", "deadlock",
-        "enabled thread", "happens-before", "interleaving", "invariant", "linearizable", "livelock",
-        "lock ordering", "lost wakeup", "memory ordering", "mutual exclusion", "order violation",
-        "over-synchronization", "partial-order reduction", "preemption", "preemption bound",
-        "race condition", "reentrancy", "relaxed", "schedule", "sequentially consistent",
-        "shadow cell", "sleep set", "spurious wakeup", "starvation", "unhandled rejection",
+        "enabled thread", "finding", "happens-before", "interleaving", "invariant", "lab",
+        "linearizable", "livelock", "lock ordering", "lost wakeup", "matrix", "memory ordering",
+        "mutual exclusion", "order violation", "over-synchronization", "partial-order reduction",
+        "preemption", "preemption bound", "race condition", "reentrancy", "relaxed", "scenario",
+        "schedule", "sequentially consistent", "shadow cell", "sleep set", "slot",
+        "spurious wakeup", "starvation", "stress test", "survives", "token", "unhandled rejection",
         "vector clock",
     ]
 
