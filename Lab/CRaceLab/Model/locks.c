@@ -126,7 +126,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
     }
     // No `rl_tick`: a release is not a step.
     rl_advance(t);
-    rl_did(index, RL_LOCK, address, true);
+    rl_did(index, RL_UNLOCK, address, true);
 }
 
 void rl_unlocked(const void *address) {

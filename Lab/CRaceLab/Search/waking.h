@@ -4,6 +4,10 @@
 
 #include "State/state.h"
 
+/// Removes a thread from the sleep set.
+void rl_wake(int thread);
+/// Empties the sleep set.
+void rl_wake_all(void);
 /// A thread has carried out an operation at an address.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
 /// The same for a read that chooses between values. It wakes no thread: whatever sleeps could also
