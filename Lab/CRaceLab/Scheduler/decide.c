@@ -66,7 +66,7 @@ static bool is_attempt_that_can_be_early(const thread *t) {
 }
 
 static bool is_failing_attempt(const thread *t) {
-    return t->started && t->operation->could_be_early && !rl_is_available(t);
+    return t->started && !t->finished && t->operation->could_be_early && !rl_is_available(t);
 }
 
 static bool could_come_later(const thread *t, int8_t *sender) {

@@ -122,12 +122,13 @@ extension Reduction {
                 nodes[first].awake |= 1 << UInt32(thread)
                 foundRace(of: first, with: second)
             }
-            let begin = effects + Int(step.firstEffect)
-            // What an early attempt misses comes after it.
-            let isMissed = missed.map { $0.step == first } ?? false
-            let end = effects + (isMissed ? missed!.effect : Int(step.endEffect))
+            let (begin, end) = (effects + Int(step.firstEffect), effects + Int(step.endEffect))
             for e in 0..<second.effectCount {
                 guard let conflict = rl_first_conflict(begin, end, second.effects + e) else {
+                    continue
+                }
+                // What an early attempt misses comes after it.
+                if let missed, missed.step == first, conflict.pointee.kind == UInt8(RL_UNLOCK) {
                     continue
                 }
                 let order = rl_conflict_of(conflict, second.effects + e)
@@ -139,7 +140,7 @@ extension Reduction {
                     if e == 0 { break }
                     continue
                 }
-                let isHandled = released.map { $0.step == first } ?? false
+                let isHandled = released?.step == first && e == 0
                 if order.is_race, !isHandled {
                     var second = second
                     // It reads something else then.
@@ -269,9 +270,8 @@ extension Reduction {
         }
         let effects = execution.effects
         let (begin, end) = (effects + Int(step.firstEffect), effects + Int(step.endEffect))
-        for e in 0..<attempt.effectCount
-        where rl_first_conflict(begin, end, attempt.effects + e) != nil {
-            return true
+        for e in 0..<attempt.effectCount where attempt.effects[e].kind == UInt8(RL_UNLOCK) {
+            if rl_first_conflict(begin, end, attempt.effects + e) != nil { return true }
         }
         own.pointee = attempt.effects[0]
         own.pointee.address += 1

@@ -57,7 +57,7 @@ struct SearchTests {
             programs: {
                 Program.random(10_000, threads: 3, operations: 3, seed: 7, Operation.attempting)
             },
-            classes: 0, redundant: 0),
+            classes: 103_655, redundant: 2_664),
     ]
 
     @Test("explores each equivalence class once, and nothing else", arguments: families)
