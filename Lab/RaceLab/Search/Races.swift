@@ -39,7 +39,8 @@ extension Reduction {
             }
         } else {
             let isAttempt = Execution.attempts.contains(step.kind)
-            let release = isAttempt && (step.isEarly || !step.isFailing) ? lastRelease(before: k) : nil
+            let isAfterRelease = isAttempt && (step.isEarly || !step.isFailing)
+            let release = isAfterRelease ? lastRelease(before: k) : nil
             if let release, !step.isEarly { explore(attempt: k, before: release) }
             lookForRaces(
                 with: SecondStep(

@@ -306,7 +306,8 @@ package final class ToyEngine {
             let waits = !machine.isFinished(thread)
             let (kind, address) = waits ? machine.next(thread) : (0, 0)
             pending[count * Self.row + thread] = rl_pending(
-                address: waits ? 16 * address : 0, pc: machine.place(thread), kind: kind, waits: waits,
+                address: waits ? 16 * address : 0, pc: machine.place(thread), kind: kind,
+                waits: waits,
                 is_spinning: !waits)
             if sleeping != 0 { kinds[count * Self.row + thread] = sleepers[thread].kind }
         }
