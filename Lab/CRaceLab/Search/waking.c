@@ -21,13 +21,6 @@ static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) 
                            : rl_still_asleep_early(lab.asleep_early, sleepers, kind, address);
 }
 
-void rl_wake(int thread) {
-    lab.sleeping &= ~set_of(thread);
-    lab.asleep_early &= ~set_of(thread);
-}
-
-void rl_wake_all(void) { lab.sleeping = lab.asleep_early = 0; }
-
 /// Records an operation at an address. Removes the threads whose steps depend on it from the sleep
 /// set and, if the operation changes the value, wakes threads that spin on it.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes) {
