@@ -40,15 +40,21 @@ extension Reduction {
         } else {
             let isAttempt = Execution.attempts.contains(step.kind)
             let isAfterRelease = isAttempt && (step.isEarly || !step.isFailing)
-            let release = isAfterRelease ? lastRelease(before: k) : nil
-            if let release, !step.isEarly { explore(attempt: k, before: release) }
+            var releases = isAfterRelease ? releases(before: k) : []
+            if step.isEarly {
+                let holder = execution.record.pointee.steps[k].before
+                releases.removeAll { execution.steps[$0.step].thread != holder }
+            } else {
+                for release in releases { explore(attempt: k, before: release) }
+            }
             lookForRaces(
                 with: SecondStep(
                     at: k, thread: Int(step.thread), choice: step.choice,
                     effects: execution.effects + Int(step.firstEffect),
                     effectCount: Int(step.endEffect - step.firstEffect),
                     isInRuntime: step.isInRuntime || crashes, crashes: crashes),
-                missed: step.isEarly ? release : nil, released: step.isEarly ? nil : release)
+                missed: step.isEarly ? releases.first : nil,
+                released: step.isEarly ? [] : releases)
             clock.update(from: all, count: Int(RL_MAX_THREADS))
         }
         clock[Int(step.thread)] = step.number
@@ -103,9 +109,9 @@ extension Reduction {
     ///
     /// - Parameters:
     ///   - missed: the release that the step, an early attempt, comes right before.
-    ///   - released: the release that has come before the step, an attempt that succeeds.
+    ///   - released: the releases that have come before the step, an attempt that succeeds.
     private mutating func lookForRaces(
-        with second: SecondStep, missed: Release? = nil, released: Release? = nil
+        with second: SecondStep, missed: Release? = nil, released: [Release] = []
     ) {
         setKnown(before: second.at, second.thread)
         all.update(from: known, count: Int(RL_MAX_THREADS))
@@ -129,7 +135,7 @@ extension Reduction {
                     continue
                 }
                 // What an early attempt misses comes after it.
-                if let missed, missed.step == first, conflict.pointee.kind == UInt8(RL_UNLOCK) {
+                if let missed, missed.step == first, rl_is_release(conflict.pointee.kind) {
                     continue
                 }
                 let order = rl_conflict_of(conflict, second.effects + e)
@@ -141,7 +147,7 @@ extension Reduction {
                     if e == 0 { break }
                     continue
                 }
-                let isHandled = released?.step == first && e == 0
+                let isHandled = e == 0 && released.contains { $0.step == first }
                 if order.is_race, !isHandled {
                     var second = second
                     // It reads something else then.
@@ -237,13 +243,14 @@ extension Reduction {
         if !nodes[node].isBarrier { explore(&sequence, at: node) }
     }
 
-    /// The last step that changed the availability of the lock that a step attempts to take, and which
-    /// of its effects did that, if it was another thread's release.
-    private func lastRelease(before second: Int) -> Release? {
+    /// The releases that an attempt could come right before: the last one, by another thread, or those
+    /// of all readers after the lock was last taken alone. Each of these could be the last.
+    private func releases(before second: Int) -> [Release] {
         let thread = execution.steps[second].thread
         let pending = execution.pending(second, Int(thread))
         let wanted =
             pending.kind == RL_TRY_LOCK.rawValue ? RL_FREE_FOR_ONE : RL_FREE_FOR_READERS
+        var found: [Release] = []
         for k in (0..<second).reversed() {
             let step = execution.steps[k]
             for e in (Int(step.firstEffect)..<Int(step.endEffect)).reversed() {
@@ -251,12 +258,13 @@ extension Reduction {
                 if effect.address != pending.address || rl_only_reads(effect.kind) { continue }
                 // A wait for a condition releases its lock at once.
                 let isRelease =
-                    effect.kind == UInt8(RL_UNLOCK) && Int(effect.free_for) & wanted == 0
+                    rl_is_release(effect.kind) && Int(effect.free_for) & wanted == 0
                     && step.kind != RL_WAIT.rawValue
-                return isRelease && step.thread != thread ? Release(step: k, effect: e) : nil
+                if isRelease, step.thread != thread { found.append(Release(step: k, effect: e)) }
+                if !rl_is_readers(effect.kind) { return found }
             }
         }
-        return nil
+        return found
     }
 
     /// Whether a step cannot come before the release that an attempt misses.
@@ -271,7 +279,7 @@ extension Reduction {
         }
         let effects = execution.effects
         let (begin, end) = (effects + Int(step.firstEffect), effects + Int(step.endEffect))
-        for e in 0..<attempt.effectCount where attempt.effects[e].kind == UInt8(RL_UNLOCK) {
+        for e in 0..<attempt.effectCount where rl_is_release(attempt.effects[e].kind) {
             if rl_first_conflict(begin, end, attempt.effects + e) != nil { return true }
         }
         own.pointee = attempt.effects[0]
