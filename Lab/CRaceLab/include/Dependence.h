@@ -78,8 +78,7 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
     if (is_end && is_like_end) return false;
     if (kind == RL_DROP && other == RL_DROP) return false;
     // A reader that comes or goes leaves the lock as other readers need it.
-    if (kind == RL_SHARED_UNLOCK && rl_is_readers(other)) return false;
-    if (other == RL_SHARED_UNLOCK && rl_is_readers(kind)) return false;
+    if (rl_is_readers(kind) && rl_is_readers(other)) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));
 }
 

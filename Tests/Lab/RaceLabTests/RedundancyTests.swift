@@ -72,7 +72,7 @@ struct RedundancyTests {
                 }
             }
         },
-        Miniature(testDescription: "a concurrent queue", explored: 18, redundant: 12) { scenario in
+        Miniature(testDescription: "a concurrent queue", explored: 10, redundant: 0) { scenario in
             let (lock, shared) = (NSLock(), Shared())
             let queue = DispatchQueue(label: "queue", attributes: .concurrent)
             for index in 0..<2 {
@@ -106,7 +106,8 @@ struct RedundancyTests {
         var options = Exploration.Options()
         options.reduction = true
         let reduced = explore(options: options, miniature.describe)
-        #expect(reduced.coverage == .all && reduced.explored == miniature.explored)
+        #expect(reduced.coverage == .all)
+        #expect(reduced.explored == miniature.explored, "\(reduced.explored)")
         #expect(reduced.redundant <= miniature.redundant, "\(reduced.redundant)")
         options.reduction = false
         options.maximumInterleavings = 2_000
