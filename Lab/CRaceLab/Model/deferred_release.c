@@ -8,6 +8,8 @@
 #ifndef RL_WITHOUT_HOOKS
 
 #include "Platform/memory.h"
+#include "Search/execution.h"
+#include "Search/waking.h"
 
 #include <string.h>
 
@@ -55,6 +57,22 @@ bool rl_could_precede_release(const thread *t, int8_t *holder) {
         }
     }
     return false;
+}
+
+uintptr_t rl_missed_releases_of(const lock *l) { return l->address + 1; }
+
+void rl_misses_release(int by, int holder) {
+    const lock *missed = lab.threads[by].waits_for;
+    rl_note_effect(RL_ATOMIC_READ, rl_missed_releases_of(missed), 0);
+    rl_wake(holder);
+    for (int i = 0; i < lab.thread_count; i++)
+        if (lab.threads[i].missed == missed) rl_wake(i);
+    const thread *t = &lab.threads[holder];
+    size_t k = 0;
+    while (k < t->released_count && t->released[k].lock != missed) k++;
+    lab.free_before = RL_FREE_FOR_ONE | RL_FREE_FOR_READERS;
+    for (k++; k < t->released_count; k++)
+        rl_did(by, RL_ATOMIC_READ, t->released[k].lock->address, false);
 }
 
 #endif

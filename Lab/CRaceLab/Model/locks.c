@@ -105,13 +105,14 @@ void rl_release_lock(thread *t, uintptr_t address) {
         return;
     }
     lab.free_before = rl_free_for(address);
+    const bool is_readers = l->owner == NO_THREAD && has(l->sharers, index);
     if (l->owner != NO_THREAD) {
         // Some kinds of lock may be released by a thread other than the owner.
         no_longer_holds(&lab.threads[l->owner], address);
         l->owner = NO_THREAD;
         rl_note_release(t, l, false);
         if (!(lab.scenario->faults & RL_FAULT_NO_EDGE_FROM_UNLOCK)) l->released = t->clock;
-    } else if (has(l->sharers, index)) {
+    } else if (is_readers) {
         if (--l->shared_depth[index] > 0) {
             forget_once(t, (void *)address);
             return;
@@ -126,7 +127,7 @@ void rl_release_lock(thread *t, uintptr_t address) {
     }
     // No `rl_tick`: a release is not a step.
     rl_advance(t);
-    rl_did(index, RL_LOCK, address, true);
+    rl_did(index, is_readers ? RL_SHARED_UNLOCK : RL_UNLOCK, address, true);
 }
 
 void rl_unlocked(const void *address) {

@@ -16,6 +16,7 @@
 #include "Scheduler/outside.h"
 #include "Search/execution.h"
 #include "Search/spinning.h"
+#include "Search/waking.h"
 #include "State/inputs.h"
 
 // MARK: - The alternatives
@@ -64,6 +65,10 @@ static bool is_attempt_that_can_be_early(const thread *t) {
     return can_be_early(t, &holder);
 }
 
+static bool is_failing_attempt(const thread *t) {
+    return t->started && !t->finished && t->operation->could_be_early && !rl_is_available(t);
+}
+
 static bool could_come_later(const thread *t, int8_t *sender) {
     return t->operation->could_come_later && t->operation->could_come_later(t, sender);
 }
@@ -87,6 +92,7 @@ static situation look_at_threads(void) {
         now.is_barrier = true;
     } else {
         could->early = those_who(is_attempt_that_can_be_early) & could->enabled;
+        could->failing = those_who(is_failing_attempt) & could->enabled;
         if (rl_gives(RL_LIBERTY_TIME_OUTS)) could->time_out = those_who(can_stop_waiting);
         if (rl_gives(RL_LIBERTY_SPURIOUS)) could->spurious = those_who(could_be_spurious);
         // While another thread is enabled, the search tries a wait for a queue both before and
@@ -182,7 +188,7 @@ static int lowest(rl_thread_set set) { return __builtin_ctz(set); }
 static void come_to_step(uint32_t step, const situation *now) {
     // Which threads may give up a wait, or arrive later, depends on all other threads. So this step
     // is dependent on every other one.
-    if (now->is_barrier && !lab.looks_again) lab.sleeping = 0;
+    if (now->is_barrier && !lab.looks_again) rl_wake_all();
     if (now->time_is_up) rl_everything_is_released();
     if (is_at_branch(step)) rl_fall_asleep_at_branch();
     if (rl_reduces()) rl_come_to_node(&now->could, now->is_barrier);
@@ -195,7 +201,7 @@ static choice go_on(uint32_t step, rl_thread_set enabled) {
         // Every continuation is equivalent to one already explored, so the run is redundant.
         lab.redundant = true;
         if (step < lab.branch_limit) lab.branch_limit = step;
-        lab.sleeping = 0;
+        rl_wake_all();
         useful = enabled;
     }
     return choice_of(has(useful, lab.last) ? lab.last : lowest(useful));
@@ -216,11 +222,17 @@ static bool is_new(choice c) {
     return c.store > lab.slept[c.thread] && rl_may_read(c.thread, c.store);
 }
 
-static choice chosen_by_search(uint32_t step, rl_thread_set enabled) {
+/// An attempt that fails. If another thread holds the lock, it need not be early for that.
+static bool is_early_attempt(choice c) {
+    return c.how == RL_EARLY && lab.threads[c.thread].operation->could_be_early;
+}
+
+static choice chosen_by_search(uint32_t step, const rl_alternatives *could) {
     choice wished = choice_of(rl_reduces() ? rl_wished_choice() : NO_THREAD);
     while (wished.store && !is_new(wished)) wished = choice_of(rl_wished_choice());
-    if (wished.thread == NO_THREAD) return go_on(step, enabled);
-    if (wished.how) lab.sleeping = 0;
+    if (wished.thread == NO_THREAD) return go_on(step, could->enabled);
+    if (wished.how && !is_early_attempt(wished)) rl_wake_all();
+    if (is_early_attempt(wished) && !has(could->early, wished.thread)) wished.how = 0;
     return wished;
 }
 
@@ -277,6 +289,7 @@ static void record(uint32_t step, choice c, const situation *now) {
     t->early = false;
     rl_choose_store(c.thread, c.store, &lab.steps[step]);
     lab.slept[c.thread] = 0;
+    lab.asleep_early &= ~set_of(c.thread);
     if (is_early) come_early(t, &lab.steps[step]);
     if (c.thread != lab.last && has(could->enabled, lab.last)) lab.preemptions++;
     lab.last = c.thread;
@@ -332,8 +345,7 @@ int rl_decide(void) {
     if (lab.status != RL_COMPLETE || !now.could.enabled) return end_run(step, next, &now);
     const bool is_sampled = lab.current && lab.current->sampler;
     if (!is_prescribed)
-        next =
-            is_sampled ? chosen_by_sampler(step, &now) : chosen_by_search(step, now.could.enabled);
+        next = is_sampled ? chosen_by_sampler(step, &now) : chosen_by_search(step, &now.could);
 
     record(step, next, &now);
     if (!is_known_to_crash()) return next.thread;

@@ -8,6 +8,7 @@
 #include "Scheduler/enabled.h"
 #include "Search/execution.h"
 #include "Search/reference_counts.h"
+#include "Search/waking.h"
 
 // A thread may spin on something that the lab cannot see. So before the engine reports a deadlock,
 // every spinning thread runs its loop once more, without any alternatives. If none of them gets any
@@ -18,7 +19,7 @@ static void begin_looking(void) {
     lab.looks_again = lab.looks_in_vain = true;
     lab.looks_from = lab.step_count;
     lab.races_before_look = lab.race_count;
-    lab.sleeping = 0;
+    rl_wake_all();
 }
 
 static int look_once_more(void) {

@@ -94,6 +94,7 @@ void rl_look_for_loop(thread *t, uintptr_t stack) {
     if (!t->spinning || t->is_vain || !t->missed) return;
     // The attempt came before a release that has now happened.
     rl_is_released(t->missed, false);
+    rl_note_effect(RL_ATOMIC_WRITE, rl_missed_releases_of(t->missed), 0);
     t->missed = NULL;
     rl_has_missed_release(t);
 }
@@ -138,7 +139,6 @@ static uint32_t point(const rl_operation *o, const void *address, rl_place place
         rl_is_observed(r->object);
     }
     rl_look_for_loop(t, place.stack);
-    if (o->could_be_early) rl_explore_all_choices();
     // The calls with which the engine lets another thread run have errors of their own.
     const int error = errno;
     let_others_go_first(index, t, is_first);
@@ -168,6 +168,7 @@ uint32_t rl_announced_step(int index) {
     if (t->operation->completes_later) return step;
     // A failed attempt has only read.
     rl_did(index, done ? t->kind : RL_ATOMIC_READ, t->address, done && !rl_only_reads(t->kind));
+    if (t->early && t->operation->could_be_early) rl_misses_release(index, record->before);
     return step;
 }
 

@@ -20,6 +20,7 @@
 #include "Search/execution.h"
 #include "Search/reference_counts.h"
 #include "Search/spinning.h"
+#include "Search/waking.h"
 #include "State/inputs.h"
 #include "State/shadow.h"
 
@@ -97,7 +98,7 @@ static bool begin_run(void) {
     }
     lab.run++;
     lab.step_count = 0;
-    lab.sleeping = 0;
+    rl_wake_all();
     memset(lab.slept, 0, sizeof lab.slept);
     rl_begin_execution();
     lab.preemptions = 0;

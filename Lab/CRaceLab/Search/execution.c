@@ -56,6 +56,7 @@ void rl_come_to_node(const rl_alternatives *could, bool is_barrier) {
     rl_node *n = &execution.nodes[step];
     *n = (rl_node){.could = *could,
                    .sleeping = lab.sleeping,
+                   .asleep_early = lab.asleep_early,
                    .in_runtime = lab.sleeping_in_runtime,
                    .is_barrier = is_barrier,
                    .first_effect = (uint32_t)execution.effect_count};
@@ -81,6 +82,7 @@ const rl_pending *rl_pending_steps(void) {
 
 void rl_fall_asleep_at_branch(void) {
     lab.sleeping = lab.current->sleeping;
+    lab.asleep_early = lab.current->asleep_early;
     lab.sleeping_in_runtime = lab.current->in_runtime;
     if (lab.current->kinds)
         memcpy(lab.sleeping_kinds, lab.current->kinds, sizeof lab.sleeping_kinds);
@@ -92,7 +94,7 @@ int64_t rl_wished_choice(void) {
     while (n->wishes) {
         const rl_wish *wish = &lab.current->wishes[n->wishes];
         n->wishes = wish->next;
-        if (!rl_is_possible(wish->choice, &n->could, n->sleeping)) continue;
+        if (!rl_is_possible(wish->choice, &n->could, n->sleeping, n->asleep_early)) continue;
         execution.wishes = wish->child;
         return wish->choice;
     }

@@ -13,6 +13,7 @@
 // steps change their counts. When a run adds to that, the exploration starts over.
 
 #include "Search/reference_counts.h"
+#include "Search/waking.h"
 
 #ifndef RL_WITHOUT_HOOKS
 
@@ -69,18 +70,18 @@ int64_t rl_references_to(const void *object) {
     return count ? (int64_t)count(object) : 0;
 }
 
+static bool is_asleep(int thread) { return has(lab.sleeping | lab.asleep_early, thread); }
+
 /// Wakes the threads that sleep at a place which depends on the count of an object of this type.
 static void wake_because_of(uintptr_t type, uint8_t kind) {
     for (int i = 0; i < lab.thread_count; i++)
-        if (has(lab.sleeping, i) && rl_depends_on_count(known(), lab.threads[i].pc, kind, type))
-            lab.sleeping &= ~set_of(i);
+        if (is_asleep(i) && rl_depends_on_count(known(), lab.threads[i].pc, kind, type)) rl_wake(i);
 }
 
 /// The same, for an object to which so many references are left.
 static void wake_because_of_drop(uintptr_t type, int64_t left) {
     for (int i = 0; i < lab.thread_count; i++)
-        if (has(lab.sleeping, i) && rl_depends_on_drop(known(), lab.threads[i].pc, left, type))
-            lab.sleeping &= ~set_of(i);
+        if (is_asleep(i) && rl_depends_on_drop(known(), lab.threads[i].pc, left, type)) rl_wake(i);
 }
 
 static void write_down(size_t of, int32_t change, int64_t left, bool looks) {

@@ -9,12 +9,16 @@
 
 /// Removes the threads whose steps depend on an operation from the sleep set.
 static void wake_dependent(uint8_t kind, uintptr_t address, bool is_in_runtime) {
-    if (!lab.sleeping) return;
+    if (!lab.sleeping && !lab.asleep_early) return;
     rl_sleeper sleepers[RL_MAX_THREADS];
     for (int i = 0; i < lab.thread_count; i++)
         sleepers[i] = (rl_sleeper){lab.threads[i].address, lab.sleeping_kinds[i]};
     lab.sleeping = rl_still_asleep(lab.sleeping, sleepers, lab.sleeping_in_runtime, kind, address,
                                    is_in_runtime);
+    if (is_in_runtime || rl_is_about_tasks(kind)) lab.sleeping &= ~lab.asleep_early;
+    lab.asleep_early = is_in_runtime || rl_is_about_tasks(kind)
+                           ? 0
+                           : rl_still_asleep_early(lab.asleep_early, sleepers, kind, address);
 }
 
 /// Records an operation at an address. Removes the threads whose steps depend on it from the sleep

@@ -4,6 +4,15 @@
 
 #include "State/state.h"
 
+/// Removes a thread from the sleep set.
+static inline void rl_wake(int thread) {
+    lab.sleeping &= ~set_of(thread);
+    lab.asleep_early &= ~set_of(thread);
+}
+
+/// Empties the sleep set.
+static inline void rl_wake_all(void) { lab.sleeping = lab.asleep_early = 0; }
+
 /// A thread has carried out an operation at an address.
 void rl_did(int by, uint8_t kind, uintptr_t address, bool changes);
 /// The same for a read that chooses between values. It wakes no thread: whatever sleeps could also

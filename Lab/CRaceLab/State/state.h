@@ -342,7 +342,7 @@ struct laboratory {
     rl_step *steps;
     uint64_t *fingerprints;  // of the execution before each step
     uint32_t step_count, step_capacity;
-    rl_thread_set sleeping;
+    rl_thread_set sleeping, asleep_early;    // see `rl_plan`
     uint8_t sleeping_kinds[RL_MAX_THREADS];  // the kinds of their steps, as executed
     rl_thread_set sleeping_in_runtime;       // those whose steps have unannounced effects
     uint32_t slept[RL_MAX_THREADS];          // see `rl_plan`

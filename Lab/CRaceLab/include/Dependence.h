@@ -19,6 +19,13 @@ enum {
 /// after the store that it reads; but it cannot read a store that comes later.
 enum { RL_LOAD = 210, RL_FAILED_EXCHANGE };
 
+/// The release of a lock by the thread that holds it alone, or by a reader.
+enum { RL_UNLOCK = 220, RL_SHARED_UNLOCK };
+
+static inline bool rl_is_release(uint8_t kind) {
+    return kind == RL_UNLOCK || kind == RL_SHARED_UNLOCK;
+}
+
 /// How a lock, a semaphore or a queue is available.
 enum { RL_FREE_FOR_ONE = 1, RL_FREE_FOR_READERS = 2, RL_COUNTED = 4, RL_EMPTY = 8 };
 
@@ -56,6 +63,10 @@ static inline bool rl_is_about_tasks(uint8_t kind) {
 
 // MARK: - Are two steps dependent?
 
+static inline bool rl_is_readers(uint8_t kind) {
+    return kind == RL_SHARED_LOCK || kind == RL_TRY_SHARED_LOCK || kind == RL_SHARED_UNLOCK;
+}
+
 /// Whether the order of two operations matters.
 static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t other,
                                     uintptr_t other_address) {
@@ -66,6 +77,8 @@ static inline bool rl_are_dependent(uint8_t kind, uintptr_t address, uint8_t oth
         (kind == RL_FINISH || kind == RL_ASK) && (other == RL_FINISH || other == RL_ASK);
     if (is_end && is_like_end) return false;
     if (kind == RL_DROP && other == RL_DROP) return false;
+    // A reader that comes or goes leaves the lock as other readers need it.
+    if (rl_is_readers(kind) && rl_is_readers(other)) return false;
     return !(rl_only_reads(kind) && rl_only_reads(other));
 }
 
@@ -103,6 +116,10 @@ static inline const rl_effect *rl_first_conflict(const rl_effect *first, const r
 static inline bool rl_was_free(const rl_effect *before, const rl_effect *later) {
     if (before->address != later->address) return true;
     switch (later->kind) {
+        // An attempt that has failed could also come after the release.
+        case RL_UNLOCK:
+        case RL_SHARED_UNLOCK:
+            return before->kind == RL_ATOMIC_READ || before->free_for & RL_FREE_FOR_ONE;
         case RL_LOCK:
             return before->free_for & RL_FREE_FOR_ONE;
         case RL_SHARED_LOCK:
@@ -210,6 +227,20 @@ static inline rl_thread_set rl_still_asleep(rl_thread_set sleeping, const rl_sle
         const int thread = __builtin_ctz(rest);
         const rl_sleeper *s = &sleepers[thread];
         if (rl_are_dependent(kind, address, s->kind, s->address)) sleeping &= ~(1u << thread);
+    }
+    return sleeping;
+}
+
+/// The same for threads of which an attempt that fails is in the sleep set. A release leaves it there:
+/// the attempt could also come right before the release.
+static inline rl_thread_set rl_still_asleep_early(rl_thread_set sleeping,
+                                                  const rl_sleeper *sleepers, uint8_t kind,
+                                                  uintptr_t address) {
+    if (rl_is_release(kind)) return sleeping;
+    for (rl_thread_set rest = sleeping; rest; rest &= rest - 1) {
+        const int thread = __builtin_ctz(rest);
+        if (rl_are_dependent(kind, address, RL_ATOMIC_READ, sleepers[thread].address))
+            sleeping &= ~(1u << thread);
     }
     return sleeping;
 }

@@ -11,15 +11,17 @@
 /// The threads that can make the next step, for each kind of choice.
 typedef struct {
     rl_thread_set enabled, early, time_out, spurious;
+    rl_thread_set failing;  // enabled, and about to attempt to take a lock that another one holds
 } rl_alternatives;
 
-/// Whether a choice can be made, by a thread that does not sleep.
+/// Whether a choice can be made, by a thread that does not sleep. `asleep_early`: the same for its
+/// early attempt.
 static inline bool rl_is_possible(uint32_t choice, const rl_alternatives *could,
-                                  rl_thread_set asleep) {
+                                  rl_thread_set asleep, rl_thread_set asleep_early) {
     const rl_thread_set thread = (rl_thread_set)1 << rl_chosen_thread(choice);
     switch (rl_chosen_way(choice)) {
         case RL_EARLY:
-            return could->early & thread;
+            return (could->early | could->failing) & ~asleep_early & thread;
         case RL_TIME_OUT:
             return could->time_out & thread;
         case RL_SPURIOUS:
@@ -33,7 +35,8 @@ static inline bool rl_is_possible(uint32_t choice, const rl_alternatives *could,
 /// What is known about the state before a step.
 typedef struct {
     rl_alternatives could;
-    rl_thread_set sleeping;    // the sleep set
+    rl_thread_set sleeping;      // the sleep set
+    rl_thread_set asleep_early;  // … for early attempts: see `rl_plan`
     rl_thread_set in_runtime;  // those of them whose steps have unannounced effects in the runtime
     bool is_barrier;           // the step is possible only because no other is
     bool is_in_runtime;        // the step has such effects
@@ -134,8 +137,10 @@ typedef struct {
 struct rl_plan {
     const uint32_t *choices;  // see `rl_choice`
     uint32_t length;
-    uint64_t fingerprint;      // of the execution before the last choice; 0: unknown
-    rl_thread_set sleeping;    // the sleep set at the last choice …
+    uint64_t fingerprint;    // of the execution before the last choice; 0: unknown
+    rl_thread_set sleeping;  // the sleep set at the last choice …
+    rl_thread_set
+        asleep_early;  // … the threads whose early attempt would repeat what was explored …
     rl_thread_set in_runtime;  // … and those of them with unannounced effects in the runtime
     const uint8_t *kinds;      // the kinds of the sleeping threads' steps, as executed; or NULL
     // For each thread that does not sleep: reading one of the first so many stores would repeat what

@@ -14,6 +14,13 @@ struct Step {
     var isInRuntime: Bool
     /// Whether it is possible only because no other step is.
     var isBarrier: Bool
+    /// Whether it is an attempt to take a lock, which fails …
+    var isFailing: Bool
+    /// … because it comes right before the release.
+    var isEarly: Bool { isFailing && rl_chosen_way(choice) == UInt8(RL_EARLY) }
+    /// The choice in another interleaving. Whether an attempt that fails is early there depends on
+    /// where the steps of the holder are.
+    var wish: UInt32 { isFailing ? UInt32(thread) | UInt32(RL_EARLY) : choice }
     /// Its number among the steps of its thread, from 1.
     var number: UInt32
     var firstEffect: UInt32
@@ -82,6 +89,9 @@ struct Execution {
         capacity = wanted
     }
 
+    /// The kinds of steps that attempt to take a lock.
+    static let attempts = [UInt8(RL_TRY_LOCK.rawValue), UInt8(RL_TRY_SHARED_LOCK.rawValue)]
+
     private mutating func readSteps() {
         let run = record.pointee
         guard count > 0, let recorded = run.steps, let nodes = run.nodes else { return }
@@ -96,6 +106,7 @@ struct Execution {
                 steps[k] = Step(
                     thread: thread, choice: rl_exact_choice(step), kind: step.pointee.kind,
                     isInRuntime: nodes[k].is_in_runtime, isBarrier: nodes[k].is_barrier,
+                    isFailing: step.pointee.failed && Self.attempts.contains(step.pointee.kind),
                     number: numbers[Int(thread)], firstEffect: nodes[k].first_effect,
                     endEffect: end, firstMovable: firstMovable)
                 if nodes[k].is_barrier { firstMovable = UInt32(k + 1) }

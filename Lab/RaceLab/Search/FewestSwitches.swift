@@ -172,8 +172,17 @@ struct FewestSwitches {
         return false
     }
 
+    /// The step with the release that an early attempt comes right before; `nil` if the step is not
+    /// one.
+    private func missed(_ step: Int) -> Int? {
+        guard execution.steps[step].isEarly else { return nil }
+        let holder = execution.record.pointee.steps[step].before
+        return (0..<step).last { Int8(execution.steps[$0].thread) == holder }
+    }
+
     private func canBeNext(_ thread: Int, after done: Clock) -> Bool {
         guard let step = nextStep(thread, after: done) else { return false }
+        if let missed = missed(step), !execution.happens(missed, before: done) { return false }
         let needs = execution.clocks + step * Int(RL_MAX_THREADS)
         for other in 0..<execution.threadCount where other != thread && needs[other] > done[other] {
             return false
@@ -323,7 +332,8 @@ struct FewestSwitches {
         if keepsStores, rl_chosen_store(execution.steps[step].choice) != 0 { return true }
         return blocks.contains { block in
             block.steps.contains {
-                execution.happens(step, before: execution.clock(of: steps[$0]))
+                missed(steps[$0]) == step
+                    || execution.happens(step, before: execution.clock(of: steps[$0]))
             }
         }
     }

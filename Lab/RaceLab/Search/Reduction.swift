@@ -13,10 +13,15 @@ import CRaceLab
 /// lab knows less about a wish than about explored steps. So a race is skipped because of a sleeping
 /// thread only if the step of that thread is one of the steps to explore (`isAsleep`).
 ///
-/// Some alternatives do not come from a race between two steps: an attempt to take a lock right
-/// before its release, and a thread that arrives at a dispatch queue later than it could. As soon as
-/// a run attempts to take a lock, or sends work to a queue for which a thread waits, every enabled
-/// thread makes a wish at every node. That is what sleep sets alone would explore.
+/// An attempt to take a lock either succeeds or fails, and after a release that belongs to the last
+/// step of another thread, it can do both: it can also come right before the release. An attempt that
+/// fails depends on the release, but not on the rest of the step with the release. So the two are
+/// separate choices with separate sleep sets (`SleepSet.early`), and an attempt that succeeds races
+/// with the release before it (`explore(attempt:before:)`).
+///
+/// One alternative does not come from a race between two steps: a thread that arrives at a dispatch
+/// queue later than it could. As soon as a run sends work to a queue for which another thread waits,
+/// every enabled thread makes a wish at every node. That is what sleep sets alone would explore.
 struct Reduction {
     let settings: SearchSettings
     let counts: ReferenceCounts
@@ -121,6 +126,7 @@ struct Reduction {
         for k in max(branch, firstNode)..<max(branch, firstNode, limit) {
             if nodes[k].isBarrier { wishForAll(at: k) }
             if k >= prescribed { wishForUnprompted(at: k) }
+            if execution.steps[k].isEarly { wishForRelease(at: k) }
         }
         if keepsStores { wishForOtherValues(from: max(first, firstNode)) }
         guard exploresAll || settings.liberties != 0 else { return }
@@ -146,7 +152,9 @@ struct Reduction {
             let recorded = record.nodes[k]
             if k >= first {
                 nodes[k] = Node(
-                    sleep: SleepSet(threads: recorded.sleeping, inRuntime: recorded.in_runtime))
+                    sleep: SleepSet(
+                        threads: recorded.sleeping, early: recorded.asleep_early,
+                        inRuntime: recorded.in_runtime))
                 if k >= prescribed { nodes[k].wishes = recorded.wishes }
                 let row = k * Int(RL_MAX_THREADS)
                 if recorded.sleeping != 0 {
@@ -164,6 +172,7 @@ struct Reduction {
     /// Records as what the executed step at a node counts while its thread sleeps.
     private func noteKind(_ k: Int) {
         let step = execution.steps[k]
+        if step.isEarly { return }
         let thread: rl_thread_set = 1 << UInt32(step.thread)
         let first = Int(step.firstEffect)
         let kind = first < execution.effectCount ? execution.effects[first].kind : step.kind
@@ -190,11 +199,20 @@ struct Reduction {
         }
     }
 
-    /// Attempts that come early, and waits that end without what they wait for.
+    /// An attempt that has come early could also come after the release. The search tries that here
+    /// unless it has continued from here with the release.
+    private mutating func wishForRelease(at k: Int) {
+        let thread = UInt32(execution.steps[k].thread)
+        if nodes[k].explored == 0, isPossible(thread, at: k) {
+            trees.add(thread, to: &nodes[k].wishes)
+        }
+    }
+
+    /// Threads that arrive later at a queue, and waits that end without what they wait for.
     private mutating func wishForUnprompted(at k: Int) {
         if settings.faults & UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) != 0 { return }
         let could = nodes[k].could
-        let early = could.early & ~nodes[k].sleep.threads
+        let early = nodes[k].isBarrier ? could.early : 0
         guard early | could.time_out | could.spurious != 0 else { return }
         for thread in 0..<UInt32(execution.threadCount) {
             let bit: rl_thread_set = 1 << thread
@@ -230,7 +248,9 @@ struct Reduction {
     private func isPossible(_ choice: UInt32, at k: Int) -> Bool {
         // What the thread of an explored step could read instead has not been explored.
         let explored = rl_chosen_store(choice) == 0 ? nodes[k].explored : 0
-        return rl_is_possible(choice, &nodes[k].could, nodes[k].sleep.threads | explored)
+        let sleep = nodes[k].sleep
+        return rl_is_possible(
+            choice, &nodes[k].could, sleep.threads | explored, sleep.early | nodes[k].exploredEarly)
     }
 
     // MARK: The next run
@@ -244,6 +264,7 @@ struct Reduction {
             k -= 1
             let step = execution.steps[k]
             if rl_chosen_way(step.choice) == 0 { nodes[k].explored |= 1 << UInt32(step.thread) }
+            if step.isFailing { nodes[k].exploredEarly |= 1 << UInt32(step.thread) }
             while nodes[k].wishes != 0 {
                 let wish = trees.removeFirst(from: &nodes[k].wishes)
                 guard isPossible(wish.choice, at: k) else { continue }
@@ -260,14 +281,23 @@ struct Reduction {
         chosen = k
         for earlier in 0..<k { choices[earlier] = execution.steps[earlier].choice }
         choices[k] = wish.choice
+        if rl_chosen_way(wish.choice) == UInt8(RL_EARLY),
+            nodes[k].could.early >> UInt32(rl_chosen_thread(wish.choice)) & 1 == 0
+        {
+            // The attempt fails without coming early.
+            choices[k] = UInt32(rl_chosen_thread(wish.choice))
+        }
         let sleep = nodes[k].sleep
-        let isPlain = rl_chosen_way(wish.choice) == 0
+        let way = rl_chosen_way(wish.choice)
+        let isPlain = way == 0 || (way == UInt8(RL_EARLY) && !nodes[k].isBarrier)
         let own: rl_thread_set = 1 << UInt32(rl_chosen_thread(wish.choice))
         plan.pointee.choices = UnsafePointer(choices)
         plan.pointee.length = UInt32(k + 1)
         plan.pointee.fingerprint = execution.record.pointee.fingerprints[k]
         plan.pointee.sleeping =
             isPlain ? (sleep.threads | nodes[k].explored) & ~nodes[k].awake & ~own : 0
+        plan.pointee.asleep_early =
+            isPlain ? (sleep.early | nodes[k].exploredEarly) & ~nodes[k].awake & ~own : 0
         plan.pointee.in_runtime = sleep.inRuntime
         plan.pointee.kinds = UnsafePointer(kinds + k * Int(RL_MAX_THREADS))
         if keepsStores { plan.pointee.slept = UnsafePointer(slept + k * Int(RL_MAX_THREADS)) }
@@ -289,6 +319,8 @@ struct Node {
     var sleep = SleepSet()
     /// The threads whose step from here has been explored …
     var explored: rl_thread_set = 0
+    /// … or whose attempt from here failed …
+    var exploredEarly: rl_thread_set = 0
     /// … of which these must not sleep in what is explored next.
     var awake: rl_thread_set = 0
     /// Those that could read one of several values: the tree begins with their other choices.
@@ -302,7 +334,9 @@ struct Node {
 /// The threads whose next step leads only to what has been explored.
 struct SleepSet {
     var threads: rl_thread_set = 0
-    /// Those of them, and of the explored threads, whose steps have unannounced effects in the
+    /// The threads whose next step, if it is an attempt that fails, leads only there.
+    var early: rl_thread_set = 0
+    /// Those of `threads`, and of the explored threads, whose steps have unannounced effects in the
     /// concurrency runtime.
     var inRuntime: rl_thread_set = 0
 }

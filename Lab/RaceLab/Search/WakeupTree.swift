@@ -58,6 +58,18 @@ struct WakeupTrees {
         append(self.wish(for: choice), to: &tree, below: 0)
     }
 
+    /// Makes a wish of one step the first one, or the one that begins with that step.
+    mutating func addFirst(_ choice: UInt32, to tree: inout UInt32) {
+        add(choice, to: &tree)
+        var before: UInt32 = 0
+        var wish = tree
+        while wishes[Int(wish)].choice != choice { (before, wish) = (wish, wishes[Int(wish)].next) }
+        guard before != 0 else { return }
+        wishes[Int(before)].next = wishes[Int(wish)].next
+        wishes[Int(wish)].next = tree
+        tree = wish
+    }
+
     /// The number of the first wishes of a tree.
     func count(_ tree: UInt32) -> Int {
         var (count, wish) = (0, tree)
@@ -136,7 +148,7 @@ struct WakeupTrees {
             let isFree =
                 at == StepSequence.notThere && rl_chosen_way(choice) == 0
                 && moved >> UInt32(thread) & 1 == 0
-            if isFree, !sequence.isInRuntime(execution),
+            if isFree, !sequence.isInRuntime(execution), !sequence.misses(thread, execution),
                 sequence.isIndependent(of: execution.pending(node, thread), execution, counts)
             {
                 return (wish, at)
@@ -185,25 +197,19 @@ struct StepSequence {
     let lastClock: Clock
     private(set) var count: Int
 
-    /// The steps after `first` that do not depend on it, followed by `second`.
-    init(
-        without first: Int, _ second: SecondStep, _ clock: Clock,
-        in execution: borrowing Execution, _ room: UnsafeMutablePointer<UInt32>
-    ) {
+    init(_ last: SecondStep, _ clock: Clock, _ room: UnsafeMutablePointer<UInt32>) {
         needed = room
-        last = second
+        self.last = last
         lastClock = clock
         count = 1
-        let (thread, number) = (Int(execution.steps[first].thread), execution.steps[first].number)
-        var k = first + 1
-        while k < second.at {
-            if execution.clock(of: k)[thread] < number {
-                needed[count - 1] = UInt32(k)
-                count += 1
-            }
-            k += 1
-        }
-        needed[count - 1] = UInt32(second.at)
+        needed[0] = UInt32(last.at)
+    }
+
+    /// Adds a step of the execution, before the last one.
+    mutating func add(_ step: Int) {
+        needed[count - 1] = UInt32(step)
+        needed[count] = UInt32(last.at)
+        count += 1
     }
 
     mutating func remove(at index: Int) {
@@ -216,7 +222,7 @@ struct StepSequence {
     }
 
     func choice(_ index: Int, in execution: borrowing Execution) -> UInt32 {
-        index + 1 == count ? last.choice : execution.steps[Int(needed[index])].choice
+        index + 1 == count ? last.choice : execution.steps[Int(needed[index])].wish
     }
 
     /// The index of a thread's first step, if no other step in the sequence happens before it.
@@ -248,6 +254,16 @@ struct StepSequence {
             if step.isInRuntime || rl_is_about_tasks(step.kind) { return true }
         }
         return last.isInRuntime || rl_is_about_tasks(last.effects[0].kind)
+    }
+
+    /// Whether an attempt in the sequence comes right before a release by this thread, so that it
+    /// depends on the thread's next step.
+    func misses(_ thread: Int, _ execution: borrowing Execution) -> Bool {
+        if last.holder == thread { return true }
+        for k in 0..<count - 1 where execution.steps[Int(needed[k])].isEarly {
+            if Int(execution.record.pointee.steps[Int(needed[k])].before) == thread { return true }
+        }
+        return false
     }
 
     /// Whether a pending step is independent of the whole sequence.

@@ -1,3 +1,4 @@
+import Dispatch
 import RaceLab
 import RaceLabTesting
 import Synchronization
@@ -31,15 +32,15 @@ struct ProgressTests {
 
     @Test("runs that repeat an interleaving count as runs")
     func redundantRuns() {
-        // Attempts to take a lock are explored with sleep sets alone.
+        // Work that waits for its turn in two queues is explored with sleep sets alone.
         var options = Exploration.Options()
         options.reduction = true
         let describe: (Scenario) -> Void = { scenario in
-            let (lock, counters) = (Box(Mutex(0)), [Counter(), Counter()])
-            for (index, counter) in counters.enumerated() {
+            let (shared, queue) = (Shared(), DispatchQueue(label: "queue"))
+            for index in 0..<2 {
                 scenario.thread("\(index)") {
-                    for _ in 0..<3 { counter.value = 1 }
-                    _ = lock.value.withLockIfAvailable { $0 += 1 }
+                    queue.async { shared.value += 1 }
+                    queue.sync { shared.value += 1 }
                 }
             }
         }

@@ -38,16 +38,16 @@ struct RedundancyTests {
 
     static let miniatures = [
         Miniature(
-            testDescription: "two threads that try once", explored: 4, redundant: 2,
+            testDescription: "two threads that try once", explored: 4, redundant: 0,
             describe: tries(2, 1)),
         Miniature(
-            testDescription: "two threads that try twice", explored: 26, redundant: 14,
+            testDescription: "two threads that try twice", explored: 26, redundant: 0,
             describe: tries(2, 2)),
         Miniature(
-            testDescription: "two threads that try three times", explored: 192, redundant: 102,
+            testDescription: "two threads that try three times", explored: 192, redundant: 0,
             describe: tries(2, 3)),
         Miniature(
-            testDescription: "three threads that try once", explored: 24, redundant: 12,
+            testDescription: "three threads that try once", explored: 21, redundant: 0,
             describe: tries(3, 1)),
         Miniature(testDescription: "a queue and a lock", explored: 24, redundant: 4) { scenario in
             let (lock, shared, queue) = (NSLock(), Shared(), DispatchQueue(label: "queue"))
@@ -72,7 +72,7 @@ struct RedundancyTests {
                 }
             }
         },
-        Miniature(testDescription: "a concurrent queue", explored: 18, redundant: 12) { scenario in
+        Miniature(testDescription: "a concurrent queue", explored: 10, redundant: 0) { scenario in
             let (lock, shared) = (NSLock(), Shared())
             let queue = DispatchQueue(label: "queue", attributes: .concurrent)
             for index in 0..<2 {
@@ -106,7 +106,8 @@ struct RedundancyTests {
         var options = Exploration.Options()
         options.reduction = true
         let reduced = explore(options: options, miniature.describe)
-        #expect(reduced.coverage == .all && reduced.explored == miniature.explored)
+        #expect(reduced.coverage == .all)
+        #expect(reduced.explored == miniature.explored, "\(reduced.explored)")
         #expect(reduced.redundant <= miniature.redundant, "\(reduced.redundant)")
         options.reduction = false
         options.maximumInterleavings = 2_000

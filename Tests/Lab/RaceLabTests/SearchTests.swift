@@ -44,6 +44,20 @@ struct SearchTests {
                 Program.random(5_000, threads: 3, operations: 3, seed: 4, Operation.counting)
             },
             classes: 94_192, redundant: 1_522),
+        Family(
+            testDescription: "every program of two threads with three operations, and attempts",
+            programs: { Program.all(threads: 2, operations: 3, Operation.attempting) },
+            classes: 233_396, redundant: 60),
+        Family(
+            testDescription: "every program of three threads with two operations, and attempts",
+            programs: { Program.all(threads: 3, operations: 2, Operation.attempting) },
+            classes: 114_199, redundant: 2_236),
+        Family(
+            testDescription: "10,000 programs of three threads with three operations, and attempts",
+            programs: {
+                Program.random(10_000, threads: 3, operations: 3, seed: 7, Operation.attempting)
+            },
+            classes: 103_655, redundant: 2_664),
     ]
 
     @Test("explores each equivalence class once, and nothing else", arguments: families)
@@ -57,7 +71,8 @@ struct SearchTests {
     @Test("a planted fault is noticed", arguments: ToyEngine.Fault.allCases)
     func fault(_ fault: ToyEngine.Fault) {
         let programs = Program.random(
-            200, threads: 3, operations: 3, seed: 2, Operation.counting)
+            200, threads: 3, operations: 3, seed: 2,
+            fault.isAboutAttempts ? Operation.attempting : Operation.counting)
         #expect(ToyEngine.Total(of: programs).wrong == [])
         #expect(ToyEngine.Total(of: programs, fault).wrong != [])
     }

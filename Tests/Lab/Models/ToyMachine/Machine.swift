@@ -14,11 +14,14 @@ struct Machine {
     private var values = SIMD2<UInt8>(repeating: 0)
     /// The thread that holds each lock, + 1; 0: none.
     private var owners = SIMD2<UInt8>(repeating: 0)
+    /// The locks that each thread has released since its last step, + 1: the first one in the lower
+    /// half.
+    private var released = SIMD4<UInt8>(repeating: 0)
     /// The `deinit`s that each thread has to run, one bit for each object.
     private var ends = SIMD4<UInt8>(repeating: 0)
     /// How many references there are to each object.
     private(set) var references = SIMD2<UInt8>(repeating: 0)
-    private(set) var trace = Trace()
+    private var trace = Trace()
 
     init(_ program: Program) {
         var operations = SIMD16<UInt8>(repeating: Self.none)
@@ -61,6 +64,7 @@ struct Machine {
         case .read: return (UInt8(RL_ATOMIC_READ.rawValue), address)
         case .write: return (UInt8(RL_ATOMIC_WRITE.rawValue), address)
         case .exchange: return (UInt8(RL_EXCHANGE.rawValue), address)
+        case .attempt: return (UInt8(RL_TRY_LOCK.rawValue), address + 2)
         default: return (UInt8(RL_LOCK.rawValue), address + 2)
         }
     }
@@ -80,6 +84,73 @@ struct Machine {
         return set
     }
 
+    /// The thread whose release of a lock can still come after a thread's attempt to take it.
+    @inline(__always)
+    func holder(_ thread: Int) -> Int? {
+        let code = code(thread)
+        let lock = code & 1
+        guard code != Self.none, code >> 1 == Operation.Kind.attempt.rawValue,
+            owners[Int(lock)] == 0
+        else { return nil }
+        return (0..<threadCount).first {
+            $0 != thread && (released[$0] & 15 == lock + 1 || released[$0] >> 4 == lock + 1)
+        }
+    }
+
+    /// Whether a thread attempts to take a lock that another one holds.
+    @inline(__always)
+    func fails(_ thread: Int) -> Bool {
+        let code = code(thread)
+        return code != Self.none && code >> 1 == Operation.Kind.attempt.rawValue
+            && owners[Int(code & 1)] != 0
+    }
+
+    /// The threads whose attempt can come before a release.
+    @inline(__always)
+    var early: rl_thread_set {
+        var set: rl_thread_set = 0
+        for thread in 0..<threadCount where holder(thread) != nil { set |= 1 << UInt32(thread) }
+        return set
+    }
+
+    /// The locks that a thread releases after the one that an attempt misses.
+    @inline(__always)
+    func releasedLater(by holder: Int, than lock: UInt) -> UInt? {
+        released[holder] & 15 == UInt8(lock - 2) && released[holder] >> 4 != 0
+            ? UInt(released[holder] >> 4) + 2 : nil
+    }
+
+    /// The first release of a thread has happened.
+    @inline(__always)
+    private mutating func hasHappened(_ thread: Int) {
+        let address = UInt(released[thread] & 15) + 2
+        trace.add(address, event: UInt64(thread + 1000), onlyReads: false)
+        released[thread] >>= 4
+    }
+
+    @inline(__always)
+    private mutating func haveHappened(_ thread: Int) {
+        while released[thread] != 0 { hasHappened(thread) }
+    }
+
+    /// A thread takes a lock: its release has happened, and so has what came before that.
+    @inline(__always)
+    private mutating func take(_ index: Int, _ thread: Int) {
+        owners[index] = UInt8(thread + 1)
+        for other in 0..<threadCount {
+            let lock = UInt8(index + 1)
+            if released[other] >> 4 == lock { haveHappened(other) }
+            if released[other] & 15 == lock { hasHappened(other) }
+        }
+    }
+
+    /// Identifies the equivalence class of an interleaving that has ended.
+    var key: UInt64 {
+        var machine = self
+        for thread in 0..<threadCount { machine.haveHappened(thread) }
+        return machine.trace.key
+    }
+
     @inline(__always)
     private func isRelease(_ code: UInt8) -> Bool {
         code >> 1 == Operation.Kind.unlock.rawValue || code >> 1 == Operation.Kind.drop.rawValue
@@ -95,12 +166,15 @@ struct Machine {
     /// object of which a reference is released, with the number of those left.
     @inline(__always)
     mutating func step(
-        _ thread: Int, _ report: (rl_effect) -> Void, dropped: (Int, Int) -> Void
+        _ thread: Int, isEarly: Bool = false, _ report: (rl_effect) -> Void,
+        dropped: (Int, Int) -> Void
     ) {
         let code = code(thread)
         let index = Int(code & 1)
         var (kind, address) = next(thread)
         let free = isFree(address)
+        let holder = isEarly ? holder(thread) : nil
+        haveHappened(thread)
         switch Operation.Kind(rawValue: code >> 1) {
         case .write:
             values[index] ^= 1
@@ -110,13 +184,23 @@ struct Machine {
         case .exchange:
             kind = UInt8(RL_ATOMIC_READ.rawValue)
         case .lock:
-            owners[index] = UInt8(thread + 1)
+            take(index, thread)
+        case .attempt where isEarly || owners[index] != 0:
+            kind = UInt8(RL_ATOMIC_READ.rawValue)
+        case .attempt:
+            take(index, thread)
         default:
             break
         }
         let only = kind == UInt8(RL_ATOMIC_READ.rawValue)
         trace.add(address, event: UInt64(place(thread)), onlyReads: only)
         report(rl_effect(address: address, type: 0, kind: kind, free_for: free, store: 0, value: 0))
+        if let holder, let later = releasedLater(by: holder, than: address) {
+            report(
+                rl_effect(
+                    address: later, type: 0, kind: kind, free_for: UInt8(RL_FREE_FOR_ONE), store: 0,
+                    value: 0))
+        }
         if ends[thread] != 0 { ends[thread] &= ends[thread] - 1 } else { at[thread] += 1 }
         while isRelease(self.code(thread)) {
             let object = Int(self.code(thread) & 1)
@@ -131,11 +215,16 @@ struct Machine {
                 continue
             }
             address = UInt(self.code(thread) & 1) + 3
+            if owners[Int(address) - 3] != UInt8(thread + 1) {
+                at[thread] += 1
+                continue
+            }
             owners[Int(address) - 3] = 0
-            trace.add(address, event: UInt64(place(thread)), onlyReads: false)
+            let isFirst = released[thread] == 0
+            released[thread] |= UInt8(address - 2) << (isFirst ? 0 : 4)
             report(
                 rl_effect(
-                    address: address, type: 0, kind: UInt8(RL_LOCK.rawValue), free_for: 0, store: 0,
+                    address: address, type: 0, kind: UInt8(RL_UNLOCK), free_for: 0, store: 0,
                     value: 0))
             at[thread] += 1
         }

@@ -6,7 +6,11 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
         /// Writes the variable if it is 0; otherwise it has only read.
         case exchange
         case lock
-        /// Not a step of its own: it belongs to the step before, like every release in the lab.
+        /// Takes the lock if it is free. Until the next step of a thread that has just released the
+        /// lock, the attempt can also come before that release, and fail.
+        case attempt
+        /// Not a step of its own: it belongs to the step before, like every release in the lab. After
+        /// an attempt that failed it does nothing.
         case unlock
         /// Releases the thread's reference to an object. Not a step of its own, either. The release
         /// of the last reference runs a `deinit`, which writes the variable of that number.
@@ -22,14 +26,14 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
         self.address = address
     }
 
-    /// All but those on objects.
-    package static let common: [Operation] = Kind.allCases.filter { $0 != .drop }.flatMap { kind in
-        [Operation(kind, 0), Operation(kind, 1)]
+    private static func all(_ kinds: [Kind]) -> [Operation] {
+        kinds.flatMap { [Operation($0, 0), Operation($0, 1)] }
     }
+
+    package static let common = all([.read, .write, .exchange, .lock, .unlock])
     /// Some of those, and all on objects.
-    package static let counting: [Operation] = [Kind.read, .write, .lock, .unlock, .drop].flatMap {
-        kind in [Operation(kind, 0), Operation(kind, 1)]
-    }
+    package static let counting = all([.read, .write, .lock, .unlock, .drop])
+    package static let attempting = all([.read, .write, .lock, .attempt, .unlock])
 
     package static func < (left: Operation, right: Operation) -> Bool {
         (left.kind.rawValue, left.address) < (right.kind.rawValue, right.address)
@@ -38,7 +42,7 @@ package struct Operation: Hashable, Comparable, Sendable, CustomStringConvertibl
     package var description: String {
         let names =
             switch kind {
-            case .lock, .unlock: ["m", "n"]
+            case .lock, .attempt, .unlock: ["m", "n"]
             case .drop: ["a", "b"]
             default: ["x", "y"]
             }
@@ -72,7 +76,7 @@ package struct Program: Hashable, Sendable, CustomStringConvertible {
         }
         for operation in thread {
             switch operation.kind {
-            case .lock: held.insert(operation.address)
+            case .lock, .attempt: held.insert(operation.address)
             case .unlock: if held.remove(operation.address) == nil { return false }
             default: break
             }

@@ -11,12 +11,19 @@ package final class ToyEngine {
         case locksAreIndependent
         /// It does not matter who releases the last reference.
         case countsAreIndependent
+        /// No attempt comes right before a release.
+        case noEarlyAttempts
+        /// A thread remains asleep although an attempt has come right before its release.
+        case holdersStayAsleep
         /// A thread remains asleep whatever the others do.
         case sleepersStayAsleep
         /// No thread is asleep: what has been explored is explored again.
         case nobodySleeps
         /// A wakeup tree does not get the branches of the last enabled thread.
         case treesLackBranches
+
+        /// Whether only programs with attempts to take a lock notice it.
+        package var isAboutAttempts: Bool { self == .noEarlyAttempts || self == .holdersStayAsleep }
     }
 
     /// What the exploration of a program has shown.
@@ -47,6 +54,8 @@ package final class ToyEngine {
     private let objects = UnsafeMutablePointer<rl_counted_object>.allocate(capacity: 2)
     private let countings = UnsafeMutablePointer<rl_counting>.allocate(capacity: 2 * most)
     private var countingCount = 0
+    private var sleeping: rl_thread_set = 0
+    private var asleepEarly: rl_thread_set = 0
     private let sleepers = UnsafeMutablePointer<rl_sleeper>.allocate(capacity: row)
     private var (found, existing): (Set<UInt64>, Set<UInt64>) = ([], [])
 
@@ -57,6 +66,7 @@ package final class ToyEngine {
         self.fault = fault
         var settings = SearchSettings()
         if fault == .treesLackBranches { settings.faults = UInt32(RL_FAULT_SKIP_LAST_ALTERNATIVE) }
+        if fault == .noEarlyAttempts { settings.faults = UInt32(RL_FAULT_NO_EARLY_ATTEMPTS) }
         search = Search(settings)
         steps.initialize(repeating: rl_step(), count: Self.most)
         nodes.initialize(repeating: rl_node(), count: Self.most)
@@ -115,10 +125,14 @@ package final class ToyEngine {
 
     private func tryAll(_ machine: Machine, _ threadCount: Int) {
         let enabled = machine.enabled
-        if enabled == 0 { existing.insert(machine.trace.key) }
+        if enabled == 0 { existing.insert(machine.key) }
         for thread in 0..<threadCount where enabled >> UInt32(thread) & 1 != 0 {
             var next = machine
             next.step(thread, { _ in }, dropped: { _, _ in })
+            tryAll(next, threadCount)
+            guard machine.holder(thread) != nil else { continue }
+            next = machine
+            next.step(thread, isEarly: true, { _ in }, dropped: { _, _ in })
             tryAll(next, threadCount)
         }
     }
@@ -129,39 +143,44 @@ package final class ToyEngine {
     private func run(_ start: Machine, _ threadCount: Int) -> UInt64? {
         var machine = start
         var (count, effectCount, limit) = (0, 0, UInt32.max)
-        var sleeping: rl_thread_set = 0
+        sleeping = 0
+        asleepEarly = 0
         beginCounting(start)
         var wishes = plan.first_wish
         var last = 0
         while true {
             let isPrescribed = count < plan.length
-            if count + 1 == plan.length { sleeping = fallAsleep() }
+            if count + 1 == plan.length { fallAsleep() }
             let enabled = machine.enabled
             var left: UInt32 = 0
             if !isPrescribed { (left, wishes) = (wishes, 0) }
-            recordNode(count, machine, threadCount, enabled, sleeping, effectCount)
+            recordNode(count, machine, threadCount, enabled, effectCount)
             if enabled == 0 {
                 nodes[count].wishes = left
                 break
             }
             var thread: Int
+            var isEarly = false
             if isPrescribed {
-                thread = Int(plan.choices[count])
+                thread = Int(rl_chosen_thread(plan.choices[count]))
+                isEarly = rl_chosen_way(plan.choices[count]) != 0
             } else {
                 thread = -1
                 while left != 0, thread < 0 {
                     let wish = plan.wishes[Int(left)]
                     left = wish.next
-                    let isPossible = rl_is_possible(wish.choice, &nodes[count].could, sleeping)
+                    let isPossible = rl_is_possible(
+                        wish.choice, &nodes[count].could, sleeping, asleepEarly)
                     guard isPossible else { continue }
-                    thread = Int(wish.choice)
+                    thread = Int(rl_chosen_thread(wish.choice))
+                    isEarly = rl_chosen_way(wish.choice) != 0 && !machine.fails(thread)
                     wishes = wish.child
                 }
                 nodes[count].wishes = left
                 if thread < 0 {
                     if enabled & ~sleeping == 0 {
                         limit = min(limit, UInt32(count))
-                        sleeping = 0
+                        (sleeping, asleepEarly) = (0, 0)
                     }
                     let useful = enabled & ~sleeping
                     let goesOn = useful >> UInt32(last) & 1 != 0
@@ -173,37 +192,47 @@ package final class ToyEngine {
             steps[count].kind = kind
             steps[count].address = address
             steps[count].pc = machine.place(thread)
+            steps[count].early = isEarly
+            steps[count].failed = isEarly || machine.fails(thread)
+            let holder = isEarly ? machine.holder(thread)! : -1
+            steps[count].before = Int8(holder)
+            asleepEarly &= ~(1 << UInt32(thread))
+            if isEarly, fault != .holdersStayAsleep {
+                sleeping &= ~(1 << UInt32(holder))
+                asleepEarly &= ~(1 << UInt32(holder))
+            }
             machine.step(
-                thread,
+                thread, isEarly: isEarly,
                 { effect in
                     effects[effectCount] = seen(effect)
-                    sleeping = stillAsleep(sleeping, count, effects[effectCount], threadCount)
+                    wakeDependent(count, effects[effectCount], threadCount)
                     effectCount += 1
                 },
                 dropped: { object, left in
                     noteDrop(of: object, thread, count)
-                    sleeping = stillAsleep(sleeping, count, object, left, threadCount)
+                    wakeDependent(count, object, left, threadCount)
                 })
             last = thread
             count += 1
         }
         record(count, effectCount, limit, threadCount)
-        return limit == .max ? machine.trace.key : nil
+        return limit == .max ? machine.key : nil
     }
 
-    private func fallAsleep() -> rl_thread_set {
+    private func fallAsleep() {
         for thread in 0..<Self.row { sleepers[thread].kind = plan.kinds[thread] }
-        return fault == .nobodySleeps ? 0 : plan.sleeping
+        if fault == .nobodySleeps { return }
+        (sleeping, asleepEarly) = (plan.sleeping, plan.asleep_early)
     }
 
-    private func stillAsleep(
-        _ sleeping: rl_thread_set, _ count: Int, _ effect: rl_effect, _ threadCount: Int
-    ) -> rl_thread_set {
-        if sleeping == 0 || fault == .sleepersStayAsleep { return sleeping }
+    private func wakeDependent(_ count: Int, _ effect: rl_effect, _ threadCount: Int) {
+        if sleeping | asleepEarly == 0 || fault == .sleepersStayAsleep { return }
         for thread in 0..<threadCount {
             sleepers[thread].address = pending[count * Self.row + thread].address
         }
-        return rl_still_asleep(sleeping, sleepers, 0, effect.kind, effect.address, false)
+        let (kind, address) = (effect.kind, effect.address)
+        sleeping = rl_still_asleep(sleeping, sleepers, 0, kind, address, false)
+        asleepEarly = rl_still_asleep_early(asleepEarly, sleepers, kind, address)
     }
 
     // MARK: Objects
@@ -237,44 +266,48 @@ package final class ToyEngine {
         countingCount += 1
     }
 
-    /// The threads that remain asleep after a release.
-    private func stillAsleep(
-        _ sleeping: rl_thread_set, _ count: Int, _ object: Int, _ left: Int, _ threadCount: Int
-    ) -> rl_thread_set {
-        var sleeping = sleeping
-        if sleeping == 0 || fault == .sleepersStayAsleep { return sleeping }
-        for thread in 0..<threadCount where sleeping >> UInt32(thread) & 1 != 0 {
+    private func wakeDependent(_ count: Int, _ object: Int, _ left: Int, _ threadCount: Int) {
+        if sleeping | asleepEarly == 0 || fault == .sleepersStayAsleep { return }
+        for thread in 0..<threadCount where (sleeping | asleepEarly) >> UInt32(thread) & 1 != 0 {
             let place = pending[count * Self.row + thread].pc
             let type = objects[object].type
             if rl_depends_on_drop(search.knownCounts, place, Int64(left), type) {
                 sleeping &= ~(1 << UInt32(thread))
+                asleepEarly &= ~(1 << UInt32(thread))
             }
         }
-        return sleeping
     }
 
-    /// An effect as the search sees it.
+    /// An effect as the search sees it. As in the lab, no two addresses are adjacent.
     private func seen(_ effect: rl_effect) -> rl_effect {
         var effect = effect
+        effect.address *= 16
         let kind = rl_kind(rawValue: UInt32(effect.kind))
         if fault == .readsAreIndependent, kind == RL_ATOMIC_READ { effect.address += 100 }
-        if fault == .locksAreIndependent, kind == RL_LOCK { effect.address += 100 }
+        let isOfLock = kind == RL_LOCK || effect.kind == UInt8(RL_UNLOCK)
+        if fault == .locksAreIndependent, isOfLock { effect.address += 100 }
         return effect
     }
 
     private func recordNode(
         _ count: Int, _ machine: Machine, _ threadCount: Int, _ enabled: rl_thread_set,
-        _ sleeping: rl_thread_set, _ effectCount: Int
+        _ effectCount: Int
     ) {
         nodes[count] = rl_node()
         nodes[count].could.enabled = enabled
+        nodes[count].could.early = machine.early
+        for thread in 0..<threadCount where machine.fails(thread) {
+            nodes[count].could.failing |= 1 << UInt32(thread)
+        }
         nodes[count].sleeping = sleeping
+        nodes[count].asleep_early = asleepEarly
         nodes[count].first_effect = UInt32(effectCount)
         for thread in 0..<threadCount {
             let waits = !machine.isFinished(thread)
             let (kind, address) = waits ? machine.next(thread) : (0, 0)
             pending[count * Self.row + thread] = rl_pending(
-                address: waits ? address : 0, pc: machine.place(thread), kind: kind, waits: waits,
+                address: waits ? 16 * address : 0, pc: machine.place(thread), kind: kind,
+                waits: waits,
                 is_spinning: !waits)
             if sleeping != 0 { kinds[count * Self.row + thread] = sleepers[thread].kind }
         }
