@@ -7,7 +7,7 @@ const signs = { survives: "✓", fails: "✗", cannotExpress: "–", unknown: "?
 // A hazard without threads, or one that cannot be expressed.
 function showCell(page, front, row, column) {
   const cell = row.cells[column];
-  const title = `${row.id} · ${row.name} · ${front.titleOf(column)}`;
+  const title = `${row.id} · ${row.name} · ${front.titleOfColumn(column)}`;
   put(page.main, element("div", { class: "race" },
     element("h1", {}, prose(title)), element("p", { class: "story" }, prose(row.story)),
     element("p", { class: `verdict ${cell.verdict}` }, `${signs[cell.verdict]} ${cell.text}`),

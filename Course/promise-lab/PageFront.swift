@@ -39,6 +39,8 @@ struct PageFront: Encodable {
         /// Part of links: `R01`.
         let id: String
         let name: String
+        /// What happens, for readers who do not know the code; `nil` for a row without races.
+        let title: String?
         /// `nil` if the page has a race for every cell.
         let story: String?
         /// The part of the matrix that it belongs to.
