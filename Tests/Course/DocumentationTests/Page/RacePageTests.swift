@@ -50,6 +50,42 @@ struct RacePageTests {
         }
     }
 
+    @Test func `on a phone the buttons stay in sight beside the source and the map`() async throws {
+        try await page.open(naive) { browser, address in
+            try await browser.resize(width: 390, height: 844)
+            for link in [naive, BrowserTests.link("R05", .handlers)] {
+                try await browser.open(address + link)
+                try await browser.click("#predict-fails")
+                for part in [".code", ".status", ".map"] {
+                    let places = try await browser.run(
+                        """
+                        document.querySelector(arguments[0]).scrollIntoView({ block: "center" });
+                        const [part, lanes] = [arguments[0], ".lanes"].map(selector => document.querySelector(selector).getBoundingClientRect());
+                        const covered = Math.max(0, Math.min(part.bottom, lanes.bottom) - Math.max(part.top, lanes.top));
+                        return [lanes.top, innerHeight - lanes.bottom, part.height / 2 - covered];
+                        """, [part])
+                    let numbers = try #require(places as? [Double])
+                    #expect(numbers.allSatisfy { $0 >= 0 }, "\(part) of \(link): \(numbers)")
+                }
+            }
+        }
+    }
+
+    @Test func `the marks of waiting threads do not move their line`() async throws {
+        try await page.open(stepA) { browser, _ in
+            try await browser.resize(width: 1280, height: 720)
+            try await browser.click("#predict-fails")
+            let lefts =
+                "[...document.querySelectorAll('.line code')].map(code => code.getBoundingClientRect().left).join()"
+            let before = try await browser.text(lefts)
+            try await browser.press(["f", "s"])
+            let marks =
+                "[...document.querySelectorAll('.mark')].map(mark => mark.textContent + mark.classList.contains('waits')).join()"
+            #expect(try await browser.text(marks) == "Ftrue,Strue")
+            #expect(try await browser.text(lefts) == before)
+        }
+    }
+
     @Test func `a presentation has large text, the story, and hides the verdict until a key`()
         async throws
     {
@@ -219,8 +255,18 @@ struct RacePageTests {
             try await browser.run("document.querySelector('[data-step=\"0\"] button').click()")
             #expect(try await browser.text(schedule) == "S")
             try await browser.run("document.querySelector('.map').focus()")
+            let place = "document.querySelector('.map svg').getAttribute('aria-label')"
             try await browser.press(.down, .down, .right)
             #expect(try await browser.text(schedule) == "SRRS")
+            // The place has a name, which is announced with the step.
+            let words = "After 2 steps of subscriber and 2 steps of resolver"
+            #expect(try await browser.text(place).hasSuffix(words))
+            let said = try await browser.text("page.live.textContent")
+            #expect(said.hasPrefix("\(words). Step 4: subscriber "))
+            let named = try await browser.texts(
+                "[...document.querySelectorAll('.map .point')].map(point => point.querySelector('title').textContent)"
+            )
+            #expect(Set(named).count == named.count && named.contains { $0.hasPrefix(words) })
             try await browser.press(.left)
             #expect(try await browser.text(schedule) == "SRR")
             #expect(
