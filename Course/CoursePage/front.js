@@ -155,7 +155,7 @@ class Front {
           const cell = row.cells[column];
           const isOpen = page.revealed.has(id);
           return element("li", { class: isOpen ? cell.verdict : "" }, element("a", { href: page.link(id, "") }, this.nameOf(id)),
-          isOpen ? ` ${signs[cell.verdict]} ${cell.text}` : "");
+          isOpen ? ` ${signs[cell.verdict]} ${cell.text.replace("/", " of ")}` : "");
         })))),
       this.foot()));
   }

@@ -83,7 +83,7 @@ struct PageFront: Encodable {
             try String(contentsOf: PageFront.folder.appending(path: name), encoding: .utf8)
         }
         return Page.Front(
-            scripts: try ["matrix.js", "pictures.js", "scene.js", "opening.js", "front.js"].map(
+            scripts: try ["matrix.js", "hazards.js", "scene.js", "opening.js", "front.js"].map(
                 read),
             style: try read("course.css"),
             data: String(decoding: try encoder.encode(self), as: UTF8.self))

@@ -121,15 +121,12 @@ class InterleavingMap {
   get isWide() { return this.base !== undefined && this.base.width > InterleavingMap.readable; }
 
   // Scrolls a wide map so that the current state stays visible.
-  keepInSight([x]) {
-    const { node } = this;
+  keepInSight(point) {
     if (!this.isWide) return;
-    const room = node.clientWidth;
-    if (room === 0 || node.scrollWidth <= room) return;
-    const place = x * node.scrollWidth / this.base.width;
-    if (place < node.scrollLeft + 40 || place > node.scrollLeft + room - 40) {
-      node.scrollLeft = place - room / 3;
-    }
+    const { clientWidth, clientHeight, scrollWidth, scrollHeight, scrollLeft, scrollTop } = this.node;
+    const scale = scrollWidth / this.base.width;
+    const follow = (place, from, room) => place < from + 40 || place > from + room - 40 ? place - room / 3 : from;
+    this.node.scrollTo(follow(point[0] * scale, scrollLeft, clientWidth), follow(point[1] * scale, scrollTop, clientHeight));
   }
 
   // Dims the states that can no longer be reached; the others show what is still possible.

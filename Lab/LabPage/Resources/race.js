@@ -241,6 +241,7 @@ class RaceActions {
     const what = coverage !== "all" ? `${kinds} explored`
       : this.race.kindCount === explored ? kinds : "interleavings that the lab ran";
     const verb = failing === 1 ? "fails" : "fail";
+    if (explored === 1) return `There is one kind of interleavings, and it ${failing === 1 ? "fails" : "ends well"}.`;
     return failing === 0 ? `None of the ${explored} ${what} fails.` : `${failing} of ${explored} ${what} ${verb}.`;
   }
 
