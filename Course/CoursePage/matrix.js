@@ -51,7 +51,8 @@ function rowOf(page, front, row) {
       if (!cell) return element("td", {});
       const id = `${row.id}/${column.id}`;
       const isHidden = !front.showsAll && !page.revealed.has(id) && page.dataOf(id) !== null;
-      const name = `${row.id} on ${column.title}: ${isHidden ? "try it" : `${cell.verdict}, ${cell.text}`}`;
+      const verdict = cell.verdict === "cannotExpress" ? "cannot be expressed" : [cell.verdict, cell.text].filter(part => part !== "").join(", ");
+      const name = `${row.id} on ${column.title}: ${isHidden ? "try it" : verdict}`;
       return element("td", { class: isHidden ? "hidden" : cell.verdict },
         element("a", { href: page.link(id, ""), "aria-label": name },
           isHidden ? "▷ try it" : `${signs[cell.verdict]} ${cell.text}`.trim()));

@@ -294,7 +294,7 @@ class Opening {
           this.moveButtons(this.naive, thread => this.naiveMove(thread), found === all ? "Play again" : "Play another order")),
         element("div", { class: "chart" }, this.map(this.naive.order), this.legend(),
           element("p", { class: "moves quiet" }, element("span", { class: "tried" }, `${found} of ${all} orders tried.`),
-            found === all ? null : element("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Show me another one")),
+            found === all ? null : element("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Show me an untried order")),
           this.slots())));
   }
 
@@ -514,7 +514,7 @@ class Opening {
     const link = (href, text) => element("li", {}, element("a", { href }, text));
     return this.frame("You have met two bugs from real programs",
       element("p", {}, "The first was an order of moves that loses a letter. The lock that prevents it brought the second, a deadlock. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried and recorded; you chose which recording to play."),
-      element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, the note is a handler, Ana and Ben are threads. On the next pages you choose the steps of the real source."),
+      element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, the note is a handler, Ana and Ben are threads. On the next pages you choose the steps of the real source. An order of steps is called an interleaving."),
       element("ul", { class: "endings" },
         link("#R01/stage1", "The lost letter, line by line"), link("#R10/stepA", "The two keys, line by line"),
         link("#R01/stage3", "The finished promise: try to break it"),

@@ -225,6 +225,8 @@ struct BrowserTests {
         async throws
     {
         try await open(Self.link("R01", .naive, "SRRRRR")) { browser, _ in
+            // An alert is announced by itself.
+            #expect(try await browser.text("page.live.textContent") == "")
             try await browser.click("#predict-not")
             #expect(try await browser.text("page.view.path.schedule") == "SRRR")
             let problem = try await browser.text("document.querySelector('.problem').textContent")

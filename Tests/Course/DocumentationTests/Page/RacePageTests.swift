@@ -119,6 +119,14 @@ struct RacePageTests {
             try await browser.press(["?"])
             #expect(try await browser.text(hidden) == "false")
             try await expectLargeText()
+            // After the last step, the whole explanation is in sight.
+            for _ in 1...6 { try await browser.press(.right) }
+            let below = """
+                [".status", "#hands"].filter(selector => document.querySelector(".why").getBoundingClientRect().bottom
+                  > document.querySelector(selector).getBoundingClientRect().bottom + 1)
+                """
+            #expect(try await browser.texts(below) == [])
+            try await expectLargeText()
             // The pattern of conflicts and the heads of arrows are drawn, although the objects are
             // hidden, which are drawn first.
             let areDrawn = """
@@ -356,6 +364,46 @@ struct RacePageTests {
                         "[...document.querySelectorAll('.bar .versions a')].map(link => link.getAttribute('aria-label') || link.textContent)"
                     )
                     #expect(names.contains("Stage 3"))
+                }
+            }
+        }
+    }
+
+    @Test func `the current place of a map that scrolls is in sight`() async throws {
+        try await page.open(BrowserTests.link("R14", .threadSafe)) { browser, _ in
+            try await browser.resize(width: 1280, height: 720)
+            try await browser.click("#predict-fails")
+            let distances = try await browser.run(
+                """
+                const { view } = page;
+                view.showMe();
+                while (view.undone.length > 0) view.forward();
+                const map = document.querySelector(".map");
+                const [box, here] = [map, map.querySelector(".here")].map(node => node.getBoundingClientRect());
+                return [map.scrollHeight - map.clientHeight, here.top - box.top, box.bottom - here.bottom,
+                  here.left - box.left, box.right - here.right];
+                """)
+            let numbers = try #require(distances as? [Double])
+            #expect(numbers[0] > 0 && numbers.allSatisfy { $0 >= 0 }, "\(numbers)")
+        }
+    }
+
+    @Test func `what is focused in the matrix is not below its heads`() async throws {
+        try await page.open("#matrix") { browser, _ in
+            for (width, height) in [(390, 844), (1280, 720)] {
+                try await browser.resize(width: width, height: height)
+                try await browser.run("document.querySelectorAll('.matrix td a')[30].focus()")
+                for _ in 1...30 {
+                    try await browser.press(.tab)
+                    let covered = try await browser.text(
+                        """
+                        (link => {
+                          const { left, top, width, height } = link.getBoundingClientRect();
+                          const found = document.elementFromPoint(left + width / 2, top + height / 2);
+                          return found && found.closest("th") ? link.getAttribute("aria-label") : "";
+                        })(document.activeElement)
+                        """)
+                    #expect(covered == "")
                 }
             }
         }
