@@ -73,7 +73,7 @@ class Front {
         href: this.page.link(`${row.id}/${one.id}`, ""), "aria-current": one.id === column ? "page" : null, "aria-label": one.title,
       }, this.shortTitle(columns, i))),
       others.length < 2 ? null : [element("span", { class: "quiet" }, " scenario "), others.map((other, i) => element("a", {
-        href: this.page.link(other, ""), "aria-current": other === id ? "page" : null,
+        href: this.page.link(other, ""), "aria-current": other === id ? "page" : null, "aria-label": `scenario ${i + 1}`,
       }, String(i + 1)))])];
   }
 

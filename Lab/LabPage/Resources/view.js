@@ -156,7 +156,7 @@ class RaceView extends RaceActions {
     this.scrubber.max = all;
     this.scrubber.value = this.path.length;
     this.scrubber.disabled = all === 0;
-    this.scrubber.setAttribute("aria-valuetext", `step ${this.path.length} of ${all}`);
+    this.scrubber.setAttribute("aria-valuetext", `${this.path.length} of ${all}`);
   }
 
   updatePrediction() {
