@@ -122,7 +122,7 @@ class Front {
     return [row.title, " ", element("span", { class: "id" }, `${row.id} · ${this.titleOfColumn(column)}`)];
   }
 
-  // Who the threads of a race are in the opening.
+  // The names that the threads of a race have in the opening.
   cast({ id, threads }) {
     const [ana, ben] = ["Ana", "Ben"].map((name, i) => element("strong", { class: `text-t${i}` }, name));
     const roles = {
