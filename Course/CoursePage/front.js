@@ -13,14 +13,14 @@ class Front {
     }
   }
 
-  // The races in an order to learn: a sentence, and the links of the races.
+  // The races in an order to learn: a heading that does not give an answer away, and the links.
   static lessons = [
-    ["Two threads and a promise without a lock", ["R01/stage1", "R02/stage1", "R03/stage1", "R04/stage1", "R08/stage1"]],
-    ["Lists of handlers do not help", ["R01/stage2", "R05/stage2", "R06/stage2", "R07/stage2", "R12/stage2"]],
-    ["One lock around everything, and what it breaks", ["R01/stepA", "R09/stepA", "R10/stepA"]],
-    ["Call after the unlock, and keep the order", ["R10/stepB", "R06/stepB", "R06/stepC"]],
-    ["Stage 3 survives", ["R01/stage3", "R05/stage3", "R09/stage3", "R10/stage3", "R11/stage3"]],
-    ["Operators, tasks and cancellation", ["R14/stage3", "R15/stage3", "R16/stage3", "R17/stage3", "R19/stage3", "R20/stage3", "R21/stage3", "R22/stage3"]],
+    ["No lock: Stage 1", ["R01/stage1", "R02/stage1", "R03/stage1", "R04/stage1", "R08/stage1"]],
+    ["Lists of handlers, but no lock: Stage 2", ["R01/stage2", "R05/stage2", "R06/stage2", "R07/stage2", "R12/stage2"]],
+    ["One lock around everything: Step A", ["R01/stepA", "R09/stepA", "R10/stepA"]],
+    ["Handlers are called after the unlock: Steps B and C", ["R10/stepB", "R06/stepB", "R06/stepC"]],
+    ["The finished promise: Stage 3", ["R01/stage3", "R05/stage3", "R09/stage3", "R10/stage3", "R11/stage3"]],
+    ["Combined promises, tasks and cancellation: Stage 3", ["R14/stage3", "R15/stage3", "R16/stage3", "R17/stage3", "R19/stage3", "R20/stage3", "R21/stage3", "R22/stage3"]],
     ["Memory orderings: a load can read an old value", ["door/acquire-release", "door/sequential"]],
   ];
 
@@ -49,7 +49,7 @@ class Front {
     return this.theOpening;
   }
 
-  titleOf(id) {
+  titleOfColumn(id) {
     const column = this.columns.find(one => one.id === id);
     return column ? column.title : id;
   }
@@ -73,7 +73,7 @@ class Front {
         href: this.page.link(`${row.id}/${one.id}`, ""), "aria-current": one.id === column ? "page" : null, "aria-label": one.title,
       }, this.shortTitle(columns, i))),
       others.length < 2 ? null : [element("span", { class: "quiet" }, " scenario "), others.map((other, i) => element("a", {
-        href: this.page.link(other, ""), "aria-current": other === id ? "page" : null,
+        href: this.page.link(other, ""), "aria-current": other === id ? "page" : null, "aria-label": `scenario ${i + 1}`,
       }, String(i + 1)))])];
   }
 
@@ -109,13 +109,27 @@ class Front {
     }
     const all = this.lessons.flatMap(({ ids }) => ids);
     const next = all.slice(all.indexOf(race.id) + 1).find(id => !this.page.revealed.has(id)) || all.find(id => !this.page.revealed.has(id));
-    if (next) ways.push({ href: this.page.link(next, ""), text: `Next race: ${this.nameOf(next)}` });
+    if (next) ways.push({ href: this.page.link(next, ""), text: ["Next race: ", this.nameOf(next)] });
     return ways;
   }
 
+  // What happens in a race, for readers who do not know the code.
+  titleOf(id) { return this.placeOf(id).row.title; }
+
+  // The title of a race, and beside it the name that it has in the matrix.
   nameOf(id) {
     const { row, column } = this.placeOf(id);
-    return `${row.id} ${row.name.replaceAll("`", "")}, ${this.titleOf(column)}`;
+    return [row.title, " ", element("span", { class: "id" }, `${row.id} · ${this.titleOfColumn(column)}`)];
+  }
+
+  // The names that the threads of a race have in the opening.
+  cast({ id, threads }) {
+    const [ana, ben] = ["Ana", "Ben"].map((name, i) => element("strong", { class: `text-t${i}` }, name));
+    const roles = {
+      R01: [ana, ` is the ${threads[0]}, who calls `, element("code", {}, "then"), ", and ", ben, ` is the ${threads[1]}, who fulfills the promise.`],
+      R10: [ana, ` is “${threads[0]}”, `, ben, ` is “${threads[1]}”.`],
+    }[this.placeOf(id).row.id];
+    return roles && threads.length === 2 && this.hasOpening ? element("span", { class: "cast" }, " In the opening, ", roles) : null;
   }
 
   foot() {
@@ -131,17 +145,17 @@ class Front {
     put(page.main, element("div", { class: "front" },
       element("h1", {}, page.frame.title),
       element("p", { class: "story" }, "In each race you are the scheduler: you decide, step by step, which thread continues, in the real source. Can you make it fail?"),
+      element("p", {}, "All races are about one class, a promise, in several versions. Stages 1 and 2 have no lock. Steps A to E add one, and then repair what it breaks. Stage 3 is the finished class."),
       element("p", { class: "moves" },
-        next ? element("a", { class: "start", href: page.link(next, "") }, `${done === 0 || next === all[0] ? "Begin" : "Continue"}: ${this.nameOf(next)}`) : null,
+        next ? element("a", { class: "start", href: page.link(next, "") }, done === 0 || next === all[0] ? "Begin: " : "Continue: ", this.nameOf(next)) : null,
         element("label", {}, `${done} of ${all.length} races played `, element("progress", { max: all.length, value: done }))),
       this.lessons.map(({ title, ids }) => element("section", { class: "lesson" }, element("h2", {}, title),
         element("ol", {}, ids.map(id => {
           const { row, column } = this.placeOf(id);
           const cell = row.cells[column];
           const isOpen = page.revealed.has(id);
-          return element("li", { class: isOpen ? cell.verdict : "" }, element("a", { href: page.link(id, "") },
-            element("span", { class: "id" }, row.id), " ", prose(row.name), ` · ${this.titleOf(column)}`),
-          isOpen ? ` ${signs[cell.verdict]} ${cell.text}` : "");
+          return element("li", { class: isOpen ? cell.verdict : "" }, element("a", { href: page.link(id, "") }, this.nameOf(id)),
+          isOpen ? ` ${signs[cell.verdict]} ${cell.text.replace("/", " of ")}` : "");
         })))),
       this.foot()));
   }

@@ -7,7 +7,7 @@ const signs = { survives: "✓", fails: "✗", cannotExpress: "–", unknown: "?
 // A hazard without threads, or one that cannot be expressed.
 function showCell(page, front, row, column) {
   const cell = row.cells[column];
-  const title = `${row.id} · ${row.name} · ${front.titleOf(column)}`;
+  const title = `${row.id} · ${row.name} · ${front.titleOfColumn(column)}`;
   put(page.main, element("div", { class: "race" },
     element("h1", {}, prose(title)), element("p", { class: "story" }, prose(row.story)),
     element("p", { class: `verdict ${cell.verdict}` }, `${signs[cell.verdict]} ${cell.text}`),
@@ -51,7 +51,8 @@ function rowOf(page, front, row) {
       if (!cell) return element("td", {});
       const id = `${row.id}/${column.id}`;
       const isHidden = !front.showsAll && !page.revealed.has(id) && page.dataOf(id) !== null;
-      const name = `${row.id} on ${column.title}: ${isHidden ? "try it" : `${cell.verdict}, ${cell.text}`}`;
+      const verdict = cell.verdict === "cannotExpress" ? "cannot be expressed" : [cell.verdict, cell.text].filter(part => part !== "").join(", ");
+      const name = `${row.id} on ${column.title}: ${isHidden ? "try it" : verdict}`;
       return element("td", { class: isHidden ? "hidden" : cell.verdict },
         element("a", { href: page.link(id, ""), "aria-label": name },
           isHidden ? "▷ try it" : `${signs[cell.verdict]} ${cell.text}`.trim()));

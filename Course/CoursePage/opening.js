@@ -104,11 +104,14 @@ class Opening {
 
   draw() {
     const focused = document.activeElement && document.activeElement.id;
+    const before = this.page.main.querySelector(".code");
+    const { scrollLeft, scrollTop } = before || {};
     this.page.view = this;
     put(this.page.main, this.screens[this.number]());
+    const code = this.page.main.querySelector(".code");
     const lit = this.page.main.querySelector(".lit");
+    if (code && before) Object.assign(code, { scrollLeft, scrollTop });
     if (lit) {
-      const code = lit.closest(".code");
       code.scrollTop += lit.getBoundingClientRect().top - code.getBoundingClientRect().top - code.clientHeight / 2;
     }
     this.page.head(`${this.page.frame.title}: the opening`);
@@ -154,7 +157,7 @@ class Opening {
   // The buttons of Ana and Ben, or, after the last move, the one to play again.
   moveButtons(game, words, again = "Play another order") {
     if (game.hasEnded) {
-      return element("p", { class: "moves" },
+      return element("p", { class: "moves over" },
         element("button", { type: "button", id: "again", class: "main", onclick: () => this.playAgain(game) }, again));
     }
     return element("div", { class: "lanes" }, [0, 1].map(thread => {
@@ -170,7 +173,7 @@ class Opening {
     game.start();
     this.moved = null;
     this.draw();
-    this.page.say(`From the beginning. ${document.querySelector(".told").textContent}`);
+    this.announce("From the beginning.");
   }
 
   play(game, thread, text) {
@@ -181,7 +184,13 @@ class Opening {
     this.save();
     this.draw();
     if (game.hasEnded) this.focusOn("again");
-    this.page.say(document.querySelector(".told").textContent);
+    this.announce();
+  }
+
+  // Announces what happened and, after the last move, how many orders were tried.
+  announce(before = "") {
+    const tried = document.getElementById("again") && document.querySelector(".tried");
+    this.page.say([before, document.querySelector(".told").textContent, tried ? tried.textContent : ""].join(" ").trim());
   }
 
   // What is said, a picture, and what can be done.
@@ -282,10 +291,11 @@ class Opening {
         : `Ana and Ben make two moves each. Only the order differs, and there are ${all} orders. ${hasLost ? "One order loses the letter. Try the rest, or go on." : "Find the one that loses the letter."}`),
       element("div", { class: "two" },
         element("div", {}, element("div", { class: "scene" }, this.scene()), this.result(),
-          this.moveButtons(this.naive, thread => this.naiveMove(thread), found === all ? "Play again" : "Play another order"),
-          found === all ? null : element("p", { class: "moves" }, element("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Show me an order that I have not tried"))),
-        element("div", { class: "chart" }, this.legend(), this.map(this.naive.order),
-          element("p", { class: "quiet" }, `${found} of ${all} orders tried:`), this.slots())));
+          this.moveButtons(this.naive, thread => this.naiveMove(thread), found === all ? "Play again" : "Play another order")),
+        element("div", { class: "chart" }, this.map(this.naive.order), this.legend(),
+          element("p", { class: "moves quiet" }, element("span", { class: "tried" }, `${found} of ${all} orders tried.`),
+            found === all ? null : element("button", { type: "button", id: "hint", onclick: () => this.hint() }, "Show me an untried order")),
+          this.slots())));
   }
 
   // Plays an order that was not tried yet; the one that loses the letter is the last.
@@ -298,6 +308,7 @@ class Opening {
       const { text, more = "" } = this.naiveMove(thread);
       this.play(this.naive, thread, text + more);
     }
+    this.announce(`${this.inNames(order)}:`);
   }
 
   kinds() {
@@ -326,10 +337,10 @@ class Opening {
     const orders = race.total[race.root];
     const losing = this.inNames([...this.outcomes.keys()].find(order => this.outcomes.get(order)));
     return this.frame("The same moves, in a program",
-      element("p", {}, `This is a part of a real program, in the language Swift. You need not read it: the colored words name the move below them. Two parts of the program run at the same time. One does what Ana does, the other one what Ben does. Play the order that loses the letter (${losing}): the lines of your last move light up.`),
+      element("p", {}, `This is part of a real program, in the language Swift. You need not read it: the colored words name the move below them. Two parts of the program run at the same time: one does what Ana does, the other what Ben does. Play the order that loses the letter (${losing}): the lines of your last move light up.`),
       element("div", { class: "two" },
         element("div", {}, this.source(race)),
-        element("div", {}, element("div", { class: "scene" }, this.scene()),
+        element("div", { class: "by-code" }, element("div", { class: "scene" }, this.scene()),
           this.result(), this.moveButtons(this.naive, thread => this.naiveMove(thread)))),
       element("p", { class: "quiet" }, `The program makes smaller steps, so it has ${orders} orders. Each matches one of your six, and only those that match the losing one lose the letter.`),
       element("p", { class: "quiet" }, "For programmers: the mailbox is a promise, and the letter is its value. Ana calls ", element("code", {}, "then"), ". Now, state: ", element("code", {}, this.naive.value("state")), ", f_then: ", element("code", {}, this.naive.value("f_then")), "."));
@@ -378,7 +389,7 @@ class Opening {
           element("span", { class: "number" }, String(number)), element("code", {}, textOf(number) || " ")));
       }
     }
-    return element("div", { class: "code", tabindex: 0, role: "group", "aria-label": "Source code" }, element("ol", { class: "lines" }, rows));
+    return element("div", { class: "code", id: "code", tabindex: 0, role: "group", "aria-label": "Source code" }, element("ol", { class: "lines" }, rows));
   }
 
   // MARK: The lock
@@ -388,8 +399,8 @@ class Opening {
     const isSecond = game.order.length === 1;
     const both = game.race.total[game.race.root];
     const words = thread => game.order.includes("AB"[thread]) ? { can: false, text: `has had ${thread === 0 ? "her" : "his"} turn` } : {
-      can: true,
-      text: `takes the key, ${thread === 0 ? (isSecond ? "looks, takes the letter" : "looks, leaves a note")
+      can: true, text: "takes the key",
+      more: `, ${thread === 0 ? (isSecond ? "looks, takes the letter" : "looks, leaves a note")
         : isSecond ? "puts the letter in, finds the note, brings Ana the letter" : "puts the letter in, finds no note"}, and hangs the key back`,
     };
     return this.frame("With a lock, two moves are one",
@@ -403,8 +414,8 @@ class Opening {
           game.hasEnded ? this.told(`${this.moved} Ana has her letter.`, "survives") : this.told(this.moved || "Choose who moves first."),
           this.moveButtons(game, words, this.saved.locked.length < both ? "Play the other order" : "Play again")),
         element("div", { class: "chart" }, ordersMap({
-          orders: this.saved.locked.slice().sort(), size: 1, lost: () => this.locked.race.fails, current: game.order, titles: [["Ana's turn"], ["Ben's turn"]],
-        }), element("p", {}, `${this.saved.locked.length} of ${both} orders tried.`, this.saved.locked.length < both ? null : element("strong", {}, " Neither loses the letter.")))));
+          orders: this.saved.locked.slice().sort(), size: 1, lost: () => this.locked.race.fails, current: game.order, titles: [["Ana’s turn"], ["Ben’s turn"]],
+        }), element("p", { class: "tried" }, `${this.saved.locked.length} of ${both} orders tried.`, this.saved.locked.length < both ? null : element("strong", {}, " Neither loses the letter.")))));
   }
 
   // The first box is the one that Ana goes to first, the second one that of Ben.
@@ -503,7 +514,7 @@ class Opening {
     const link = (href, text) => element("li", {}, element("a", { href }, text));
     return this.frame("You have met two bugs from real programs",
       element("p", {}, "The first was an order of moves that loses a letter. The lock that prevents it brought the second, a deadlock. When a program runs, the bad order is rare, so tests seldom meet it. Here, every order that the program can take was tried and recorded; you chose which recording to play."),
-      element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, the note is a handler, Ana and Ben are threads. On the next pages you choose the steps of the real source."),
+      element("p", {}, element("strong", {}, "If you write programs:"), " the letter is a value, the mailbox is a promise, the note is a handler, Ana and Ben are threads. On the next pages you choose the steps of the real source. An order of steps is called an interleaving."),
       element("ul", { class: "endings" },
         link("#R01/stage1", "The lost letter, line by line"), link("#R10/stepA", "The two keys, line by line"),
         link("#R01/stage3", "The finished promise: try to break it"),

@@ -80,7 +80,7 @@ function keysScene({ holders, letters, notesDone, brings, isStuck, isDone }) {
     people.map((x, i) => brings[i] ? envelope(x + [22, -22][i], 156) : null),
     places.map((x, box) => mailbox(x, `box ${box + 1}`, [
       letters[box] > 0 ? envelope(-4, 142) : label(0, 150, "empty", { class: "small", "text-anchor": "middle" }),
-      notesDone[box] ? label(30, 104, "✓ done", { class: "small", "text-anchor": "middle" }) : slip(30, 98)], letters[box] > 0)),
+      notesDone[box] ? label(30, 104, "✓ done", { class: "small", "text-anchor": "middle" }) : slip(30, 98), padlock(-26, 92)], letters[box] > 0)),
     [0, 1].map(box => {
       const holder = holders[box];
       if (holder < 0) return keyShape(places[box], 56, box + 1, "ink");

@@ -108,7 +108,9 @@ enum PageCommand {
         let front = PageFront(
             examples: [
                 PageFront.Row(
-                    id: "door", name: "a door with two flags", story: nil, group: "", cells: doors)
+                    id: "door", name: "a door with two flags",
+                    title: "Two threads want to enter a room for one", story: nil, group: "",
+                    cells: doors)
             ],
             columns: subjects.map {
                 // A design has the name that it has in the terminal.
@@ -163,7 +165,7 @@ enum PageCommand {
             hazard.story
             + (isShorter ? " For this page, the chain had \(linksOfChains.grouped) links." : "")
         return PageFront.Row(
-            id: hazard.id, name: hazard.name,
+            id: hazard.id, name: hazard.name, title: (hazard as? any Race)?.title,
             story: verdicts.keys.allSatisfy(hasRace) ? nil : story, group: group,
             cells: Dictionary(uniqueKeysWithValues: cells))
     }

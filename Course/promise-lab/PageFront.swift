@@ -39,6 +39,8 @@ struct PageFront: Encodable {
         /// Part of links: `R01`.
         let id: String
         let name: String
+        /// What happens, for readers who do not know the code; `nil` for a row without races.
+        let title: String?
         /// `nil` if the page has a race for every cell.
         let story: String?
         /// The part of the matrix that it belongs to.
@@ -81,7 +83,7 @@ struct PageFront: Encodable {
             try String(contentsOf: PageFront.folder.appending(path: name), encoding: .utf8)
         }
         return Page.Front(
-            scripts: try ["matrix.js", "pictures.js", "scene.js", "opening.js", "front.js"].map(
+            scripts: try ["matrix.js", "hazards.js", "scene.js", "opening.js", "front.js"].map(
                 read),
             style: try read("course.css"),
             data: String(decoding: try encoder.encode(self), as: UTF8.self))

@@ -109,6 +109,7 @@ class InterleavingMap {
     const points = [...Array(path.length + 1).keys()].map(length => this.base.at(path.first(length)))
       .filter(point => point);
     const last = points[points.length - 1];
+    this.base.picture.setAttribute("aria-label", `${this.words}. ${this.nameOf(path.counts())}`);
     this.walkedNode.setAttribute("d", points.length > 1 ? `M${points.map(point => point.join(" ")).join("L")}` : "");
     this.hereNode.classList.toggle("nowhere", !last || (this.shown !== null && this.shown.length === 0));
     if (!last) return;
@@ -120,15 +121,12 @@ class InterleavingMap {
   get isWide() { return this.base !== undefined && this.base.width > InterleavingMap.readable; }
 
   // Scrolls a wide map so that the current state stays visible.
-  keepInSight([x]) {
-    const { node } = this;
+  keepInSight(point) {
     if (!this.isWide) return;
-    const room = node.clientWidth;
-    if (room === 0 || node.scrollWidth <= room) return;
-    const place = x * node.scrollWidth / this.base.width;
-    if (place < node.scrollLeft + 40 || place > node.scrollLeft + room - 40) {
-      node.scrollLeft = place - room / 3;
-    }
+    const { clientWidth, clientHeight, scrollWidth, scrollHeight, scrollLeft, scrollTop } = this.node;
+    const scale = scrollWidth / this.base.width;
+    const follow = (place, from, room) => place < from + 40 || place > from + room - 40 ? place - room / 3 : from;
+    this.node.scrollTo(follow(point[0] * scale, scrollLeft, clientWidth), follow(point[1] * scale, scrollTop, clientHeight));
   }
 
   // Dims the states that can no longer be reached; the others show what is still possible.
@@ -257,8 +255,15 @@ class InterleavingMap {
     };
   }
 
+  // The name of a place, from the number of steps of each thread.
+  nameOf(counts) {
+    const parts = counts.map((count, i) => count === 0 ? "" : `${count} ${count === 1 ? "step" : "steps"} of ${this.race.threads[i]}`)
+      .filter(part => part !== "");
+    return parts.length > 0 ? `After ${parts.join(" and ")}` : "At the beginning";
+  }
+
   signOf(point, x, y) {
-    const words = `After ${point.counts.map((count, i) => `${count} ${count === 1 ? "step" : "steps"} of ${this.race.threads[i]}`).join(" and ")}: `
+    const words = `${this.nameOf(point.counts)}: `
       + (point.failing === 0 ? "every interleaving through here ends well"
         : point.failing === point.through ? "every interleaving through here fails" : "some interleavings through here fail");
     const fates = ["mixed", "survives", "fails"].filter(fate => point.fates.has(fate));

@@ -77,9 +77,7 @@ class RaceActions {
     this.path = isAtEnd ? path : new Path(this.race);
     this.linked = schedule !== "" && !isAtEnd && !isSimilar;
     this.update();
-    const words = problem ? `The schedule ${schedule} does not fit: ${problem}.` : "";
-    if (problem) this.page.say(words);
-    this.problem.textContent = words;
+    this.problem.textContent = problem ? `The schedule ${schedule} does not fit: ${problem}.` : "";
   }
 
   // The same moves as in another version of the race, as far as they are possible.
@@ -125,9 +123,16 @@ class RaceActions {
     return null;
   }
 
-  // Walks in the map with the arrow keys. In a grid, a direction is a thread. Otherwise up and down
-  // choose another step in place of the last one.
+  // Walks in the map with the arrow keys, and announces the place.
   walk(direction) {
+    this.page.say("");
+    this.move(direction);
+    this.page.say(`${this.map.nameOf(this.path.counts())}. ${this.page.live.textContent}`);
+  }
+
+  // In a grid, a direction is a thread. Otherwise up and down choose another step in place of the
+  // last one.
+  move(direction) {
     const { edges } = this.race.nodes[this.path.node];
     if (this.race.threads.length === 2) {
       if (direction === "left" || direction === "up") return this.back();
@@ -236,6 +241,7 @@ class RaceActions {
     const what = coverage !== "all" ? `${kinds} explored`
       : this.race.kindCount === explored ? kinds : "interleavings that the lab ran";
     const verb = failing === 1 ? "fails" : "fail";
+    if (explored === 1) return `There is one kind of interleavings, and it ${failing === 1 ? "fails" : "ends well"}.`;
     return failing === 0 ? `None of the ${explored} ${what} fails.` : `${failing} of ${explored} ${what} ${verb}.`;
   }
 

@@ -16,9 +16,11 @@ class RaceView extends RaceActions {
       element("section", { id, "aria-labelledby": `${id}-title` },
         element("h2", { id: `${id}-title` }, title), ...content);
     const button = (id, text, label, act) =>
-      element("button", { type: "button", id, "aria-label": label, title: label, onclick: act }, text);
+      element("button", { type: "button", id, "aria-label": label, title: /\w/.test(text) ? null : label, onclick: act }, text);
     this.predictSection = element("section", { id: "predict", "aria-label": "Predict first" });
-    this.code = element("div", { class: "code", tabindex: 0, role: "group", "aria-label": "Source code" });
+    this.code = element("div", {
+      class: "code", tabindex: 0, role: "group", "aria-label": "Source code", style: `--threads: ${this.race.threads.length}`,
+    });
     this.buildCode();
     this.backward = button("back", "← Back", "Back", () => this.back());
     this.advance = button("forward", "Forward →", "Forward", () => this.forward());
@@ -44,8 +46,8 @@ class RaceView extends RaceActions {
     this.node = element("div", { class: "race" },
       element("div", { class: "screen" },
         element("div", { class: "tale" },
-          element("h1", {}, prose(data.title)),
-          story === "" ? null : element("p", { class: "story" }, prose(story)),
+          element("h1", {}, this.page.front ? [this.page.front.titleOf(this.race.id), " ", element("small", {}, prose(data.title))] : prose(data.title)),
+          story === "" ? null : element("p", { class: "story" }, prose(story), this.page.front ? this.page.front.cast(this.race) : null),
           this.predictSection),
         this.desk = element("div", { class: "desk" },
           section("source", "The source", this.code),
@@ -150,11 +152,11 @@ class RaceView extends RaceActions {
     off(this.advance, this.undone.length === 0);
     off(this.player, this.undone.length === 0 && !this.timer);
     this.player.textContent = this.timer ? "❚❚" : "▶";
-    this.player.setAttribute("aria-label", this.timer ? "Pause" : "Play");
+    for (const name of ["aria-label", "title"]) this.player.setAttribute(name, this.timer ? "Pause" : "Play");
     this.scrubber.max = all;
     this.scrubber.value = this.path.length;
     this.scrubber.disabled = all === 0;
-    this.scrubber.setAttribute("aria-valuetext", `step ${this.path.length} of ${all}`);
+    this.scrubber.setAttribute("aria-valuetext", `${this.path.length} of ${all}`);
   }
 
   updatePrediction() {
@@ -232,8 +234,8 @@ class RaceView extends RaceActions {
       line.item.classList.add("lit", `lit-t${thread % 8}`);
       const waits = wait !== null;
       line.marks.append(element("span", {
-        class: `mark back-t${thread % 8}`, title: waits ? `${name} waits here` : `next line of ${name}`,
-      }, this.race.letters[thread], waits ? "…" : ""));
+        class: `mark ${waits ? "waits text" : "back"}-t${thread % 8}`, title: waits ? `${name} waits here` : `next line of ${name}`,
+      }, this.race.letters[thread]));
       firstLit = firstLit || line.item;
     });
     const last = this.path.edges[this.path.length - 1];

@@ -6,6 +6,7 @@ import RaceLab
 struct R14: OperatorRace {
     let id = "R14"
     let name = "all: settled by two threads"
+    let title = "Two threads fulfill the parts of a combined promise"
     let story =
         "`all` waits for two promises, which two threads fulfill. It must be fulfilled once, "
         + "with both values in order; also as a tuple, and with a limit on the work in flight."
@@ -50,6 +51,7 @@ struct R14: OperatorRace {
 struct R15: OperatorRace {
     let id = "R15"
     let name = "all: fulfill ∥ reject"
+    let title = "One part of a combined promise is fulfilled, another rejected"
     let story =
         "`all` waits for two promises. One thread fulfills the first while another rejects "
         + "the second. It must be rejected with that error, with a limit and without."
@@ -83,6 +85,7 @@ struct R15: OperatorRace {
 struct R17: OperatorRace {
     let id = "R17"
     let name = "aggregates settled inside"
+    let title = "A handler settles a part of its own combined promise"
     let story =
         "A handler of a `race` settles a promise that the race and an `all` wait for. An "
         + "aggregate that settled under a lock of its own would wait for itself."

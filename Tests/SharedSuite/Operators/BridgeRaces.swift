@@ -12,6 +12,7 @@ extension BridgeRace {
 struct R20: OperatorRace, BridgeRace {
     let id = "R20"
     let name = "a task awaits ∥ settle"
+    let title = "A task waits for a promise while a thread settles it"
     let story =
         "A task awaits the value of a promise while a thread settles it. Early or late, the task "
         + "must receive the value or the error; also if the promise belongs to another task."
@@ -46,6 +47,7 @@ struct R20: OperatorRace, BridgeRace {
 struct R21: OperatorRace, BridgeRace {
     let id = "R21"
     let name = "cancel the waiter ∥ settle"
+    let title = "A waiting task is cancelled while the promise is fulfilled"
     let story =
         "A task awaits the value of a promise. It is cancelled while a thread fulfills the promise. "
         + "The task must receive the value or a CancellationError, once, and must not wait forever."
@@ -91,6 +93,7 @@ struct R21: OperatorRace, BridgeRace {
 struct R22: OperatorRace, BridgeRace {
     let id = "R22"
     let name = "two tasks await one promise"
+    let title = "Two tasks wait for one promise"
     let story =
         "Two tasks await the value of one promise, which a thread fulfills. Both must receive the "
         + "value, once."

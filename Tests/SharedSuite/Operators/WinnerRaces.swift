@@ -6,6 +6,7 @@ import RaceLab
 struct R16: OperatorRace {
     let id = "R16"
     let name = "race, any, timeout, cancel"
+    let title = "Two events compete, and only one may win"
     let story =
         "One thread settles a promise while another wins the race, advances the clock, or "
         + "cancels. Exactly one of them wins, and no timer remains."
@@ -91,6 +92,7 @@ struct R16: OperatorRace {
 struct R19: OperatorRace {
     let id = "R19"
     let name = "cancel ∥ observe the token"
+    let title = "An observer is registered while an operation is cancelled"
     let story =
         "One thread cancels while another registers an observer of the token. Early or late, "
         + "the observer must be called, once; also when two threads cancel linked tokens."

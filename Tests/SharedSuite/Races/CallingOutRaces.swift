@@ -4,6 +4,7 @@ import RaceLab
 struct R09: Race {
     let id = "R09"
     let name = "a handler that waits"
+    let title = "A handler waits for another thread"
     let story =
         "A handler waits until another thread has registered a handler on the same promise. A "
         + "promise that calls handlers under its lock would block that thread forever."
@@ -29,6 +30,7 @@ struct R09: Race {
 struct R10: Race {
     let id = "R10"
     let name = "two promises, ABBA"
+    let title = "Two promises are fulfilled inside each other’s handlers"
     let story =
         "Each of two promises is fulfilled inside a handler of the other, on two threads."
 

@@ -3,6 +3,7 @@ import RaceLab
 struct R08: Race {
     let id = "R08"
     let name = "read ∥ resolve"
+    let title = "The result is read while the promise is fulfilled"
     let story =
         "One thread reads the result twice while another fulfills the promise. It may read "
         + "nothing or the value, but never anything else, and never the value before nothing."
@@ -33,6 +34,7 @@ struct R08: Race {
 struct R11: Race {
     let id = "R11"
     let name = "release ∥ resolve"
+    let title = "The last reference is released while the promise is fulfilled"
     let story =
         "One thread releases the last reference to a promise while another one, which can "
         + "still settle it, does so. The handler must be called, and all objects must be freed."

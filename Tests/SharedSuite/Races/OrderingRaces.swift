@@ -3,6 +3,7 @@ import RaceLab
 struct R06: Race {
     let id = "R06"
     let name = "order across a settlement"
+    let title = "A second handler is registered while the first one is called"
     let story =
         "A handler is registered. Then one thread fulfills the promise while another "
         + "registers a second handler. The second handler must not be called before the first."
@@ -25,6 +26,7 @@ struct R06: Race {
 struct R07: Race {
     let id = "R07"
     let name = "then, error ∥ reject"
+    let title = "One thread registers two handlers while the promise is rejected"
     let story =
         "One thread attaches a chain with `then` and next calls `error` on the same promise, "
         + "while another rejects it. The chain and `error` must both receive the error, once."
@@ -45,6 +47,7 @@ struct R07: Race {
 struct R12: Race {
     let id = "R12"
     let name = "adopt ∥ settle the inner"
+    let title = "A handler returns a promise that another thread fulfills"
     let story =
         "A function passed to `then` returns a promise. While the chain adopts it, another "
         + "thread fulfills it. The chain must continue with its value, once."

@@ -3,6 +3,9 @@ import Synchronization
 
 /// A hazard that needs several threads, to be explored by the lab.
 public protocol Race: Hazard {
+    /// What happens, for readers who do not know the code.
+    var title: String { get }
+
     /// The kinds of finding that count as a failure.
     var failingKinds: Set<Exploration.Finding.Kind> { get }
 

@@ -3,6 +3,7 @@ import RaceLab
 struct R04: Race {
     let id = "R04"
     let name = "then ∥ then"
+    let title = "Two threads each register a handler"
     let story =
         "Two threads each register a handler; then the promise is fulfilled. Both handlers "
         + "must be called, once."
@@ -23,6 +24,7 @@ struct R04: Race {
 struct R05: Race {
     let id = "R05"
     let name = "then ∥ then ∥ resolve"
+    let title = "Two threads register handlers while a third fulfills the promise"
     let story =
         "Two threads each register a handler while a third one fulfills the promise. Both "
         + "handlers must be called, once."
@@ -42,6 +44,7 @@ struct R05: Race {
 struct R18: Race {
     let id = "R18"
     let name = "data races in R01 to R05"
+    let title = "Two threads use the same memory"
     let story =
         "Two accesses to the same memory, at least one of them a write, that nothing orders: "
         + "in any of the scenarios above, whether or not its check fails."

@@ -3,6 +3,7 @@ import RaceLab
 struct R01: Race {
     let id = "R01"
     let name = "then ∥ resolve"
+    let title = "A handler is registered while the promise is fulfilled"
     let story =
         "One thread registers a handler while another fulfills the promise. In either order, "
         + "the handler must be called, once."
@@ -20,6 +21,7 @@ struct R01: Race {
 struct R02: Race {
     let id = "R02"
     let name = "resolve ∥ resolve"
+    let title = "Two threads fulfill one promise"
     let story =
         "Two threads fulfill the promise, with 1 and with 2. One of them wins: the handler "
         + "receives one value, once, and the promise keeps that value."
@@ -42,6 +44,7 @@ struct R02: Race {
 struct R03: Race {
     let id = "R03"
     let name = "resolve ∥ reject"
+    let title = "One thread fulfills the promise, another rejects it"
     let story =
         "One thread fulfills the promise while another rejects it. One of them wins: the "
         + "chain receives the value or the error, not both, and the promise keeps that outcome."

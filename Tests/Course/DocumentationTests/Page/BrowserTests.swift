@@ -225,6 +225,8 @@ struct BrowserTests {
         async throws
     {
         try await open(Self.link("R01", .naive, "SRRRRR")) { browser, _ in
+            // An alert is announced by itself.
+            #expect(try await browser.text("page.live.textContent") == "")
             try await browser.click("#predict-not")
             #expect(try await browser.text("page.view.path.schedule") == "SRRR")
             let problem = try await browser.text("document.querySelector('.problem').textContent")
@@ -603,7 +605,7 @@ struct BrowserTests {
 
     @Test func `everything that can be operated has a role and a name`() async throws {
         try await open { browser, address in
-            for view in Self.views {
+            for view in Self.views + (1...8).map({ "#play/\($0)" }) + ["#R14/stage3"] {
                 try await browser.open(address + view)
                 try await browser.run(Self.reveal)
                 let tree = try await browser.devTools("Accessibility.getFullAXTree", [:])
@@ -624,6 +626,15 @@ struct BrowserTests {
                     let role = value(node, "role")
                     if role == "table" || role == "group" { continue }
                     #expect(!value(node, "name").isEmpty, "\(view): \(node)")
+                }
+                for node in visible where !["RootWebArea", "main"].contains(value(node, "role")) {
+                    let isFocusable = (node["properties"] as? [[String: Any]] ?? []).contains {
+                        $0["name"] as? String == "focusable"
+                    }
+                    let isUnknown = ["", "generic"].contains(value(node, "role"))
+                    #expect(
+                        !isFocusable || !isUnknown && !value(node, "name").isEmpty,
+                        "\(view): \(node)")
                 }
             }
         }

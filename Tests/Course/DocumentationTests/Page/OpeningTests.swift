@@ -199,6 +199,128 @@ struct OpeningTests {
         }
     }
 
+    @Test func `on a phone, the buttons and what they move are in sight together`() async throws {
+        try await page.open("#play/1") { browser, address in
+            try await browser.resize(width: 390, height: 844)
+            for (number, parts) in [
+                (2, [".scene", ".told", ".lanes", ".chart svg"]),
+                (4, [".code", ".lit", ".told", ".lanes"]),
+                (5, [".scene", ".told", ".lanes", ".chart svg"]),
+            ] {
+                try await browser.open(address + "#play/\(number)")
+                try await browser.press(["a"])
+                let outside = try await browser.texts(
+                    """
+                    arguments[0].filter(selector => {
+                      const { top, bottom } = document.querySelector(`.opening ${selector}`).getBoundingClientRect();
+                      return !(top >= 0 && bottom <= innerHeight);
+                    })
+                    """, [parts])
+                #expect(outside == [], "screen \(number)")
+                #expect(try await browser.text("scrollY") == "0", "screen \(number)")
+                // A map may shrink, its text may not.
+                let smallest = try await browser.text(
+                    """
+                    Math.min(99, ...[...document.querySelectorAll(".chart text")]
+                      .map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a))
+                    """)
+                #expect((Double(smallest) ?? 0) >= 12, "screen \(number)")
+            }
+        }
+    }
+
+    @Test func `every box that needs a key has a lock`() async throws {
+        try await page.open("#play/6") { browser, address in
+            for number in [5, 6, 7] {
+                try await browser.open(address + "#play/\(number)")
+                let counts = try await browser.texts(
+                    """
+                    [".mailbox", ".padlock"]
+                      .map(selector => String(document.querySelectorAll(`.scene ${selector}`).length))
+                    """)
+                #expect(counts[0] == counts[1], "screen \(number)")
+            }
+        }
+    }
+
+    @Test func `each move is announced by one change, with the number of orders tried`()
+        async throws
+    {
+        try await page.open("#play/2") { browser, _ in
+            try await browser.run(
+                """
+                window.changes = [];
+                new MutationObserver(records => changes.push(`${records.length} ${page.live.textContent}`))
+                  .observe(page.live, { childList: true, characterData: true, subtree: true });
+                """)
+            try await browser.press(["a", "b", "b", "a"])
+            let changes = try await browser.texts("changes")
+            #expect(changes.count == 4 && changes.allSatisfy { $0.hasPrefix("1 ") }, "\(changes)")
+            #expect(changes.last?.hasSuffix("the letter is lost. 1 of 6 orders tried.") == true)
+            try await browser.click("#hint")
+            let hint = try await browser.text("page.live.textContent")
+            #expect(hint.hasPrefix("Ana, Ana, Ben, Ben: Ben looks for a note, finds one"))
+            #expect(hint.hasSuffix("2 of 6 orders tried."))
+        }
+    }
+
+    @Test func `the source keeps its place and the focus while one plays`() async throws {
+        try await page.open("#play/4") { browser, _ in
+            try await browser.resize(width: 390, height: 844)
+            let code = "document.querySelector('.opening .code')"
+            try await browser.run("\(code).focus(); \(code).scrollLeft = 40")
+            let place = "\(code).scrollLeft + ' ' + document.activeElement.id"
+            #expect(try await browser.text(place) == "40 code")
+            try await browser.press(["a"])
+            #expect(try await browser.text(place) == "40 code")
+        }
+    }
+
+    @Test func `a race in the list has a title in plain words, which is its heading`() async throws
+    {
+        let titles = Catalogue.races.map(\.title)
+        #expect(Set(titles).count == titles.count)
+        try await page.open("#races") { browser, address in
+            let links = try await browser.texts(
+                "[...document.querySelectorAll('.lesson a')].map(link => link.hash + '|' + link.textContent)"
+            )
+            #expect(Set(links).count == links.count && links.count > 20)
+            let unknown = links.filter { $0.contains("∥") || $0.contains("`") }
+            #expect(unknown == [])
+            for link in links.prefix(3) + links.suffix(1) {
+                let parts = link.split(separator: "|").map(String.init)
+                try await browser.open(address + parts[0])
+                let heading = try await browser.text("document.querySelector('h1').firstChild.data")
+                #expect(parts[1].hasPrefix(heading + " ") && heading.count > 20, "\(link)")
+                let id = parts[0].dropFirst().prefix { $0 != "/" }
+                let small = try await browser.text("document.querySelector('h1 small').textContent")
+                #expect(parts[1].contains(" \(id) · ") && (id == "door" || small.hasPrefix(id)))
+            }
+        }
+    }
+
+    @Test func `the races of the opening say who Ana and Ben are`() async throws {
+        try await page.open("#R01/stage1") { browser, address in
+            for (link, cast) in [
+                ("#R01/stage1", ["Ana is the subscriber", "Ben is the resolver"]),
+                ("#R10/stepA", ["Ana is “first”", "Ben is “second”"]),
+            ] {
+                try await browser.open(address + link)
+                let story = try await browser.text("document.querySelector('.story').textContent")
+                for words in cast { #expect(story.contains(words)) }
+                // They have the colors of their threads.
+                let same = try await browser.text(
+                    """
+                    [...document.querySelectorAll(".cast strong")].every((name, i) => getComputedStyle(name).color
+                      === getComputedStyle(document.querySelectorAll(".lane .who")[i]).color)
+                    """)
+                #expect(same == "true")
+            }
+            try await browser.open(address + "#R02/stage1")
+            #expect(try await browser.text("document.querySelector('.cast')") == "null")
+        }
+    }
+
     @Test func `the opening leads to the races, and they remember what was played`() async throws {
         try await page.open("#play/8") { browser, address in
             try await browser.open(address)

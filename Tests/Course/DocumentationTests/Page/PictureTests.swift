@@ -36,6 +36,15 @@ struct PictureTests {
         let writes = ProcessInfo.processInfo.environment["WRITE_PICTURES"] != nil
         try await Browser.run { browser in
             try await browser.open(BrowserTests.page)
+            let script = try String(
+                contentsOf: Commands.package.appending(path: "Course/CoursePage/pictures.js"),
+                encoding: .utf8)
+            try await browser.run(
+                """
+                const script = document.createElement("script");
+                script.textContent = arguments[0];
+                document.body.append(script);
+                """, [script])
             for (name, script) in Self.editions {
                 let drawn = try await browser.text(
                     "pictureFile(\(script))",

@@ -50,6 +50,42 @@ struct RacePageTests {
         }
     }
 
+    @Test func `on a phone the buttons stay in sight beside the source and the map`() async throws {
+        try await page.open(naive) { browser, address in
+            try await browser.resize(width: 390, height: 844)
+            for link in [naive, BrowserTests.link("R05", .handlers)] {
+                try await browser.open(address + link)
+                try await browser.click("#predict-fails")
+                for part in [".code", ".status", ".map"] {
+                    let places = try await browser.run(
+                        """
+                        document.querySelector(arguments[0]).scrollIntoView({ block: "center" });
+                        const [part, lanes] = [arguments[0], ".lanes"].map(selector => document.querySelector(selector).getBoundingClientRect());
+                        const covered = Math.max(0, Math.min(part.bottom, lanes.bottom) - Math.max(part.top, lanes.top));
+                        return [lanes.top, innerHeight - lanes.bottom, part.height / 2 - covered];
+                        """, [part])
+                    let numbers = try #require(places as? [Double])
+                    #expect(numbers.allSatisfy { $0 >= 0 }, "\(part) of \(link): \(numbers)")
+                }
+            }
+        }
+    }
+
+    @Test func `the marks of waiting threads do not move their line`() async throws {
+        try await page.open(stepA) { browser, _ in
+            try await browser.resize(width: 1280, height: 720)
+            try await browser.click("#predict-fails")
+            let lefts =
+                "[...document.querySelectorAll('.line code')].map(code => code.getBoundingClientRect().left).join()"
+            let before = try await browser.text(lefts)
+            try await browser.press(["f", "s"])
+            let marks =
+                "[...document.querySelectorAll('.mark')].map(mark => mark.textContent + mark.classList.contains('waits')).join()"
+            #expect(try await browser.text(marks) == "Ftrue,Strue")
+            #expect(try await browser.text(lefts) == before)
+        }
+    }
+
     @Test func `a presentation has large text, the story, and hides the verdict until a key`()
         async throws
     {
@@ -82,6 +118,14 @@ struct RacePageTests {
             #expect(try await browser.text(hidden) == "true")
             try await browser.press(["?"])
             #expect(try await browser.text(hidden) == "false")
+            try await expectLargeText()
+            // After the last step, the whole explanation is in sight.
+            for _ in 1...6 { try await browser.press(.right) }
+            let below = """
+                [".status", "#hands"].filter(selector => document.querySelector(".why").getBoundingClientRect().bottom
+                  > document.querySelector(selector).getBoundingClientRect().bottom + 1)
+                """
+            #expect(try await browser.texts(below) == [])
             try await expectLargeText()
             // The pattern of conflicts and the heads of arrows are drawn, although the objects are
             // hidden, which are drawn first.
@@ -219,8 +263,18 @@ struct RacePageTests {
             try await browser.run("document.querySelector('[data-step=\"0\"] button').click()")
             #expect(try await browser.text(schedule) == "S")
             try await browser.run("document.querySelector('.map').focus()")
+            let place = "document.querySelector('.map svg').getAttribute('aria-label')"
             try await browser.press(.down, .down, .right)
             #expect(try await browser.text(schedule) == "SRRS")
+            // The place has a name, which is announced with the step.
+            let words = "After 2 steps of subscriber and 2 steps of resolver"
+            #expect(try await browser.text(place).hasSuffix(words))
+            let said = try await browser.text("page.live.textContent")
+            #expect(said.hasPrefix("\(words). Step 4: subscriber "))
+            let named = try await browser.texts(
+                "[...document.querySelectorAll('.map .point')].map(point => point.querySelector('title').textContent)"
+            )
+            #expect(Set(named).count == named.count && named.contains { $0.hasPrefix(words) })
             try await browser.press(.left)
             #expect(try await browser.text(schedule) == "SRR")
             #expect(
@@ -310,6 +364,46 @@ struct RacePageTests {
                         "[...document.querySelectorAll('.bar .versions a')].map(link => link.getAttribute('aria-label') || link.textContent)"
                     )
                     #expect(names.contains("Stage 3"))
+                }
+            }
+        }
+    }
+
+    @Test func `the current place of a map that scrolls is in sight`() async throws {
+        try await page.open(BrowserTests.link("R14", .threadSafe)) { browser, _ in
+            try await browser.resize(width: 1280, height: 720)
+            try await browser.click("#predict-fails")
+            let distances = try await browser.run(
+                """
+                const { view } = page;
+                view.showMe();
+                while (view.undone.length > 0) view.forward();
+                const map = document.querySelector(".map");
+                const [box, here] = [map, map.querySelector(".here")].map(node => node.getBoundingClientRect());
+                return [map.scrollHeight - map.clientHeight, here.top - box.top, box.bottom - here.bottom,
+                  here.left - box.left, box.right - here.right];
+                """)
+            let numbers = try #require(distances as? [Double])
+            #expect(numbers[0] > 0 && numbers.allSatisfy { $0 >= 0 }, "\(numbers)")
+        }
+    }
+
+    @Test func `what is focused in the matrix is not below its heads`() async throws {
+        try await page.open("#matrix") { browser, _ in
+            for (width, height) in [(390, 844), (1280, 720)] {
+                try await browser.resize(width: width, height: height)
+                try await browser.run("document.querySelectorAll('.matrix td a')[30].focus()")
+                for _ in 1...30 {
+                    try await browser.press(.tab)
+                    let covered = try await browser.text(
+                        """
+                        (link => {
+                          const { left, top, width, height } = link.getBoundingClientRect();
+                          const found = document.elementFromPoint(left + width / 2, top + height / 2);
+                          return found && found.closest("th") ? link.getAttribute("aria-label") : "";
+                        })(document.activeElement)
+                        """)
+                    #expect(covered == "")
                 }
             }
         }
